@@ -1,0 +1,66 @@
+"""Error rates that remember what they were counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import fmean
+
+
+class Rate(float):
+    """An error rate of one item: a plain number that also knows its numerator and denominator.
+
+    A corpus rate is summed errors over summed length, not the mean of the items' rates. Evaluation
+    harnesses hand their aggregation functions nothing but the items' values, so the two counts
+    travel inside the value. It survives pickling and is an ordinary number in JSON.
+
+    Attributes:
+        errors: Number of errors.
+        total: Number of things that could be wrong, such as the characters of the reference.
+
+    >>> Rate.of(1, 4), Rate.of(1, 4).total
+    (0.25, 4)
+    """
+
+    errors: int
+    total: int
+
+    @classmethod
+    def of(cls, errors: int, total: int) -> Rate:
+        """Make a rate from its counts.
+
+        Args:
+            errors: Number of errors, from 0 up; may exceed ``total`` where insertions are errors.
+            total: Length of the reference, from 0 up.
+
+        Returns:
+            errors / total. Where total is 0, the number of errors, as jiwer does.
+        """
+        rate = cls(errors / (total or 1))
+        rate.errors, rate.total = errors, total
+        return rate
+
+
+def pool_rates(rates: Iterable[float]) -> float:
+    """Pool the items' rates into one corpus rate.
+
+    Args:
+        rates: The items' rates.
+
+    Returns:
+        Summed errors over summed totals. Where an item is a plain float, which has lost its counts
+        (read back from a log, for example), the mean of all values.
+
+    Raises:
+        ValueError: There is nothing to pool.
+
+    >>> pool_rates([Rate.of(1, 10), Rate.of(1, 2)])  # 2 errors in 12; the mean would be 0.3
+    0.16666666666666666
+    """
+    items = list(rates)
+    if not items:
+        raise ValueError("no rates to pool: the list is empty; score at least one item")
+    counted = [rate for rate in items if isinstance(rate, Rate)]
+    if len(counted) < len(items):
+        return fmean(items)
+    errors = sum(rate.errors for rate in counted)
+    return float(Rate.of(errors, sum(rate.total for rate in counted)))

@@ -1,0 +1,121 @@
+"""Runs of the real harnesses, shared by the tests that read their logs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(autouse=True)
+def sample_data(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Every test uses the sample data unless it is marked `realdata`."""
+    if request.node.get_closest_marker("realdata"):
+        if not os.environ.get("HKCANTO_DATA_DIR"):
+            pytest.skip("needs the real release: set HKCANTO_DATA_DIR")
+        monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    else:
+        monkeypatch.delenv("HKCANTO_DATA_DIR", raising=False)
+        monkeypatch.setenv("HKCANTO_DATA", "sample")
+
+
+@dataclass(frozen=True)
+class LmEvalRun:
+    """What `lm_eval` printed and wrote."""
+
+    table: str
+    results: Mapping[str, Any]
+    samples: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class InspectRun:
+    """What `inspect eval` printed, and its log."""
+
+    output: str
+    log: Any
+
+
+def run(*command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run a command; on failure show what it printed. Returns its standard output and error."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "160", **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def lm_eval_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., LmEvalRun]:
+    """Return a function that runs the `lm_eval` command on one task and reads its logs."""
+
+    def run_lm_eval(*arguments: str, task: str = "hkcanto_g2p", **env: str) -> LmEvalRun:
+        folder = tmp_path_factory.mktemp("lm_eval")
+        table = run(
+            sys.executable,
+            *("-m", "lm_eval", "--tasks", task, "--output_path", "out", "--log_samples"),
+            *arguments,
+            cwd=folder,
+            env={"HKCANTO_DATA": "sample", **env},
+        )
+        (results,) = folder.glob("out/**/results_*.json")
+        samples = [
+            json.loads(line)
+            for file in folder.glob(f"out/**/samples_{task}_*.jsonl")
+            for line in file.open(encoding="utf-8")
+        ]
+        return LmEvalRun(table, json.loads(results.read_text("utf-8")), samples)
+
+    return run_lm_eval
+
+
+@pytest.fixture(scope="session")
+def inspect_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., InspectRun]:
+    """Return a function that runs the `inspect eval` command on one task and reads its log."""
+
+    def run_inspect(*arguments: str, task: str = "hkcanto/g2p", **env: str) -> InspectRun:
+        from inspect_ai.log import read_eval_log
+
+        folder = tmp_path_factory.mktemp("inspect")
+        output = run(
+            sys.executable,
+            *("-m", "inspect_ai", "eval", task, "--log-dir", "logs", "--display", "plain"),
+            *arguments,
+            cwd=folder,
+            env={"HKCANTO_DATA": "sample", **env},
+        )
+        (log,) = folder.glob("logs/*.eval")
+        return InspectRun(output, read_eval_log(str(log)))
+
+    return run_inspect
+
+
+@pytest.fixture
+def real_data() -> dict[str, str]:
+    """The environment of a run on the real release."""
+    return {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": os.environ["HKCANTO_DATA_DIR"]}
+
+
+@pytest.fixture(scope="session")
+def lm_eval_sample_run(lm_eval_cli: Callable[..., LmEvalRun]) -> LmEvalRun:
+    """PyCantonese on the sample data in lm-eval."""
+    return lm_eval_cli("--model", "hkcanto-g2p", "--model_args", "engine=pycantonese")
+
+
+@pytest.fixture(scope="session")
+def inspect_sample_run(inspect_cli: Callable[..., InspectRun]) -> InspectRun:
+    """PyCantonese on the sample data in Inspect."""
+    return inspect_cli("--model", "hkcanto/pycantonese")

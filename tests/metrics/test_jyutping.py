@@ -1,0 +1,157 @@
+"""How gold strings and responses are read."""
+
+import pickle
+from time import perf_counter
+
+import pytest
+
+from hkcanto_metrics.jyutping import (
+    MalformedAnswer,
+    Syllable,
+    extract_jyutping,
+    fold,
+    is_valid,
+    normalize_as_published,
+    parse_answer,
+    parse_syllable,
+)
+
+
+def readings(answer: str) -> list[list[str]]:
+    return [[" ".join(o) for o in options] for options in parse_answer(answer).syllables]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("nei5  hou2 ", [["nei5"], ["hou2"]]),
+        ("(ze2|ze5) pou5", [["ze2", "ze5"], ["pou5"]]),
+        ("(ng)aam1", [["ngaam1", "aam1"]]),
+        ("(toi2 toi2|toi4 toi4) aa3", [["toi2 toi2", "toi4 toi4"], ["aa3"]]),
+        ("(men1 niu2|menu) aa3", [["men1 niu2", "menu"], ["aa3"]]),
+        ("(gaak|gaap3) aa3", [["gaak", "gaap3"], ["aa3"]]),
+        ("l(ei4|ai4) dou6", [["lei4", "lai4"], ["dou6"]]),
+        ("(n|l)(ei|i)5", [["nei5", "ni5", "lei5", "li5"]]),
+        ("nei5hou2", [["nei5 hou2"]]),
+        ("nei5 (hou2) aa3", [["nei5"], ["hou2", ""], ["aa3"]]),
+        ("Ｎｅｉ５　（ｈｏｕ２｜hou3）", [["nei5"], ["hou2", "hou3"]]),
+    ],
+)
+def test_a_gold_string_lists_its_readings_word_by_word(
+    answer: str, expected: list[list[str]]
+) -> None:
+    assert readings(answer) == expected
+
+
+def test_the_release_expands_only_parentheses_with_a_bar_and_keeps_blanks() -> None:
+    assert parse_answer("(ng)aam1  (ze2|ze5)aa3").published == (
+        ("(ng)aam1  ",),
+        ("ze2", "ze5"),
+        ("aa3",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "position", "problem"),
+    [
+        ("nei5 (hou2|hou3", 6, "never closed"),
+        ("nei5 (hou2", 6, "never closed"),
+        ("nei5) hou2", 5, "')' outside"),
+        ("nei5|lei5", 5, "'|' outside"),
+        ("nei5 (hou2|(hou3|hou4))", 6, "a second '('"),
+        ("nei5 (|hou2)", 6, "empty alternative"),
+        ("nei5 (hou2| )", 6, "empty alternative"),
+        ("nei5 ()", 6, "empty alternative"),
+        ("aa1 " + "(n|l)" * 9 + "5", 5, "a word with 512 readings"),
+        ("", 1, "no syllable"),
+        ("你好", 1, "no syllable"),
+        ("(aa3)", 1, "none that is not optional"),
+    ],
+)
+def test_a_malformed_gold_string_is_refused_with_text_and_place(
+    answer: str, position: int, problem: str
+) -> None:
+    with pytest.raises(MalformedAnswer) as error:
+        parse_answer(answer)
+    message = str(error.value)
+    assert f"malformed answer {answer!r}, at character {position}: " in message
+    assert problem in message
+    assert "expected" in message
+    assert str(pickle.loads(pickle.dumps(error.value))) == message
+
+
+@pytest.mark.parametrize(
+    ("response", "jyutping"),
+    [
+        ("nei5 hou2", "nei5 hou2"),
+        ("Nei5hou2!", "nei5 hou2"),
+        ("Sure! The Jyutping is: nei5 hou2", "nei5 hou2"),
+        ("Here you are:\n\n**nei5 hou2**\n\nHope this helps!", "nei5 hou2"),
+        ("nei5\nhou2", "nei5 hou2"),
+        ("nei⁵ ｈｏｕ２", "nei5 hou2"),
+        ("nei5 ok hou2", "nei5 ok hou2"),
+        ("nei5 hou7", "nei5 hou"),
+        ("你好", ""),
+        ("nǐ hǎo", ""),
+        ("nei hou", ""),
+        ("", ""),
+    ],
+)
+def test_jyutping_is_taken_out_of_a_response(response: str, jyutping: str) -> None:
+    assert extract_jyutping(response) == jyutping
+
+
+@pytest.mark.parametrize(
+    ("response", "normalized"),
+    [
+        ("Gam1 jat6, tin1 hei3!", "gam1 jat6 tin1 hei3"),
+        ("nei5hou2", "nei5 hou2"),
+        ("nei5 \n\t hou2", "nei5 hou2"),
+        ("nei  hou7", "nei  hou"),
+        ("The answer: nei5", "the answer  nei5"),
+        ("你好", ""),
+    ],
+)
+def test_the_release_normalizes_responses_in_its_own_way(response: str, normalized: str) -> None:
+    assert normalize_as_published(response) == normalized
+
+
+@pytest.mark.parametrize(
+    ("token", "syllable"),
+    [
+        ("gwong2", ("gw", "o", "ng", "2")),
+        ("m4", ("", "m", "", "4")),
+        ("jyu4", ("j", "yu", "", "4")),
+        ("hao3", (None, None, None, "3")),
+        ("nei", ("n", "e", "i", None)),
+        ("menu", (None, None, None, None)),
+        ("5", (None, None, None, "5")),
+    ],
+)
+def test_a_syllable_shows_the_components_that_can_be_read(
+    token: str, syllable: tuple[str | None, ...]
+) -> None:
+    assert parse_syllable(token) == Syllable(*syllable)
+
+
+def test_validity_is_that_of_pycantonese() -> None:
+    import pycantonese
+
+    def accepted(token: str) -> bool:
+        try:
+            return len(pycantonese.parse_jyutping(token)) == 1
+        except ValueError:
+            return False
+
+    tokens = [o + n + c + t for o in ("", "ng", "zh") for n in ("aa", "ao", "yu", "m")
+              for c in ("", "ng", "r") for t in ("", "1", "6")]  # fmt: skip
+    verdicts = {token: is_valid(token) for token in tokens if token}
+    assert verdicts == {token: accepted(token) for token in verdicts}
+    assert set(verdicts.values()) == {True, False}
+
+
+def test_long_runs_of_letters_and_combining_marks_are_read_in_linear_time() -> None:
+    start = perf_counter()
+    assert not is_valid("a" * 1_000_000 + "1")
+    assert len(fold("\u0345\u0301\u0323\u0334" * 100_000)) == 400_000
+    assert perf_counter() - start < 5  # PyCantonese and NFKC would take minutes
