@@ -1,0 +1,25 @@
+"""The core of hkcanto: catalogue, data, prompts and scoring, free of any harness.
+
+The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one:
+
+    >>> from hkcanto_tasks import load_task
+    >>> load_task("hkcanto_g2p").entry.shots
+    5
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .loading import LoadedTask, load_task
+
+__version__ = "0.1.0"
+__all__ = ["LoadedTask", "__version__", "load_task"]
+
+
+def __getattr__(name: str) -> Any:
+    # Lazily, so that `import hkcanto_tasks` costs next to nothing at harness start-up.
+    if name in ("LoadedTask", "load_task"):
+        from . import loading
+
+        return getattr(loading, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,219 @@
+"""The `hkcanto` command: what there is, where its data is, and whether an installation works."""
+
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from . import __version__
+from .catalogue import Benchmark, benchmarks, find_benchmark
+from .errors import HKCantoError
+from .sources import locate
+
+app = typer.Typer(
+    help="HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness and Inspect.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    epilog="The evaluations run in the harnesses: lm_eval --tasks hkcanto_g2p, "
+    "inspect eval hkcanto/g2p.",
+)
+data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
+app.add_typer(data, name="data")
+
+_Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
+
+
+@app.command(name="list")
+def list_() -> None:
+    """List the benchmarks and their tasks, by their names in both harnesses."""
+    for benchmark in benchmarks():
+        table = _table(
+            benchmark.title, "lm-eval", "Inspect", "Task", "Questions", "Shots", "Headline"
+        )
+        for task in benchmark.tasks:
+            table.add_row(
+                task.name,
+                f"hkcanto/{task.inspect}",
+                f"{task.title} {task.chinese}",
+                f"{task.rows['test']:,}",
+                str(task.shots),
+                task.headline,
+            )
+        _out.print(table)
+        _out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]")
+
+
+@app.command()
+def path(
+    what: Annotated[str, typer.Argument(help="lm-eval, inspect or evaluate.")] = "lm-eval",
+) -> None:
+    """Print the folder of our task files: lm_eval --include_path "$(hkcanto path)"."""
+    import hkcanto
+    import hkcanto_lm_eval
+    import hkcanto_metrics
+
+    folders = {
+        "lm-eval": Path(hkcanto_lm_eval.task_path()),
+        "inspect": Path(hkcanto.__path__[0]),
+        "evaluate": Path(hkcanto_metrics.__path__[0]) / "evaluate_modules",
+    }
+    if what not in folders:
+        raise typer.BadParameter(f"{what!r}: there are {', '.join(folders)}.")
+    typer.echo(folders[what])
+
+
+@app.command()
+def doctor() -> None:
+    """Show versions, harnesses, registration and data; exit status 1 if something is amiss."""
+    versions = _table("Versions", "Package", "Installed", "Needed for")
+    for package, purpose in _PACKAGES.items():
+        versions.add_row(package, _version(package) or "[yellow]not installed[/yellow]", purpose)
+    _out.print(versions)
+
+    healthy = True
+    harnesses = _table("Harnesses", "Harness", "State")
+    for name, state, good in (_lm_eval_state(), _inspect_state()):
+        harnesses.add_row(name, state if good else f"[red]{escape(state)}[/red]")
+        healthy = healthy and good
+    _out.print(harnesses)
+
+    found = _table("Data", "Benchmark", "From", "Folder", "Files")
+    for benchmark in benchmarks():
+        try:
+            folder = locate(benchmark.folder, benchmark.release)
+            counted = f"{len(folder.files())}"
+            if folder.recorded and folder.kind != "sample":
+                counted += f" of {len(folder.recorded)}"
+            found.add_row(benchmark.title, folder.kind, str(folder.root), counted)
+        except HKCantoError as error:
+            healthy = False
+            found.add_row(benchmark.title, f"[red]{escape(str(error))}[/red]", "", "")
+    _out.print(found)
+    if not healthy:
+        raise typer.Exit(1)
+
+
+@data.command()
+def fetch(benchmark: _Name = None) -> None:
+    """Download the pinned release into the cache; what is there already is not fetched again."""
+    with _errors_without_traceback():
+        for found in _chosen(benchmark):
+            folder = locate(found.folder, found.release)
+            folder.fetch(progress=True)
+            _out.print(f"{found.title}: {len(folder.files())} files in {folder.root}")
+
+
+@data.command()
+def verify(benchmark: _Name = None) -> None:
+    """Compare every file with its recorded checksum; exit status 1 if one differs."""
+    amiss = False
+    with _errors_without_traceback():
+        for found in _chosen(benchmark):
+            folder = locate(found.folder, found.release)
+            problems = folder.verify()
+            amiss = amiss or bool(problems)
+            if not problems:
+                _out.print(f"{found.title}: {len(folder.files())} files are as recorded.")
+                continue
+            table = _table(f"{found.title} in {folder.root}", "File", "Problem", "Detail")
+            for problem in problems:
+                table.add_row(problem.file, problem.kind, problem.detail)
+            _out.print(table)
+    if amiss:
+        raise typer.Exit(1)
+
+
+@data.command(name="path")
+def data_path(benchmark: _Name = None) -> None:
+    """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
+    with _errors_without_traceback():
+        for found in _chosen(benchmark):
+            typer.echo(locate(found.folder, found.release).root)
+
+
+_out = Console()
+
+_PACKAGES = {
+    "hkcanto": "",
+    "lm-eval": "lm_eval --tasks hkcanto_g2p",
+    "inspect-ai": "inspect eval hkcanto/g2p",
+    "pycantonese": "Jyutping, rule-based engine",
+    "ToJyutping": "rule-based engine (extra g2p)",
+    "evaluate": "metrics as Hugging Face modules",
+    "torch": "--model hf",
+    "transformers": "--model hf",
+    "vllm": "--model vllm (extra vllm)",
+}
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+    return table
+
+
+_NUMBERS = {"Questions", "Shots", "Files"}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _lm_eval_state() -> tuple[str, str, bool]:
+    if _version("lm-eval") is None:
+        return "lm-eval", "not installed: pip install 'hkcanto[lm-eval]'", True
+    if os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}:
+        state = 'autoload is off (HKCANTO_AUTOLOAD): use lm_eval --include_path "$(hkcanto path)"'
+        return "lm-eval", state, True
+    if any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
+        return "lm-eval", "finds our tasks by name (autoload is on)", True
+    return (
+        "lm-eval",
+        "does not find our tasks by name: hkcanto.pth was not read in this environment. Install "
+        'with pip, or use lm_eval --include_path "$(hkcanto path)"',
+        False,
+    )
+
+
+def _inspect_state() -> tuple[str, str, bool]:
+    if _version("inspect-ai") is None:
+        return "inspect", "not installed: pip install 'hkcanto[inspect]'", True
+    declared = importlib.metadata.entry_points(group="inspect_ai")
+    if "hkcanto" in declared.names:
+        return "inspect", "finds our tasks by name (entry point)", True
+    return "inspect", "our entry point is missing: install hkcanto again with pip", False
+
+
+def _chosen(name: str | None) -> tuple[Benchmark, ...]:
+    return benchmarks() if name is None else (find_benchmark(name),)
+
+
+@contextmanager
+def _errors_without_traceback() -> Iterator[None]:
+    try:
+        yield
+    except HKCantoError as error:
+        Console(stderr=True).print(f"[red]{type(error).__name__}:[/red] {escape(str(error))}")
+        raise typer.Exit(1) from error
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"hkcanto {__version__} (Python {platform.python_version()})")
+        raise typer.Exit

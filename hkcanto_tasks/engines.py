@@ -1,0 +1,77 @@
+"""Rule-based grapheme-to-phoneme engines: the paper's control row, as models of both harnesses.
+
+They answer the prompts that the task really sends, so that a run with one of them checks a whole
+installation in seconds.
+"""
+
+from collections.abc import Callable
+
+from .catalogue import find_task
+from .errors import OptionError
+
+Engine = Callable[[str], str]
+
+
+def pycantonese(sentence: str) -> str:
+    """Convert a sentence with PyCantonese; what it cannot pronounce is left out.
+
+    Example:
+        >>> pycantonese("你好")
+        'nei5 hou2'
+    """
+    from pycantonese import characters_to_jyutping
+
+    return " ".join(jyutping for _, jyutping in characters_to_jyutping(sentence) if jyutping)
+
+
+def tojyutping(sentence: str) -> str:
+    """Convert a sentence with ToJyutping; what it cannot pronounce is left out.
+
+    Raises:
+        OptionError: ToJyutping is not installed.
+    """
+    try:
+        import ToJyutping
+    except ImportError as error:
+        raise OptionError(
+            "the engine 'tojyutping' needs the package ToJyutping: pip install 'hkcanto[g2p]'."
+        ) from error
+
+    return " ".join(jyutping for _, jyutping in ToJyutping.get_jyutping_list(sentence) if jyutping)
+
+
+ENGINES: dict[str, Engine] = {"pycantonese": pycantonese, "tojyutping": tojyutping}
+
+
+def find_engine(name: str) -> Engine:
+    """Return an engine by its name.
+
+    Raises:
+        OptionError: There is none of that name.
+    """
+    if name not in ENGINES:
+        raise OptionError(f"no rule-based engine {name!r}; there are {', '.join(ENGINES)}.")
+    return ENGINES[name]
+
+
+def sentence_of(prompt: str) -> str:
+    """Return the sentence that a prompt of `hkcanto_g2p` asks to convert.
+
+    Args:
+        prompt: The whole prompt, or its last user message.
+
+    Raises:
+        OptionError: It is not a prompt of that task.
+
+    Example:
+        >>> sentence_of("Example 1\\n早晨\\nzou2 san4\\n\\nText to Convert: \\n你好\\n")
+        '你好'
+    """
+    mark = find_task("hkcanto_g2p")[1].prompt.question.partition("{sentence}")[0]
+    _, found, sentence = prompt.rpartition(mark)
+    if not found:
+        raise OptionError(
+            f"a rule-based engine only answers the task hkcanto_g2p, whose prompts hold {mark!r}; "
+            f"this one ends in {prompt[-80:]!r}."
+        )
+    return sentence.strip()

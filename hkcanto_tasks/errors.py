@@ -1,0 +1,37 @@
+"""The errors that hkcanto raises on purpose.
+
+Each message says what is wrong (file, row, value), why, and what to do about it, so that a command
+line can print it as it stands, without a traceback.
+"""
+
+# They are named after what is the matter, as in DataNotFound; "Error" would add nothing.
+# ruff: noqa: N818
+
+
+class HKCantoError(Exception):
+    """Anything that hkcanto refuses to do; catch this to catch all of the errors below.
+
+    Example:
+        >>> issubclass(DataCorrupt, HKCantoError)
+        True
+    """
+
+
+class DataNotFound(HKCantoError):
+    """A data folder or file is not where the settings say, or a server no longer has it."""
+
+
+class DataCorrupt(HKCantoError):
+    """A file is there but is not what it should be: wrong checksum, pointer file, truncated."""
+
+
+class NetworkUnavailable(HKCantoError):
+    """Data must be downloaded, and the network is off, forbidden, or does not answer."""
+
+
+class CatalogueError(HKCantoError):
+    """A file that declares benchmarks, subjects or checksums contradicts itself or its schema."""
+
+
+class OptionError(HKCantoError):
+    """A task, model or command was given an option that it cannot take."""

@@ -1,0 +1,17 @@
+"""HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness.
+
+``hkcanto.pth`` imports this package each time an interpreter starts: nothing is imported here.
+"""
+
+
+def task_path() -> str:
+    """Return the folder of the task YAMLs, as for ``lm_eval --include_path``.
+
+    This is also the object of our entry point in the group ``lm_eval.tasks``.
+
+    >>> task_path().endswith("tasks")
+    True
+    """
+    from pathlib import Path
+
+    return str(Path(__file__).parent / "tasks")

@@ -1,0 +1,209 @@
+"""Make lm-eval find our tasks and our model by name, with no option on the command line.
+
+lm-eval up to 0.4.13 looks for tasks in its own folder and under ``--include_path`` only, and its
+models are a fixed list. Upstream is learning to read entry points (models: PR #4013, merged;
+tasks: PR #4015, proposed), and ours are declared. For the releases that do not read them,
+``hkcanto.pth`` calls `install` at interpreter start: a finder on ``sys.meta_path`` waits for three
+modules of lm-eval, and adds our folder and our model once they have executed.
+``HKCANTO_AUTOLOAD=0`` switches it off.
+
+Every interpreter pays for this module, most of them without ever importing lm-eval. So it imports
+nothing but ``sys`` until a module of lm-eval is there.
+"""
+
+import sys
+
+# `typing` itself would cost more than all the rest of the hook; type checkers know the name.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from importlib.machinery import ModuleSpec
+    from os import PathLike
+    from pathlib import Path
+    from types import ModuleType
+    from typing import Any
+
+    Folder = str | PathLike[str]
+
+MODEL = "hkcanto-g2p"
+MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"
+
+
+def install() -> None:
+    """Let this interpreter's lm-eval know our tasks and our model, now or when it is imported.
+
+    Does nothing if the environment has ``HKCANTO_AUTOLOAD`` as 0, false, no or off, or if this or
+    another copy of the package did it before. It does not import lm-eval.
+    """
+    import os
+
+    if os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in ("0", "false", "no", "off"):
+        return
+    if any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, LmEvalFinder())
+    for name in PATCHES:
+        if name in sys.modules:
+            patch(sys.modules[name])
+
+
+class LmEvalFinder:
+    """Has the other finders find the modules named in `PATCHES`, and has these patched.
+
+    >>> LmEvalFinder().find_spec("json") is None
+    True
+    """
+
+    hkcanto_autoload = True
+
+    def __init__(self) -> None:
+        self._searching: set[str] = set()
+
+    def find_spec(
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        """Return the other finders' spec of a module named in `PATCHES`, of others ``None``."""
+        # A name being searched for already: another finder asks all finders, as we do.
+        if name not in PATCHES or name in self._searching:
+            return None
+        self._searching.add(name)
+        try:
+            for finder in sys.meta_path:
+                spec = None if finder is self else finder.find_spec(name, path, target)
+                if spec is not None:
+                    patch_when_executed(spec)
+                    return spec
+        except Exception:
+            # With None, the import system asks the other finders itself and reports what it gets.
+            log_failure(name)
+        finally:
+            self._searching.discard(name)
+        return None
+
+
+def patch_when_executed(spec: "ModuleSpec") -> None:
+    """Have the module of `spec` patched as soon as it has executed."""
+    # Only this one method is replaced: a loader of our own would hide the source and the resources
+    # of lm-eval's modules from the tools that ask a loader for them.
+    loader: Any = spec.loader
+    execute = loader.exec_module
+
+    def exec_module(module: "ModuleType") -> None:
+        execute(module)
+        patch(module)
+
+    loader.exec_module = exec_module
+
+
+def patch(module: "ModuleType") -> None:
+    """Apply `PATCHES` to a module of lm-eval; one that we do not understand stays as it is."""
+    try:
+        if module.__name__ in PATCHES:
+            PATCHES[module.__name__](module)
+    except Exception:
+        log_failure(module.__name__)
+
+
+def log_failure(name: str) -> None:
+    """Log the exception being handled, at debug level: our failure must not disturb lm-eval."""
+    import logging
+
+    logging.getLogger("hkcanto_lm_eval").debug(
+        "hkcanto could not register with %s; lm_eval --include_path still works",
+        name,
+        exc_info=True,
+    )
+
+
+def add_task_folder(module: "ModuleType") -> None:
+    """Have the ``TaskManager`` defined in `module` scan our folder too.
+
+    Of two tasks with one name, built-in < ours < the user's ``include_path``. Without the built-in
+    tasks (``include_defaults=False``) the user wants nothing but their own, so not ours either.
+    """
+    from pathlib import Path
+
+    if module.TaskManager.__module__ != module.__name__:
+        return  # 0.4.12+: lm_eval.tasks takes it from lm_eval.tasks.manager
+    builtin = Path(str(module.__file__)).parent
+    index = getattr(module, "TaskIndex", None)
+    if index and isinstance(vars(index).get("build"), staticmethod):
+        add_to_index(index, builtin)
+    else:
+        add_to_include_path(module.TaskManager, builtin)
+
+
+def add_to_index(index: "Any", builtin: "Path") -> None:
+    """Add our folder to those that lm-eval 0.4.12+ has ``TaskIndex.build`` scan.
+
+    The folder of an entry point must turn up in this list too, whatever way a later lm-eval comes
+    by it; `with_our_folder` sees it there and adds nothing. So there is no need to guess from a
+    version, or from private names, whether lm-eval knows the entry point.
+    """
+    from functools import wraps
+
+    build = index.build
+
+    @wraps(build)
+    def build_with_ours(paths: "Iterable[Folder]", *args: "Any", **kwargs: "Any") -> "Any":
+        return build(with_our_folder(list(paths), builtin), *args, **kwargs)
+
+    index.build = staticmethod(build_with_ours)
+
+
+def add_to_include_path(manager: "Any", builtin: "Path") -> None:
+    """Add our folder to the ``include_path`` of lm-eval 0.4.11, which has no ``TaskIndex``."""
+    from functools import wraps
+    from inspect import signature
+
+    initialize = manager.__init__
+    interface = signature(initialize)
+    if not {"include_path", "include_defaults"} <= set(interface.parameters):
+        raise TypeError(f"TaskManager{interface} has no include_path and include_defaults")
+
+    @wraps(initialize)
+    def initialize_with_ours(self: "Any", *args: "Any", **kwargs: "Any") -> None:
+        call = interface.bind(self, *args, **kwargs)
+        call.apply_defaults()
+        given = call.arguments["include_path"]
+        if call.arguments["include_defaults"]:
+            user = list(given) if isinstance(given, list | tuple) else [given] if given else []
+            call.arguments["include_path"] = with_our_folder([builtin, *user], builtin)[1:]
+        initialize(*call.args, **call.kwargs)
+        self.include_path = given
+
+    manager.__init__ = initialize_with_ours
+
+
+def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
+    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not."""
+    try:
+        from pathlib import Path
+
+        from hkcanto_lm_eval import task_path
+
+        ours = Path(task_path())
+        present = [Path(folder).resolve() for folder in folders]
+        if builtin.resolve() in present and ours.resolve() not in present:
+            behind = present.index(builtin.resolve()) + 1
+            return [*folders[:behind], ours, *folders[behind:]]
+    except Exception:
+        log_failure("lm_eval.tasks")
+    return folders
+
+
+def register_model(_: "ModuleType") -> None:
+    """Register the rule-based grapheme-to-phoneme model, to be imported when it is asked for."""
+    from lm_eval.api import registry
+
+    if hasattr(registry, "load_plugins"):
+        return  # reads our entry point in lm_eval.models
+    if MODEL not in registry.model_registry:
+        registry.model_registry.register(MODEL, target=MODEL_CLASS)
+
+
+PATCHES = {
+    "lm_eval.tasks.manager": add_task_folder,
+    "lm_eval.tasks": add_task_folder,
+    "lm_eval.models": register_model,
+}

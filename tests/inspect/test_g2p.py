@@ -1,0 +1,74 @@
+"""hkcanto/g2p through the inspect command."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+
+def test_inspect_finds_and_runs_the_task(inspect_sample_run: Any) -> None:
+    assert inspect_sample_run.log.status == "success"
+    assert len(inspect_sample_run.log.samples) >= 40
+
+
+def test_each_sample_shows_what_was_read_and_an_aligned_diff(inspect_sample_run: Any) -> None:
+    scores = [sample.scores["judged"] for sample in inspect_sample_run.log.samples]
+    wrong = [score for score in scores if score.value["ser"] > 0]
+    assert wrong
+    assert all("^" in score.explanation for score in wrong)
+    for score in scores:
+        assert score.answer
+        assert score.metadata["best_variant"]
+        assert "gold" in score.explanation
+
+
+def test_the_log_carries_the_signature_and_says_sample(inspect_sample_run: Any) -> None:
+    log = inspect_sample_run.log
+    assert log.eval.metadata["signature"].startswith(
+        "hkcanto-g2p|shots:5|examples:paper|data:sample|metric:published|v:"
+    )
+    assert "sample data" in log.eval.tags
+
+
+def test_pooled_rates_weigh_sentences_by_length(inspect_sample_run: Any) -> None:
+    log = inspect_sample_run.log
+    scores = [sample.scores["judged"] for sample in log.samples]
+    errors = sum(s.value["ser"] * s.metadata["weights"]["ser"] for s in scores)
+    total = sum(s.metadata["weights"]["ser"] for s in scores)
+    (reported,) = [score for score in log.results.scores if score.name == "ser"]
+    assert reported.metrics["hkcanto/rate"].value == pytest.approx(errors / total)
+
+
+def test_options_reach_the_prompt(inspect_cli: Callable[..., Any]) -> None:
+    run = inspect_cli(
+        *("--model", "hkcanto/pycantonese", "--limit", "1"),
+        *("-T", "shots=2", "-T", "examples=release", "-T", "multiturn=true"),
+    )
+    (sample,) = run.log.samples
+    assert [message.role for message in sample.input] == [
+        *("system", "user", "assistant", "user", "assistant", "user")
+    ]
+    assert "shots:2|examples:release" in run.log.eval.metadata["signature"]
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ("pycantonese", {"cer_published": 0.228714, "levenshtein_published": 0.065845}),
+        ("tojyutping", {"cer_published": 0.054876, "levenshtein_published": 0.007916}),
+    ],
+)
+def test_rule_engines_reach_the_release_figures(
+    engine: str, expected: Mapping[str, float], inspect_cli: Callable[..., Any], real_data: Any
+) -> None:
+    run = inspect_cli("--model", f"hkcanto/{engine}", **real_data)
+    reported = {
+        score.name: score.metrics["mean"].value
+        for score in run.log.results.scores
+        if "mean" in score.metrics
+    }
+    for name, value in expected.items():
+        assert reported[name] == pytest.approx(value, abs=5e-7)
+    assert len(run.log.samples) == 145

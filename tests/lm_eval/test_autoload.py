@@ -1,0 +1,438 @@
+"""lm-eval finds our tasks and our model by name: real interpreters, real releases of lm-eval."""
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from .environments import (
+    REPOSITORY,
+    Environment,
+    build_wheel,
+    create_environment,
+    install,
+    install_editable,
+    uninstall,
+    unpack_lm_eval,
+)
+
+TASK = "hkcanto_g2p"
+BUILT_IN = "arc_easy"
+HOOKS = "import sys; print(sum(hasattr(f, 'hkcanto_autoload') for f in sys.meta_path))"
+RELEASES = ("0.4.11", "0.4.12", "0.4.13")
+OLDEST, *_, NEWEST = RELEASES
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def alone(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
+    """Our wheel and nothing else. Not to be changed."""
+    return install(create_environment(tmp_path_factory.mktemp("alone")), wheel)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
+    """Our wheel and all dependencies. Not to be changed."""
+    return install(create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel)
+
+
+@pytest.fixture
+def copy_of_alone(alone: Environment, tmp_path: Path) -> Environment:
+    return Environment(shutil.copytree(alone.folder, tmp_path / "venv", symlinks=True))
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Function from a version to the folder of that lm-eval. Not to be changed.
+
+    It has few of the built-in tasks: to scan 14,000 YAMLs takes lm-eval many seconds.
+    """
+
+    @cache
+    def unpack(version: str) -> Path:
+        return unpack_lm_eval(version, tmp_path_factory.mktemp("lm_eval"), tasks="arc")
+
+    return unpack
+
+
+@pytest.fixture(params=RELEASES)
+def each_release(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
+    return release(request.param)
+
+
+@pytest.fixture(params=[OLDEST, NEWEST])
+def each_kind(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
+    """A release of each of the two designs of `TaskManager`."""
+    return release(request.param)
+
+
+@pytest.fixture
+def newest(installed: Environment, release: Callable[[str], Path]) -> Environment:
+    return installed.using(release(NEWEST))
+
+
+@pytest.fixture(scope="session")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The newest release, changed so that it reads entry points.
+
+    Tasks as upstream's PR #4015 proposes (folders of entry points between the built-in folder and
+    the user's), models as its main branch has it (PR #4013).
+    """
+    folder = unpack_lm_eval(NEWEST, tmp_path_factory.mktemp("upstream"), tasks="arc")
+    insert(
+        folder / "lm_eval/tasks/manager.py",
+        before="        if include_path:\n",
+        text="        from importlib.metadata import entry_points\n"
+        "        for point in entry_points(group='lm_eval.tasks'):\n"
+        "            all_paths.append(Path(point.load()()))\n",
+    )
+    insert(
+        folder / "lm_eval/api/registry.py",
+        before="def get_model(model_name: str):\n",
+        text="def load_plugins(group, registry):\n"
+        "    for point in md.entry_points(group=group):\n"
+        "        if point.name not in registry:\n"
+        "            registry.register(point.name, target=point)\n\n\n",
+    )
+    return folder
+
+
+def insert(file: Path, *, before: str, text: str) -> None:
+    source = file.read_text("utf-8")
+    assert source.count(before) == 1
+    file.write_text(source.replace(before, text + before), "utf-8")
+
+
+def our_folder(environment: Environment) -> Path:
+    return environment.site_packages / "hkcanto_lm_eval/tasks"
+
+
+def is_ours(environment: Environment, yaml: str) -> bool:
+    return Path(yaml).is_relative_to(our_folder(environment))
+
+
+def write_task(folder: Path, name: str = TASK) -> str:
+    """Write a YAML that every release indexes; return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mine.yaml").write_text(f"task: {name}\ndataset_path: none\n", "utf-8")
+    return str(folder / "mine.yaml")
+
+
+class TestInterpreterStart:
+    def test_is_silent_and_imports_two_modules(
+        self, alone: Environment, copy_of_alone: Environment
+    ) -> None:
+        (copy_of_alone.site_packages / "hkcanto.pth").unlink()
+        modules = "import sys; print(*sys.modules)"
+        hooked, plain = alone.start("-c", modules), copy_of_alone.start("-c", modules)
+        added = set(hooked.stdout.split()) - set(plain.stdout.split())
+        assert added == {"hkcanto_lm_eval", "hkcanto_lm_eval._autoload"}
+        assert hooked.stderr == ""
+
+    def test_a_missing_lm_eval_is_reported_as_ever(self, alone: Environment) -> None:
+        assert alone.run(HOOKS) == "1"
+        done = alone.start("-c", "import lm_eval.tasks")
+        assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'lm_eval'"
+        assert "hkcanto" not in done.stderr
+
+    @pytest.mark.parametrize("value", ["0", "false", "No", " OFF "])
+    def test_is_switched_off(self, alone: Environment, value: str) -> None:
+        assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "0"
+
+    @pytest.mark.parametrize("value", ["1", "true", ""])
+    def test_stays_on(self, alone: Environment, value: str) -> None:
+        assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "1"
+
+    def test_a_second_installation_adds_nothing(self, alone: Environment) -> None:
+        again = (
+            "from runpy import run_path\n"
+            "from hkcanto_lm_eval import _autoload\n"
+            "_autoload.install()\n"
+            "run_path(_autoload.__file__)['install']()  # another copy\n"
+        )
+        assert alone.run(again + HOOKS) == "1"
+
+    def test_spawned_processes_have_it(self, alone: Environment) -> None:
+        code = (
+            "import multiprocessing, sys\n"
+            "with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+            "    print(*pool.apply(eval, ['__import__(\"sys\").meta_path']))\n"
+        )
+        assert "LmEvalFinder" in alone.run(code)
+
+    @pytest.mark.parametrize("missing", ["", "_autoload.py", "__init__.py"])
+    def test_a_half_removed_package_is_silent(
+        self, copy_of_alone: Environment, missing: str
+    ) -> None:
+        package = copy_of_alone.site_packages / "hkcanto_lm_eval"
+        shutil.rmtree(package) if not missing else (package / missing).unlink()
+        assert copy_of_alone.start("-c", "print('started')").stderr == ""
+
+    def test_a_damaged_package_is_silent(self, copy_of_alone: Environment) -> None:
+        (copy_of_alone.site_packages / "hkcanto_lm_eval/_autoload.py").write_text("def (")
+        assert copy_of_alone.start("-c", "print('started')").stderr == ""
+
+
+class TestTasks:
+    def test_are_found_without_an_option(self, installed: Environment, each_release: Path) -> None:
+        index = installed.using(each_release).index()
+        assert is_ours(installed, index.yaml[TASK])
+        assert Path(index.yaml[BUILT_IN]).is_relative_to(each_release)
+        assert index.include_path is None
+        assert "hkcanto" not in index.log
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("version", RELEASES)
+    def test_are_found_by_the_command_among_all_built_in_ones(
+        self, installed: Environment, version: str, tmp_path: Path
+    ) -> None:
+        environment = installed.using(unpack_lm_eval(version, tmp_path))
+        done = environment.start("-m", "lm_eval", "validate", "--tasks", f"{TASK},hellaswag")
+        assert done.returncode == 0, done.stderr
+        assert "All tasks found and valid" in done.stdout
+
+    def test_are_not_found_when_switched_off(self, newest: Environment) -> None:
+        index = newest.index(env={"HKCANTO_AUTOLOAD": "0"})
+        assert BUILT_IN in index.yaml
+        assert TASK not in index.yaml
+
+    def test_yield_to_a_users_task_of_the_same_name(
+        self, installed: Environment, each_release: Path, tmp_path: Path
+    ) -> None:
+        mine = write_task(tmp_path)
+        index = installed.using(each_release).index(include_path=str(tmp_path))
+        assert index.yaml[TASK] == mine
+        assert index.include_path == str(tmp_path)
+
+    def test_yield_to_any_of_a_users_folders(
+        self, installed: Environment, each_kind: Path, tmp_path: Path
+    ) -> None:
+        other, mine = write_task(tmp_path / "a", "other"), write_task(tmp_path / "b")
+        folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+        index = installed.using(each_kind).index(include_path=folders)
+        assert (index.yaml["other"], index.yaml[TASK]) == (other, mine)
+        assert index.include_path == folders
+
+    def test_win_over_a_built_in_task_of_the_same_name(
+        self, installed: Environment, each_kind: Path, tmp_path: Path
+    ) -> None:
+        lm_eval = shutil.copytree(each_kind, tmp_path / "lm_eval")
+        write_task(lm_eval / "lm_eval/tasks/arc")
+        index = installed.using(lm_eval).index()
+        assert is_ours(installed, index.yaml[TASK])
+        warns = (each_kind / "lm_eval/tasks/manager.py").exists()  # since 0.4.12
+        assert index.overridden == ([TASK] if warns else [])
+
+    def test_stay_away_where_the_user_wants_their_own_only(
+        self, installed: Environment, each_kind: Path, tmp_path: Path
+    ) -> None:
+        write_task(tmp_path, "other")
+        environment = installed.using(each_kind)
+        index = environment.index(include_path=str(tmp_path), include_defaults=False)
+        assert set(index.yaml) == {"other"}
+
+    def test_are_not_scanned_twice_when_the_user_names_our_folder(
+        self, newest: Environment
+    ) -> None:
+        index = newest.index(include_path=str(our_folder(newest) / ".." / "tasks"))
+        assert is_ours(newest, index.yaml[TASK])
+        assert index.overridden == []
+
+    def test_are_not_scanned_twice_by_an_lm_eval_that_reads_the_entry_point(
+        self, installed: Environment, upstream: Path
+    ) -> None:
+        index = installed.using(upstream).index()
+        assert is_ours(installed, index.yaml[TASK])
+        assert index.overridden == []
+
+    def test_are_added_to_an_lm_eval_imported_before(
+        self, installed: Environment, each_kind: Path
+    ) -> None:
+        late = (
+            "import os, lm_eval.tasks\n"
+            "del os.environ['HKCANTO_AUTOLOAD']\n"
+            "from hkcanto_lm_eval._autoload import install\n"
+            "install()\n"
+        )
+        environment = installed.using(each_kind)
+        index = environment.index(first=late, env={"HKCANTO_AUTOLOAD": "0"})
+        assert is_ours(installed, index.yaml[TASK])
+        assert index.overridden == []
+
+    def test_are_added_again_when_lm_eval_is_reloaded(self, newest: Environment) -> None:
+        reload = (
+            "import importlib, lm_eval.tasks.manager\n"
+            "importlib.reload(lm_eval.tasks.manager)\n"
+            "importlib.reload(lm_eval.tasks)\n"
+        )
+        index = newest.index(first=reload)
+        assert is_ours(newest, index.yaml[TASK])
+        assert index.overridden == []
+
+
+class TestModel:
+    def test_is_imported_only_when_asked_for(self, installed: Environment, each_kind: Path) -> None:
+        code = (
+            "import sys\n"
+            "from lm_eval.api.registry import get_model\n"
+            "get_model('dummy')\n"
+            "print('hkcanto_lm_eval.models' in sys.modules)\n"
+            "print(get_model('hkcanto-g2p'))\n"
+        )
+        assert installed.using(each_kind).run(code).splitlines() == [
+            "False",
+            "<class 'hkcanto_lm_eval.models.RuleBasedG2P'>",
+        ]
+
+    def test_does_not_take_a_name_that_is_taken(self, newest: Environment) -> None:
+        code = (
+            "from lm_eval.api.registry import model_registry\n"
+            "model_registry.register('hkcanto-g2p', target='lm_eval.models.dummy:DummyLM')\n"
+            "import lm_eval.models\n"
+            "print(model_registry.get('hkcanto-g2p').__name__)\n"
+        )
+        assert newest.run(code) == "DummyLM"
+
+    def test_is_left_to_an_lm_eval_that_reads_the_entry_point(
+        self, installed: Environment, upstream: Path
+    ) -> None:
+        code = (
+            "import lm_eval.models\n"
+            "from lm_eval.api.registry import load_plugins, model_registry\n"
+            "print('hkcanto-g2p' in model_registry)\n"
+            "load_plugins('lm_eval.models', model_registry)\n"
+            "print(model_registry.get('hkcanto-g2p').__name__)\n"
+        )
+        assert installed.using(upstream).run(code).splitlines() == ["False", "RuleBasedG2P"]
+
+
+class TestAnotherLmEval:
+    """What no release has, but a later one or another tool may do."""
+
+    IMPORT = "import lm_eval.tasks\n"
+
+    @pytest.fixture
+    def with_tasks_module(self, alone: Environment, tmp_path: Path) -> Callable[[str], Environment]:
+        def write(source: str) -> Environment:
+            (tmp_path / "lm_eval/tasks").mkdir(parents=True)
+            (tmp_path / "lm_eval/__init__.py").touch()
+            (tmp_path / "lm_eval/tasks/__init__.py").write_text(source, "utf-8")
+            return alone.using(tmp_path)
+
+        return write
+
+    def test_gets_our_folder_through_its_public_option(
+        self, with_tasks_module: Callable[[str], Environment]
+    ) -> None:
+        """`TaskIndex.build` is not the function of folders that we know."""
+        environment = with_tasks_module(
+            "class TaskIndex:\n"
+            "    def build(self): ...\n"
+            "class TaskManager:\n"
+            "    def __init__(self, include_defaults=True, *, include_path=None):\n"
+            "        self.scanned = include_path\n"
+        )
+        code = self.IMPORT + "print(*lm_eval.tasks.TaskManager(include_path='mine').scanned)"
+        assert environment.run(code) == f"{our_folder(environment)} mine"
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "class TaskManager:\n    def __init__(self, of='mine'):\n        self.of = of\n",
+            "class Manager:\n    of = 'mine'\ndef TaskManager():\n    return Manager()\n",
+            "class TaskManager:\n    __slots__ = ()\n    of = 'mine'\n",
+        ],
+    )
+    def test_that_we_do_not_understand_stays_as_it_is(
+        self, with_tasks_module: Callable[[str], Environment], source: str
+    ) -> None:
+        environment = with_tasks_module(source)
+        assert environment.run(self.IMPORT + "print(lm_eval.tasks.TaskManager().of)") == "mine"
+        debug = "import logging; logging.basicConfig(level=logging.DEBUG)\n"
+        assert "could not register with lm_eval.tasks" in (
+            environment.start("-c", debug + self.IMPORT).stderr
+        )
+
+    def test_that_cannot_be_imported_says_so_itself(
+        self, with_tasks_module: Callable[[str], Environment]
+    ) -> None:
+        done = with_tasks_module("import lm_eval.nowhere").start("-c", self.IMPORT)
+        assert "No module named 'lm_eval.nowhere'" in done.stderr.splitlines()[-1]
+
+    def test_keeps_its_source_and_loader(
+        self, with_tasks_module: Callable[[str], Environment]
+    ) -> None:
+        environment = with_tasks_module("class TaskManager:\n    'Mine.'\n")
+        code = "import inspect; m = lm_eval.tasks; print(type(m.__loader__), inspect.getsource(m))"
+        shown = environment.run(self.IMPORT + code)
+        assert "SourceFileLoader" in shown
+        assert "'Mine.'" in shown
+
+    def test_is_patched_once_where_another_hook_asks_all_finders_too(
+        self, with_tasks_module: Callable[[str], Environment]
+    ) -> None:
+        environment = with_tasks_module(
+            "class TaskManager:\n"
+            "    def __init__(self, include_path=None, include_defaults=True):\n"
+            "        self.scanned = include_path\n"
+        )
+        other = (
+            "import sys\n"
+            "class Other:\n"
+            "    def find_spec(self, *wanted):\n"
+            "        for finder in sys.meta_path:\n"
+            "            if finder is not self and (spec := finder.find_spec(*wanted)):\n"
+            "                return spec\n"
+            "sys.meta_path.insert(1, Other())\n"
+        )
+        code = (
+            other
+            + self.IMPORT
+            + (
+                "print(*lm_eval.tasks.TaskManager().scanned)\n"
+                "print(hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, '__wrapped__'))\n"
+            )
+        )
+        assert environment.run(code).splitlines() == [str(our_folder(environment)), "False"]
+
+
+class TestInstallation:
+    @pytest.fixture
+    def empty(self, tmp_path: Path) -> Environment:
+        """An environment with all dependencies but without our package."""
+        return create_environment(tmp_path / "venv", dependencies=True)
+
+    def test_editable_finds_the_tasks_in_the_repository(
+        self, empty: Environment, release: Callable[[str], Path]
+    ) -> None:
+        index = install_editable(empty).using(release(NEWEST)).index()
+        tasks = REPOSITORY / "lm_eval_tasks/hkcanto_lm_eval/tasks"
+        assert Path(index.yaml[TASK]).is_relative_to(tasks)
+
+    def test_uninstalling_leaves_nothing(
+        self, empty: Environment, wheel: Path, release: Callable[[str], Path]
+    ) -> None:
+        before = set(empty.folder.rglob("*"))
+        install(empty, wheel)
+        assert empty.run(HOOKS) == "1"
+        uninstall(empty)
+        assert set(empty.folder.rglob("*")) == before
+        index = empty.using(release(NEWEST)).index()
+        assert BUILT_IN in index.yaml
+        assert not [name for name in index.yaml if "hkcanto" in name]
+
+    def test_a_package_half_removed_does_not_stop_lm_eval(
+        self, empty: Environment, wheel: Path, release: Callable[[str], Path]
+    ) -> None:
+        install(empty, wheel)
+        (empty.site_packages / "hkcanto_lm_eval/__init__.py").unlink()
+        assert empty.run(HOOKS) == "1"
+        index = empty.using(release(NEWEST)).index()
+        assert BUILT_IN in index.yaml
+        assert "hkcanto" not in index.log

@@ -1,0 +1,35 @@
+"""The real release, and a cache that a server on this machine fills."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .web_server import WebServer
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    """A server with nothing to serve yet."""
+    running = WebServer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WebServer) -> Path:
+    """An empty cache, with downloads allowed and sent to the server."""
+    for variable in ("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", server.url)
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def hkeval2025() -> Path:
+    """The real release, for tests marked `realdata`."""
+    return Path(os.environ["HKCANTO_DATA_DIR"]) / "hkeval2025"

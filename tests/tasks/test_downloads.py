@@ -1,0 +1,261 @@
+"""Files of a GitHub release arrive whole or not at all, and once; a failure is quick and clear."""
+
+import hashlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
+from hkcanto_tasks.folders import DataFolder
+from hkcanto_tasks.sources import GitHubRelease, locate
+
+from .web_server import Answer, WebServer
+
+NEW, OLD = "b" * 40, "0" * 40
+FILES = {
+    "dev/x.csv": "q,a,b,A\n",
+    "test/x.csv": "問題,a,b,B\n" * 1000,
+    "test/y.csv": "q,None,NA,A\n",
+}
+ANSWERS = '{"Jyutping": "nei5 hou2"}\n'
+GOLD = f"/someone/release/{OLD}/data/answers.json"
+
+PATIENCE = 5.0
+"""Seconds in which a user without a network must hear about it."""
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def address(file: str) -> str:
+    return f"/someone/release/{NEW}/data/{file}"
+
+
+@pytest.fixture
+def release(tmp_path: Path, server: WebServer) -> GitHubRelease:
+    """A release on the server: three files, and answers that only an older commit holds."""
+    registry = tmp_path / "release.sha256"
+    lines = [f"{file} {sha256(text)}" for file, text in FILES.items()]
+    registry.write_text(
+        "\n".join([*lines, f"test/gold.json {sha256(ANSWERS)} {OLD}:data/answers.json"])
+    )
+    server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
+    server.answers[GOLD] = Answer(ANSWERS.encode())
+    return GitHubRelease("someone/release", NEW, str(registry), "data/")
+
+
+@pytest.fixture
+def folder(cache: Path, release: GitHubRelease) -> DataFolder:
+    """The release, to be downloaded into an empty cache."""
+    assert not cache.exists()
+    return locate("release", release)
+
+
+def in_another_process(release: GitHubRelease) -> subprocess.Popen[str]:
+    """Fetch the whole release in a process of its own."""
+    program = (
+        "from hkcanto_tasks.sources import GitHubRelease, locate\n"
+        f"locate('release', {release!r}).fetch()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_only_the_file_asked_for_is_downloaded(folder: DataFolder, server: WebServer) -> None:
+    assert folder.path("test/x.csv").read_bytes() == FILES["test/x.csv"].encode()
+    assert server.requests == {f"GET {address('test/x.csv')}": 1}
+    assert folder.files() == ["test/x.csv"]
+
+
+def test_what_is_there_is_not_downloaded_again(folder: DataFolder, server: WebServer) -> None:
+    folder.fetch(["dev/x.csv", "test/x.csv"])
+    folder.fetch()
+    folder.fetch()
+    assert len(server.requests) == 4
+    assert set(server.requests.values()) == {1}
+
+
+def test_the_whole_release_verifies(folder: DataFolder) -> None:
+    assert {problem.kind for problem in folder.verify()} == {"missing"}
+    folder.fetch()
+    assert folder.verify() == []
+
+
+def test_a_file_may_come_from_a_commit_of_its_own(folder: DataFolder, server: WebServer) -> None:
+    assert folder.path("test/gold.json").read_text() == ANSWERS
+    assert server.requests == {f"GET {GOLD}": 1}
+    assert folder.revision("test/gold.json") == "0000000"
+    assert folder.revision("test/gold.json", "dev/x.csv") == "0000000+bbbbbbb"
+
+
+def test_a_mirror_may_end_in_a_slash(
+    folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", server.url + "/")
+    assert folder.path("dev/x.csv").is_file()
+
+
+def test_a_failed_file_leaves_the_others_for_the_next_run(
+    folder: DataFolder, server: WebServer
+) -> None:
+    right = server.answers.pop(address("test/y.csv"))
+    with pytest.raises(DataNotFound):
+        folder.fetch()
+    kept = folder.files()
+    server.answers[address("test/y.csv")] = right
+    server.requests.clear()
+    folder.fetch()
+    assert "test/y.csv" not in kept
+    assert set(server.requests) & {f"GET {address(file)}" for file in kept} == set()
+    assert folder.verify() == []
+
+
+def test_a_file_altered_in_the_cache_is_downloaded_again(folder: DataFolder) -> None:
+    folder.path("dev/x.csv").write_text("q,a,b,B\n")
+    assert folder.path("dev/x.csv").read_text() == FILES["dev/x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "complaint"),
+    [
+        (Answer(b"q,a,b,A\n", announced=9), NetworkUnavailable, "broken|incomplete"),
+        (Answer(b"q,a,b,B\n"), DataCorrupt, f"sha256 {sha256('q,a,b,B' + chr(10))}, expected"),
+        (Answer(b"q,a,b,B\n"), DataCorrupt, sha256(FILES["dev/x.csv"])),
+        (Answer(b""), DataCorrupt, "it is empty"),
+        (Answer(b"version https://git-lfs.github.com/spec/v1\n"), DataCorrupt, "LFS pointer"),
+        (Answer(b"<html>Please log in</html>"), DataCorrupt, "HTML page"),
+        (Answer(status=404), DataNotFound, r"HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
+        (Answer(status=403), NetworkUnavailable, "403"),
+        (Answer(status=429), NetworkUnavailable, "429"),
+        (Answer(status=500), NetworkUnavailable, "500"),
+    ],
+    ids=["cut off", "got", "expected", "empty", "pointer", "HTML", "404", "403", "429", "500"],
+)
+def test_a_bad_answer_is_an_error_that_leaves_nothing(
+    folder: DataFolder,
+    cache: Path,
+    server: WebServer,
+    answer: Answer,
+    error: type[HKCantoError],
+    complaint: str,
+) -> None:
+    server.answers[address("dev/x.csv")] = answer
+    with pytest.raises(error, match=f"(?i){complaint}") as raised:
+        folder.path("dev/x.csv")
+    assert server.url in str(raised.value)
+    left = [path for path in cache.rglob("*") if path.is_file() and path.name != ".lock"]
+    assert left == []
+
+
+def test_an_unknown_file_is_an_error_without_a_request(
+    folder: DataFolder, server: WebServer
+) -> None:
+    with pytest.raises(DataNotFound, match=r"no file 'test/z.csv'.*Did you mean test/.\.csv"):
+        folder.path("test/z.csv")
+    assert not server.requests
+
+
+def test_a_refused_connection_says_at_once_what_to_set(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", f"http://127.0.0.1:{port}")
+    start = time.monotonic()
+    with pytest.raises(NetworkUnavailable, match=f"127.0.0.1:{port}") as raised:
+        folder.fetch()
+    assert time.monotonic() - start < PATIENCE
+    for remedy in (
+        "HKCANTO_DATA_DIR=<dir>",
+        "<dir>/release",
+        "HKCANTO_DATA=sample",
+        "HKCANTO_GITHUB_ENDPOINT=<url>",
+        "HTTPS_PROXY=<url>",
+    ):
+        assert remedy in str(raised.value)
+
+
+def test_a_server_that_falls_silent_is_given_up(
+    folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.downloads._READ_TIMEOUT", 0.5)
+    server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode(), hangs=True)
+    start = time.monotonic()
+    with pytest.raises(NetworkUnavailable, match=r"(?i)timed out"):
+        folder.fetch()
+    assert time.monotonic() - start < PATIENCE
+    assert "test/x.csv" not in folder.files()
+
+
+@pytest.mark.parametrize("variable", ["HKCANTO_OFFLINE", "HF_HUB_OFFLINE"])
+def test_offline_means_no_request(
+    folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    folder.fetch(["dev/x.csv"])
+    server.requests.clear()
+    monkeypatch.setenv(variable, "1")
+    assert folder.path("dev/x.csv").is_file()
+    with pytest.raises(NetworkUnavailable, match=f"{variable} forbids it, and test/y.csv is not"):
+        folder.path("test/y.csv")
+    assert not server.requests
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    release: GitHubRelease, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not cache.exists()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DataNotFound, match="Set HKCANTO_CACHE"):
+        locate("release", release).fetch()
+
+
+def test_a_complete_cache_is_not_written_to(folder: DataFolder, cache: Path) -> None:
+    folder.fetch()
+    (cache / "release/.lock").unlink(missing_ok=True)
+    folder.fetch()
+    assert not (cache / "release/.lock").exists()
+
+
+@pytest.mark.parametrize(("asked", "drawn"), [(None, False), (False, False), (True, True)])
+def test_a_bar_is_drawn_when_asked_for_or_at_a_terminal(
+    folder: DataFolder, capfd: pytest.CaptureFixture[str], asked: bool | None, drawn: bool
+) -> None:
+    folder.fetch(progress=asked)
+    assert ("Downloading release: 100%" in capfd.readouterr().err) is drawn
+
+
+def test_eight_processes_download_each_file_once(
+    folder: DataFolder, release: GitHubRelease, server: WebServer
+) -> None:
+    processes = [in_another_process(release) for _ in range(8)]
+    for process in processes:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    assert len(server.requests) == 4
+    assert set(server.requests.values()) == {1}
+    assert folder.verify() == []
+
+
+def test_a_killed_process_leaves_no_file_that_counts(
+    folder: DataFolder, release: GitHubRelease, server: WebServer, cache: Path
+) -> None:
+    whole = server.answers[address("test/x.csv")]
+    server.answers[address("test/x.csv")] = Answer(whole.body, hangs=True)
+    process = in_another_process(release)
+    assert server.hanging.wait(timeout=30)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert list((cache / "release/.partial").iterdir())
+    assert "test/x.csv" not in folder.files()
+    server.answers[address("test/x.csv")] = whole
+    folder.fetch()
+    assert folder.verify() == []
+    assert {path.name for path in (cache / "release").iterdir()} - {".lock"} == {"bbbbbbb"}

@@ -1,0 +1,130 @@
+"""The G2P prompt is the paper's, in every form in which a model can get it."""
+
+import pytest
+
+from hkcanto_tasks import load_task
+from hkcanto_tasks.engines import find_engine, sentence_of
+from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.records import Message
+
+# Appendix E.3: the sentence, and the first worked example with its line break undone.
+SENTENCE = (
+    "You are an expert in Cantonese linguistics. Please convert the given Cantonese sentence into "
+    "Jyutping romanisation. You can ignore all punctuation marks, and normalise all numerals and "
+    "English loanwords into Cantonese pronunciation. Do not include any further explanation.\n"
+)
+FIRST = (
+    "Example 1\n今日天氣好好，不如出去散步？\n"
+    "gam1 jat6 tin1 hei3 hou2 hou2 bat1 jyu4 ceot1 heoi3 saan3 bou6\n\n"
+)
+
+
+def test_zero_shot_is_the_sentence_and_the_text_to_convert() -> None:
+    task = load_task("hkcanto_g2p")
+    sample = task.samples[0]
+    assert task.prompt(sample, shots=0).text() == SENTENCE + sample.question
+    assert sample.question.startswith("Text to Convert: \n")
+
+
+def test_five_shots_number_the_papers_examples() -> None:
+    task = load_task("hkcanto_g2p")
+    text = task.prompt(task.samples[0], shots=5).text()
+    assert text.startswith(SENTENCE + FIRST + "Example 2\n")
+    assert text.count("Example ") == 5
+    assert "學而時習之，不亦說乎\nhok6 ji4 si4 zaap6 zi1 bat1 jik6 jyut6 fu4\n\nText to" in text
+
+
+def test_chat_messages_hold_the_same_text_as_the_plain_prompt() -> None:
+    task = load_task("hkcanto_g2p")
+    prompt = task.prompt(task.samples[0], shots=5)
+    system, user = prompt.messages()
+    assert (system.role, user.role) == ("system", "user")
+    assert system.content + user.content == prompt.text()
+
+
+def test_multiturn_messages_alternate() -> None:
+    task = load_task("hkcanto_g2p")
+    messages = task.prompt(task.samples[0], shots=2).messages(multiturn=True)
+    assert messages[1] == Message("user", "Example 1\n今日天氣好好，不如出去散步？")
+    assert [message.role for message in messages[1:]] == [
+        *("user", "assistant", "user", "assistant", "user")
+    ]
+
+
+@pytest.mark.parametrize("shots", [-1, 6])
+def test_more_shots_than_examples_are_refused(shots: int) -> None:
+    task = load_task("hkcanto_g2p")
+    with pytest.raises(OptionError, match="0 to 5"):
+        task.prompt(task.samples[0], shots=shots)
+
+
+def test_an_unknown_source_of_examples_is_refused() -> None:
+    with pytest.raises(OptionError, match="paper, release"):
+        load_task("hkcanto_g2p", examples="papr")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shots", [0, 5])
+def test_an_engine_finds_the_sentence_in_the_prompt(shots: int) -> None:
+    task = load_task("hkcanto_g2p")
+    for sample in task.samples:
+        prompt = task.prompt(sample, shots)
+        sentence = sample.question.removeprefix("Text to Convert: \n").removesuffix("\n")
+        assert sentence_of(prompt.text()) == sentence
+        assert sentence_of(prompt.messages(multiturn=True)[-1].content) == sentence
+
+
+def test_an_engine_refuses_another_tasks_prompt() -> None:
+    with pytest.raises(OptionError, match="only answers the task hkcanto_g2p"):
+        sentence_of("Question: 1 + 1?\nAnswer:")
+
+
+def test_an_unknown_engine_lists_the_known_ones() -> None:
+    with pytest.raises(OptionError, match="pycantonese, tojyutping"):
+        find_engine("pinyin")
+
+
+@pytest.mark.realdata
+def test_the_real_release_loads_whole() -> None:
+    task = load_task("hkcanto_g2p", examples="release")
+    assert len(task.samples) == 145
+    assert len(task.examples) == 5
+    assert task.revision == "b047f9f"
+
+
+def test_a_blanked_answer_file_is_explained(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_with(tmp_path, monkeypatch, '{"#": 1, "Honzi": "早晨"}', "row 1 has no answer.*b047f9f")
+
+
+def test_a_malformed_answer_is_named(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = '{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}'
+    load_with(tmp_path, monkeypatch, row, r"row 1, 'Jyutping'.*\(san4\|san2")
+
+
+def test_a_repeated_number_is_named(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}\n'
+    load_with(tmp_path, monkeypatch, row * 2, r"\[7\]")
+
+
+def test_a_wrong_number_of_rows_is_named(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}'
+    load_with(tmp_path, monkeypatch, row, "has 1 rows.*145")
+
+
+def load_with(folder: object, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+    from pathlib import Path
+
+    file = Path(str(folder)) / "hkeval2025/phonetics-g2p/test/zh_to_jyutping_test.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(folder))
+    with pytest.raises(DataCorrupt, match=message):
+        load_task("hkcanto_g2p")

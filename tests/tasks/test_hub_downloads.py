@@ -1,0 +1,190 @@
+"""A hub data set is downloaded by huggingface_hub itself, here from a server in the hub's form."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.errors import DataNotFound, NetworkUnavailable
+from hkcanto_tasks.sources import HubDataset, locate
+
+from .web_server import Answer, WebServer
+
+FIRST, SECOND = "1" * 40, "2" * 40
+FILES = {
+    "README.md": "# Questions\n",
+    "test/hk law.csv": "Question,A,B,Answer\n題,甲,乙,A\n",
+    "test/logic.csv": "Question,A,B,Answer\n題,None,NA,B\n",
+    "translation/can2man.jsonl": '{"input": "我哋", "output": "我们"}\n',
+}
+DATASET = HubDataset("someone/questions", allow=("*.csv", "*.jsonl"))
+DATA = ["test/hk law.csv", "test/logic.csv", "translation/can2man.jsonl"]
+
+
+def publish(server: WebServer, commit: str, files: dict[str, str]) -> None:
+    """Make a commit the head of the data set's default branch."""
+    api, pages = "/api/datasets/someone/questions", "/datasets/someone/questions"
+    listed = [
+        {"type": "file", "path": path, "size": len(text.encode()), "oid": f"{number:040x}"}
+        for number, (path, text) in enumerate(files.items())
+    ]
+    siblings = [{"rfilename": path} for path in files]
+    info = {"id": "someone/questions", "sha": commit, "siblings": siblings}
+    for address, content in {
+        api: info,
+        f"{api}/revision/{commit}": info,
+        f"{api}/tree/{commit}": listed,
+    }.items():
+        server.answers[address] = Answer(
+            json.dumps(content).encode(), headers={"Content-Type": "application/json"}
+        )
+    for number, (path, text) in enumerate(files.items()):
+        server.answers[f"{pages}/resolve/{commit}/{path.replace(' ', '%20')}"] = Answer(
+            text.encode(), headers={"ETag": f'"{number:040x}"', "X-Repo-Commit": commit}
+        )
+
+
+@pytest.fixture(autouse=True)
+def hub(cache: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty cache and a hub with one commit."""
+    # The library read HF_HUB_OFFLINE when it was imported, perhaps for another test.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    assert not cache.exists()
+    publish(server, FIRST, FILES)
+
+
+def test_the_files_allowed_are_downloaded_as_they_are() -> None:
+    folder = locate("questions", DATASET)
+    folder.fetch()
+    assert folder.files() == DATA
+    assert [folder.path(file).read_text("utf-8") for file in DATA] == [FILES[f] for f in DATA]
+    assert folder.verify() == []
+    assert folder.revision("test/logic.csv") == folder.revision() == FIRST[:7]
+
+
+def test_later_runs_use_the_commit_of_the_first_without_asking(server: WebServer) -> None:
+    locate("questions", DATASET).fetch()
+    publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
+    server.requests.clear()
+    later = locate("questions", DATASET)
+    assert later.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    assert later.revision() == FIRST[:7]
+    assert not server.requests
+
+
+def test_a_revision_asked_for_is_the_one_downloaded(server: WebServer) -> None:
+    publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
+    folder = locate("questions", HubDataset("someone/questions", revision=FIRST))
+    assert folder.revision("test/logic.csv") == FIRST[:7]
+    assert folder.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+
+
+def test_another_request_does_not_get_what_this_one_downloaded(server: WebServer) -> None:
+    locate("questions", DATASET).fetch()
+    publish(server, SECOND, FILES)
+    wider = locate("questions", HubDataset("someone/questions"))
+    wider.fetch()
+    assert wider.files() == ["README.md", *DATA]
+    assert wider.revision() == SECOND[:7]
+
+
+def test_a_file_altered_in_the_cache_is_downloaded_again() -> None:
+    folder = locate("questions", DATASET)
+    folder.path("test/logic.csv").write_text("altered")
+    assert [problem.kind for problem in folder.verify()] == ["changed"]
+    assert folder.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+
+
+def test_before_the_download_everything_is_missing(server: WebServer) -> None:
+    (problem,) = locate("questions", DATASET).verify()
+    assert problem.kind == "missing"
+    assert not server.requests
+
+
+def test_an_unknown_file_gets_a_suggestion() -> None:
+    with pytest.raises(DataNotFound, match=r"Did you mean test/logic.csv"):
+        locate("questions", DATASET).path("test/logics.csv")
+
+
+def test_a_download_that_fails_half_way_does_not_count(server: WebServer) -> None:
+    address = f"/datasets/someone/questions/resolve/{FIRST}/test/logic.csv"
+    right = server.answers[address]
+    server.answers[address] = Answer(status=403)
+    folder = locate("questions", DATASET)
+    with pytest.raises(NetworkUnavailable, match="HF_ENDPOINT=<url>"):
+        folder.fetch()
+    assert [problem.kind for problem in folder.verify()] == ["missing"]
+    server.answers[address] = right
+    folder.fetch()
+    assert folder.verify() == []
+
+
+def test_a_data_set_that_does_not_exist_says_so(server: WebServer) -> None:
+    server.answers["/api/datasets/someone/nothing"] = Answer(
+        status=401, headers={"X-Error-Code": "RepoNotFound"}
+    )
+    with pytest.raises(DataNotFound, match=r"datasets/someone/nothing is not on the server.*401"):
+        locate("questions", HubDataset("someone/nothing")).fetch()
+
+
+def test_a_data_set_without_the_files_wanted_says_so() -> None:
+    with pytest.raises(DataNotFound, match=rf"at {FIRST} has no file that matches \*\.parquet"):
+        locate("questions", HubDataset("someone/questions", allow=("*.parquet",))).fetch()
+
+
+def test_a_refused_connection_says_at_once_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{port}")
+    start = time.monotonic()
+    with pytest.raises(NetworkUnavailable, match="HKCANTO_DATA=sample"):
+        locate("questions", DATASET).fetch()
+    assert time.monotonic() - start < 5
+
+
+def test_a_hub_that_falls_silent_is_given_up(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.downloads._READ_TIMEOUT", 0.5)
+    server.answers["/api/datasets/someone/questions"] = Answer(b"{" * 100, hangs=True)
+    start = time.monotonic()
+    with pytest.raises(NetworkUnavailable, match=r"(?i)timeout|timed out"):
+        locate("questions", DATASET).fetch()
+    assert time.monotonic() - start < 5
+
+
+def test_offline_means_no_request(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(NetworkUnavailable, match="HF_HUB_OFFLINE forbids it"):
+        locate("questions", DATASET).fetch()
+    assert not server.requests
+
+
+def test_offline_what_is_there_is_used(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    locate("questions", DATASET).fetch()
+    server.requests.clear()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert locate("questions", DATASET).path("test/logic.csv").is_file()
+    assert not server.requests
+
+
+def test_processes_that_start_together_download_each_file_once(server: WebServer) -> None:
+    program = (
+        "from hkcanto_tasks.sources import HubDataset, locate\n"
+        f"locate('questions', {DATASET!r}).fetch()"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    gets = {request: n for request, n in server.requests.items() if request.startswith("GET /data")}
+    assert len(gets) == len(DATA)
+    assert set(gets.values()) == {1}
+    assert locate("questions", DATASET).verify() == []

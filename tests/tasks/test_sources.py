@@ -1,0 +1,249 @@
+"""The environment chooses where data comes from; folders on disk are checked against the record."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.errors import CatalogueError, DataNotFound
+from hkcanto_tasks.folders import Problem
+from hkcanto_tasks.releases import RecordedFile, read_registry
+from hkcanto_tasks.sources import GitHubRelease, HubDataset, locate
+
+NEW, OLD = "b" * 40, "0" * 40
+HUB = HubDataset("someone/questions")
+HKEVAL2025 = GitHubRelease(
+    repository="hon9kon9ize/hkeval2025",
+    commit="ba2a58be4b2e5b047a3e1222cb129d88cf5390d0",
+    registry="hkeval2025.sha256",
+    prefix="data/",
+)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".csv").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> GitHubRelease:
+    """A release of two files; the answers come from an older commit."""
+    registry = tmp_path / "release.sha256"
+    registry.write_text(
+        f"# A release\ndev/q.csv {sha256('q,A')}\n"
+        f"test/a.csv {sha256('a,B')} {OLD}:data/answers.csv\n"
+    )
+    return GitHubRelease("someone/release", NEW, str(registry), "data/")
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """`HKCANTO_DATA_DIR`, with the complete release in its folder."""
+    folder = tmp_path / "data"
+    write(folder / "release", dev__q="q,A", test__a="a,B")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(folder))
+    monkeypatch.delenv("HKCANTO_DATA")
+    return folder
+
+
+def test_a_local_folder_is_used_as_it_is(local: Path, release: GitHubRelease) -> None:
+    found = locate("release", release)
+    assert found.kind == "local"
+    assert found.path("dev/q.csv") == local / "release/dev/q.csv"
+    assert found.files("*/a.csv") == ["test/a.csv"]
+
+
+def test_a_git_clone_is_a_local_folder_too(local: Path, release: GitHubRelease) -> None:
+    write(local / "clone/data", dev__q="q,A", test__a="a,B")
+    found = locate("clone", release)
+    assert found.path("dev/q.csv") == local / "clone/data/dev/q.csv"
+    assert found.verify() == []
+
+
+def test_a_hub_data_set_keeps_its_data_folder(local: Path) -> None:
+    write(local / "questions", data__q_dev="q,A")
+    assert locate("questions", HUB).files() == ["data/q_dev.csv"]
+
+
+def test_the_sample_wins_over_a_local_folder(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(local / "hkeval2025", dev__q="q,A")
+    monkeypatch.setenv("HKCANTO_DATA", "sample")
+    found = locate("hkeval2025", HKEVAL2025)
+    assert found.kind == "sample"
+    assert found.revision() == "sample"
+    assert local not in found.root.parents
+
+
+def test_the_sample_is_data_and_has_nothing_to_compare_with() -> None:
+    found = locate("hkeval2025", HKEVAL2025)
+    assert found.files()
+    assert found.verify() == []
+
+
+def test_a_sample_that_does_not_exist_names_those_that_do() -> None:
+    with pytest.raises(DataNotFound, match=r"no sample of 'nothing', only of .*hkeval2025"):
+        locate("nothing", HUB)
+
+
+def test_without_a_choice_data_is_downloaded_to_the_cache(cache: Path) -> None:
+    found = locate("hkeval2025", HKEVAL2025)
+    assert found.kind == "cache"
+    assert found.root == cache / "hkeval2025/ba2a58b"
+
+
+@pytest.mark.usefixtures("cache")
+def test_an_empty_choice_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", "")
+    assert locate("hkeval2025", HKEVAL2025).kind == "cache"
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_cache_is_in_the_users_cache_folder_by_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HKCANTO_CACHE")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / name)
+    assert locate("hkmmlu", HUB).root.parent == tmp_path / "hkcanto/hkmmlu"
+
+
+def test_an_unknown_choice_names_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "smaple")
+    with pytest.raises(DataNotFound, match=r"'smaple' is unknown.*'sample'.*'release'"):
+        locate("hkmmlu", HUB)
+
+
+def test_a_folder_that_does_not_exist_names_those_that_do(local: Path) -> None:
+    (local / ".git").mkdir()
+    with pytest.raises(DataNotFound, match=r"has no folder 'hkmmlu', only release\."):
+        locate("hkmmlu", HUB)
+
+
+def test_a_data_dir_that_does_not_exist_is_named(
+    local: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(local / "nowhere"))
+    with pytest.raises(DataNotFound, match=r"HKCANTO_DATA_DIR=.*nowhere is not a folder"):
+        locate("release", HUB)
+
+
+def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: GitHubRelease) -> None:
+    (local / "release/test/a.csv").unlink()
+    found = locate("release", release)
+    with pytest.raises(DataNotFound, match=f"git show {OLD}:data/answers.csv"):
+        found.path("test/a.csv")
+    with pytest.raises(DataNotFound, match=r"release/test/a.csv does not exist"):
+        found.fetch()
+
+
+@pytest.mark.usefixtures("local")
+def test_a_misspelt_file_gets_a_suggestion(release: GitHubRelease) -> None:
+    with pytest.raises(DataNotFound, match=r"Did you mean dev/q.csv"):
+        locate("release", release).path("dev/qq.csv")
+
+
+@pytest.mark.usefixtures("local")
+def test_a_revision_is_the_commit_that_a_file_comes_from(release: GitHubRelease) -> None:
+    found = locate("release", release)
+    assert found.revision("dev/q.csv") == "bbbbbbb"
+    assert found.revision("test/a.csv") == "0000000"
+    assert found.revision("dev/q.csv", "test/a.csv") == "0000000+bbbbbbb"
+    assert found.revision() == "0000000+bbbbbbb"
+
+
+def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: GitHubRelease) -> None:
+    write(local / "release", dev__q="q,C")
+    found = locate("release", release)
+    assert found.revision("dev/q.csv") == f"local-{sha256('q,C')[:7]}"
+    assert found.revision() == f"0000000+local-{sha256('q,C')[:7]}"
+
+
+def test_the_revision_of_several_unrecorded_files_tells_any_change(local: Path) -> None:
+    write(local / "questions", a="1,A", b="2,B")
+    found = locate("questions", HUB)
+    before = found.revision("a.csv", "b.csv")
+    assert before == found.revision("b.csv", "a.csv")
+    assert before.startswith("local-")
+    assert len(before) == len("local-1234567")
+    write(local / "questions", b="2,C")
+    assert found.revision("a.csv", "b.csv") != before
+
+
+def test_the_complete_release_has_no_problem(local: Path, release: GitHubRelease) -> None:
+    (local / "release/.DS_Store").write_text("")
+    assert locate("release", release).verify() == []
+
+
+def test_missing_changed_and_extra_files_are_problems(local: Path, release: GitHubRelease) -> None:
+    write(local / "release", test__a="a,C", test__notes="mine")
+    (local / "release/dev/q.csv").unlink()
+    problems = locate("release", release).verify()
+    assert [(problem.file, problem.kind) for problem in problems] == [
+        ("dev/q.csv", "missing"),
+        ("test/a.csv", "changed"),
+        ("test/notes.csv", "extra"),
+    ]
+    assert sha256("a,C") in problems[1].detail
+    assert sha256("a,B") in problems[1].detail
+
+
+def test_pointer_files_are_called_that(local: Path, release: GitHubRelease) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+    write(local / "release", dev__q=pointer)
+    (problem,) = locate("release", release).verify()
+    assert problem.kind == "changed"
+    assert "git lfs pull" in problem.detail
+
+
+def test_without_a_record_only_what_is_no_data_is_a_problem(local: Path) -> None:
+    write(local / "questions", a="1,A", b="<html></html>")
+    (problem,) = locate("questions", HUB).verify()
+    assert (problem.file, problem.kind) == ("b.csv", "unreadable")
+
+
+def test_a_registry_is_poochs_with_an_origin_as_git_writes_it(tmp_path: Path) -> None:
+    registry = tmp_path / "r.sha256"
+    registry.write_text(f"# c\n\nx.csv {'1' * 64}\ny%20z.csv {'2' * 64} {OLD}:old/y.csv\n")
+    assert read_registry(registry, commit=NEW, prefix="data/") == {
+        "x.csv": RecordedFile("1" * 64, NEW, "data/x.csv"),
+        "y z.csv": RecordedFile("2" * 64, OLD, "old/y.csv"),
+    }
+
+
+@pytest.mark.parametrize(
+    "line", ["y.csv", "y.csv 12345", f"x.csv {'2' * 64}", f"y.csv {'2' * 64} https://a/b"]
+)
+def test_a_registry_line_that_is_wrong_is_named(tmp_path: Path, line: str) -> None:
+    registry = tmp_path / "r.sha256"
+    registry.write_text(f"x.csv {'1' * 64}\n{line}\n")
+    with pytest.raises(CatalogueError, match=r"r\.sha256: line 2"):
+        read_registry(registry, commit=NEW)
+
+
+def test_local_data_needs_no_download_library() -> None:
+    program = (
+        "import os, sys; os.environ['HKCANTO_DATA'] = 'sample'\n"
+        "from hkcanto_tasks.sources import HubDataset, locate\n"
+        "locate('hkeval2025', HubDataset('a/b')).verify()\n"
+        "print({'pooch', 'requests', 'huggingface_hub', 'filelock', 'tqdm'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.realdata
+def test_the_real_release_is_complete_and_unaltered() -> None:
+    found = locate("hkeval2025", HKEVAL2025)
+    assert found.verify() == list[Problem]()
+    assert found.revision("phonetics-g2p/test/zh_to_jyutping_test_gold.json") == "b047f9f"
+    assert found.revision("mmlu/test/anatomy_test.csv") == "ba2a58b"

@@ -1,0 +1,81 @@
+"""A web server on this machine that can misbehave as real ones do."""
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server says to one address."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    announced: int | None = None
+    """Content-Length; None for the true one. With more than that the transfer breaks off."""
+    hangs: bool = False
+    """Whether it falls silent after half of the body."""
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Keep quiet about clients that were killed."""
+
+
+class WebServer:
+    """Serves `answers` by path (query left out), 404 for others, and counts requests."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.requests: Counter[str] = Counter()
+        self.hanging = threading.Event()
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                server._respond(self)
+
+            do_HEAD = do_GET  # noqa: N815  (the name that http.server calls)
+
+            def log_message(self, *_: object) -> None:
+                """Keep quiet."""
+
+        self._http = _Listener(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self) -> None:
+        self._stop.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+    def _respond(self, handler: BaseHTTPRequestHandler) -> None:
+        path = handler.path.split("?")[0]
+        with self._lock:
+            self.requests[f"{handler.command} {path}"] += 1
+        answer = self.answers.get(path, Answer(b"404: Not Found", status=404))
+        announced = len(answer.body) if answer.announced is None else answer.announced
+        handler.send_response(answer.status)
+        for name, value in {**answer.headers, "Content-Length": str(announced)}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        if handler.command == "HEAD":
+            return
+        if answer.hangs:
+            handler.wfile.write(answer.body[: len(answer.body) // 2])
+            handler.wfile.flush()
+            self.hanging.set()
+            self._stop.wait(30)
+        else:
+            handler.wfile.write(answer.body)
+        if answer.hangs or announced != len(answer.body):
+            handler.close_connection = True

@@ -1,0 +1,41 @@
+"""Importing a package of ours costs next to nothing, in any order."""
+
+import subprocess
+import sys
+
+import pytest
+
+PACKAGES = ["hkcanto_metrics", "hkcanto_tasks", "hkcanto_lm_eval", "hkcanto"]
+HEAVY = ["torch", "transformers", "datasets", "lm_eval", "inspect_ai", "numpy", "pycantonese"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_imports_nothing_heavy(package: str) -> None:
+    code = f"import sys, {package}; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_is_fast(package: str) -> None:
+    code = f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(times) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("layer", "forbidden"),
+    [
+        ("hkcanto_metrics.g2p", ["hkcanto_tasks", "hkcanto_lm_eval.task", "hkcanto.tasks"]),
+        ("hkcanto_tasks.scoring", ["lm_eval", "inspect_ai"]),
+        ("hkcanto_lm_eval.task", ["inspect_ai", "hkcanto"]),
+        ("hkcanto._registry", ["lm_eval"]),
+    ],
+)
+def test_dependencies_point_one_way(layer: str, forbidden: list[str]) -> None:
+    code = f"import sys, {layer}; print([m for m in {forbidden} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().splitlines()[-1] == "[]"
