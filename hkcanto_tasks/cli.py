@@ -36,20 +36,25 @@ _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all
 def list_() -> None:
     """List the benchmarks and their tasks, by their names in both harnesses."""
     for benchmark in benchmarks():
-        table = _table(
-            benchmark.title, "lm-eval", "Inspect", "Task", "Questions", "Shots", "Headline"
-        )
+        columns = ("lm-eval", "variants", "Inspect", "Task", "Subjects", "Questions", "Shots")
+        table = _table(benchmark.title, *columns)
         for task in benchmark.tasks:
+            language = f" -T language={task.language}" if task.language else ""
             table.add_row(
                 task.name,
-                f"hkcanto/{task.inspect}",
+                " ".join(f"_{variant.suffix}" for variant in task.variants),
+                f"hkcanto/{task.inspect}{language}",
                 f"{task.title} {task.chinese}",
-                f"{task.rows['test']:,}",
+                str(len(task.subjects)) if task.subjects[0].name else "",
+                f"{sum(subject.rows for subject in task.subjects):,}",
                 str(task.shots),
-                task.headline,
             )
         _out.print(table)
-        _out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]")
+        _out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]\n")
+    _out.print(
+        "A subject is a task of its own, [bold]<task>_<subject>[/bold], with the same variants; "
+        "`lm_eval ls tasks` and `-T subjects=…` name them."
+    )
 
 
 @app.command()
@@ -162,7 +167,7 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-_NUMBERS = {"Questions", "Shots", "Files"}
+_NUMBERS = {"Subjects", "Questions", "Shots", "Files"}
 
 
 def _version(package: str) -> str | None:

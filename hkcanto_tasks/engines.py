@@ -6,7 +6,7 @@ installation in seconds.
 
 from collections.abc import Callable
 
-from .catalogue import find_task
+from .catalogue import find_benchmark
 from .errors import OptionError
 
 Engine = Callable[[str], str]
@@ -67,7 +67,7 @@ def sentence_of(prompt: str) -> str:
         >>> sentence_of("Example 1\\n早晨\\nzou2 san4\\n\\nText to Convert: \\n你好\\n")
         '你好'
     """
-    mark = find_task("hkcanto_g2p")[1].prompt.question.partition("{sentence}")[0]
+    mark = find_benchmark("hkcanto").prompts["g2p"].question.partition("{sentence}")[0]
     _, found, sentence = prompt.rpartition(mark)
     if not found:
         raise OptionError(

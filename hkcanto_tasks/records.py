@@ -25,11 +25,20 @@ class Sample:
         id: Stable across harnesses, runs and machines, e.g. `hkcanto_g2p/121`.
         question: The question turn, rendered, without examples and system text.
         target: The gold answer in the form that the task's scorer reads.
+        choices: The options of a multiple-choice question, in the order of their letters; None
+            where a letter has no option.
+        subject: The subject's name.
+        category: The category that the paper counts the subject under.
+        groups: Further sets of questions, reported apart, that it belongs to.
     """
 
     id: str
     question: str
     target: str
+    choices: tuple[str | None, ...] = ()
+    subject: str = ""
+    category: str = ""
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,30 +4,32 @@ from collections.abc import Sequence
 
 from hkcanto_metrics.reasoning import strip_reasoning
 
-from .catalogue import find_task
-from .kinds import kinds
+from .kinds import Kind
 from .records import Judgement
 
 
-def judge(task: str, response: str, target: str) -> Judgement:
-    """Judge a model's response to an item of a task.
+def judge(
+    kind: Kind, response: str, target: str, choices: Sequence[str | None], stop: Sequence[str]
+) -> Judgement:
+    """Judge a model's response to an item.
 
     Args:
-        task: The task's name in lm-eval.
+        kind: The kind of the item's task.
         response: What the model wrote, with or without its reasoning block.
         target: The item's `Sample.target`.
+        choices: The item's `Sample.choices`.
+        stop: Texts before which the answer ends.
 
     Example:
-        >>> judge("hkcanto_g2p", "<think>nei5?</think>nei5 hou2", "nei5 hou2").values["ser"]
+        >>> from hkcanto_tasks.kinds import kinds
+        >>> judge(kinds()["g2p"], "<think>nei5?</think>hou2", "hou2", (), ()).values["ser"]
         0.0
     """
-    _, entry = find_task(task)
-    answer = until_stop(strip_reasoning(response), entry.stop)
-    return kinds()[entry.kind].score(answer, target)
+    return kind.score(until_stop(strip_reasoning(response).lstrip(), stop), target, choices)
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:
-    r"""Cut a response before the first text that only a run-away base model writes.
+    r"""Cut a response before the first of some texts.
 
     Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
     model get the same score everywhere.

@@ -1,34 +1,67 @@
 """The kinds of task: each module here reads, renders and scores one form of question.
 
-A kind is a module with `METRICS`, `read`, `examples` and `score`, as described by `Kind`. To add
-one, add a module and its name to `_MODULES`.
+A kind is a module with what `Kind` describes. To add one, add a module and its name to `_MODULES`.
 """
 
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from ..catalogue import TaskEntry
+from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
 from ..records import Example, Judgement, Metric, Sample
 
-_MODULES = ("g2p",)
+_MODULES = ("g2p", "multiple_choice")
 
 
 class Kind(Protocol):
-    """What a module of this package provides."""
+    """What a module of this package provides. `Row` and `Options` are the module's own."""
 
     METRICS: Sequence[Metric]
     """The figures of a judgement, headline first, in the order of a results table."""
 
-    def read(self, path: Path, entry: TaskEntry) -> list[Sample]:
-        """Read a file of the release into samples."""
+    Options: type[Any]
+    """What a user can choose: a frozen `msgspec.Struct` whose fields all have defaults."""
 
-    def examples(self, path: Path | None, entry: TaskEntry) -> list[Example]:
-        """Return the worked examples: the release's in `path`, or the paper's without one."""
+    def read(self, path: Path, entry: TaskEntry) -> list[Any]:
+        """Read a file of the release into rows."""
 
-    def score(self, response: str, target: str) -> Judgement:
+    def prompt(self, task: NamedTask, options: Any) -> str:
+        """Return the name of the benchmark's prompt that the options ask for."""
+
+    def system(
+        self, template: PromptTemplate, task: NamedTask, subject: Subject, shots: int, options: Any
+    ) -> str:
+        """Render the text in front of everything."""
+
+    def samples(
+        self,
+        rows: list[Any],
+        template: PromptTemplate,
+        task: NamedTask,
+        subject: Subject,
+        options: Any,
+    ) -> list[Sample]:
+        """Render the scored items."""
+
+    def examples(
+        self,
+        rows: list[Any],
+        template: PromptTemplate,
+        task: NamedTask,
+        subject: Subject,
+        options: Any,
+    ) -> list[Example]:
+        """Render the worked examples, in order."""
+
+    def stop(self, template: PromptTemplate, options: Any) -> tuple[str, ...]:
+        """Return the texts before which a response ends."""
+
+    def max_tokens(self, options: Any) -> int:
+        """Return the longest response to ask for, in tokens."""
+
+    def score(self, response: str, target: str, choices: Sequence[str | None]) -> Judgement:
         """Judge a model's response. Never raises on a response, whatever is in it."""
 
 

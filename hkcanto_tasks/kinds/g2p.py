@@ -3,13 +3,18 @@
 HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
-from ..catalogue import TaskEntry
+from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
 from ..errors import DataCorrupt
 from ..readers import read_json_lines
 from ..records import Example, Judgement, Metric, Sample
@@ -29,40 +34,114 @@ METRICS = (
 _COLUMNS_PER_LINE = 8
 
 
-def read(path: Path, entry: TaskEntry) -> list[Sample]:
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a user can choose.
+
+    Attributes:
+        examples: `paper` for the worked examples that the paper prints, `release` for the rows of
+            the release's dev file, in file order.
+    """
+
+    examples: Literal["paper", "release"] = "paper"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A row of the release.
+
+    Attributes:
+        number: The release's number for it.
+        text: The sentence in characters.
+        jyutping: Its Jyutping, with variants as `(a|b)`.
+    """
+
+    number: int
+    text: str
+    jyutping: str
+
+
+def read(path: Path, entry: TaskEntry) -> list[Sentence]:  # noqa: ARG001
     """Read a release file of sentences and their Jyutping.
 
     Args:
         path: JSON lines with the keys `#`, `Honzi` and `Jyutping`.
-        entry: The task, for its name and prompt.
+        entry: The task.
 
     Raises:
         DataCorrupt: A row lacks a key, its answer is blank or malformed, or a number is repeated.
     """
+    rows = [
+        _sentence(row, f"{path}, row {line}") for line, row in enumerate(read_json_lines(path), 1)
+    ]
+    numbers = Counter(row.number for row in rows)
+    if repeated := sorted(number for number, count in numbers.items() if count > 1):
+        raise DataCorrupt(f"{path}: the numbers {repeated} in '#' occur more than once.")
+    return rows
+
+
+def prompt(task: NamedTask, options: Options) -> str:  # noqa: ARG001
+    """Return the name of the benchmark's prompt."""
+    return task.entry.prompts["paper"]
+
+
+def system(
+    template: PromptTemplate,
+    task: NamedTask,  # noqa: ARG001
+    subject: Subject,  # noqa: ARG001
+    shots: int,  # noqa: ARG001
+    options: Options,  # noqa: ARG001
+) -> str:
+    """Return the text in front of everything."""
+    return template.system
+
+
+def samples(
+    rows: list[Sentence],
+    template: PromptTemplate,
+    task: NamedTask,
+    subject: Subject,  # noqa: ARG001
+    options: Options,  # noqa: ARG001
+) -> list[Sample]:
+    """Render the scored sentences."""
     return [
         Sample(
-            id=f"{entry.name}/{number}",
-            question=entry.prompt.question.format(sentence=sentence),
-            target=answer,
+            id=f"{task.entry.name}/{row.number}",
+            question=template.question.format(sentence=row.text),
+            target=row.jyutping,
         )
-        for number, sentence, answer in _rows(path)
+        for row in rows
     ]
 
 
-def examples(path: Path | None, entry: TaskEntry) -> list[Example]:
-    """Return the worked examples in order, numbered from 1."""
-    pairs = (
-        [(example["sentence"], example["answer"]) for example in entry.examples]
-        if path is None
-        else [(sentence, answer) for _, sentence, answer in _rows(path)]
-    )
+def examples(
+    rows: list[Sentence],
+    template: PromptTemplate,
+    task: NamedTask,
+    subject: Subject,  # noqa: ARG001
+    options: Options,
+) -> list[Example]:
+    """Render the worked examples, numbered from 1."""
+    pairs = [(row.text, row.jyutping) for row in rows]
+    if options.examples == "paper":
+        pairs = [(example["sentence"], example["answer"]) for example in task.entry.examples]
+    text = template.example or template.question
     return [
-        Example(entry.prompt.example.format(number=number, sentence=sentence), answer)
+        Example(text.format(number=number, sentence=sentence), answer)
         for number, (sentence, answer) in enumerate(pairs, start=1)
     ]
 
 
-def score(response: str, target: str) -> Judgement:
+def stop(template: PromptTemplate, options: Options) -> tuple[str, ...]:  # noqa: ARG001
+    """Return the texts before which a response ends."""
+    return template.stop
+
+
+def max_tokens(options: Options) -> int:  # noqa: ARG001
+    """Return the longest response to ask for, in tokens: the release's figure."""
+    return 1024
+
+
+def score(response: str, target: str, choices: Sequence[str | None] = ()) -> Judgement:  # noqa: ARG001
     """Judge a response against a gold string with its variants in `(a|b)`.
 
     Example:
@@ -85,33 +164,20 @@ def score(response: str, target: str) -> Judgement:
     )
 
 
-def _rows(path: Path) -> list[tuple[int, str, str]]:
-    rows: list[tuple[int, str, str]] = []
-    for line, row in enumerate(read_json_lines(path), start=1):
-        where = f"{path}, row {line}"
-        try:
-            number, sentence, answer = row["#"], row["Honzi"], row.get("Jyutping")
-        except KeyError as error:
-            raise DataCorrupt(
-                f"{where} has no key {error}: expected '#', 'Honzi' and 'Jyutping'."
-            ) from error
-        if not isinstance(number, int) or not isinstance(sentence, str):
-            raise DataCorrupt(f"{where}: '#' must be a number and 'Honzi' a text, not {row}.")
-        if not isinstance(answer, str) or not answer.strip():
-            raise DataCorrupt(
-                f"{where} has no answer in 'Jyutping': the release blanked its answers in later "
-                "commits. Run `hkcanto data fetch hkcanto`, which takes them from commit b047f9f."
-            )
-        try:
-            parse_answer(answer)
-        except MalformedAnswer as error:
-            raise DataCorrupt(f"{where}, 'Jyutping': {error}") from error
-        rows.append((number, sentence, answer))
-    numbers = [number for number, _, _ in rows]
-    if len(set(numbers)) != len(numbers):
-        repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-        raise DataCorrupt(f"{path}: the numbers {repeated} in '#' occur twice.")
-    return rows
+def _sentence(row: dict[str, object], where: str) -> Sentence:
+    number, text, jyutping = row.get("#"), row.get("Honzi"), row.get("Jyutping")
+    if not isinstance(number, int) or not isinstance(text, str):
+        raise DataCorrupt(f"{where} has no number in '#' or no text in 'Honzi': {row}.")
+    if not isinstance(jyutping, str) or not jyutping.strip():
+        raise DataCorrupt(
+            f"{where} has no answer in 'Jyutping': the release blanked its answers in later "
+            "commits. Run `hkcanto data fetch hkcanto`, which takes them from commit b047f9f."
+        )
+    try:
+        parse_answer(jyutping)
+    except MalformedAnswer as error:
+        raise DataCorrupt(f"{where}, 'Jyutping': {error}") from error
+    return Sentence(number, text, jyutping)
 
 
 def _explanation(scored: JyutpingScore) -> str:

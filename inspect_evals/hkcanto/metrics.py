@@ -1,4 +1,7 @@
-"""Inspect metrics of rates whose corpus value is summed errors over summed reference length."""
+"""Inspect metrics: corpus rates, and the averages and subsets that the papers report."""
+
+from collections import defaultdict
+from statistics import fmean
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
@@ -45,5 +48,72 @@ def pooled_stderr(name: str) -> Metric:
             ((rate - pooled) * weight) ** 2 for rate, weight in zip(rates, weights, strict=True)
         )
         return float((squares * count / (count - 1)) ** 0.5 / total)
+
+    return compute
+
+
+def _means(scores: list[SampleScore], key: str) -> dict[str, float]:
+    """Mean over the samples of each value that their metadata has for a key, or of each in it."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        value = (score.sample_metadata or {})[key]
+        for name in value if isinstance(value, list) else [value]:
+            groups[name].append(score.score.as_float())
+    return {name: fmean(values) for name, values in groups.items()}
+
+
+@metric(name="category_macro")
+def category_macro() -> Metric:
+    """Mean over categories of the mean over their subjects (TMMLU+, Table 2)."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        of_subject = {
+            (score.sample_metadata or {})["subject"]: (score.sample_metadata or {})["category"]
+            for score in scores
+        }
+        categories: dict[str, list[float]] = defaultdict(list)
+        for subject, value in _means(scores, "subject").items():
+            categories[of_subject[subject]].append(value)
+        return fmean(map(fmean, categories.values())) if categories else 0.0
+
+    return compute
+
+
+@metric(name="subject_macro")
+def subject_macro() -> Metric:
+    """Mean over subjects of their means (HKCanto-Eval's cultural average, Table 7)."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        return fmean(_means(scores, "subject").values()) if scores else 0.0
+
+    return compute
+
+
+@metric(name="subset")
+def subset_means() -> Metric:
+    """Mean over each set of questions that the paper reports, such as `hk_specific`."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        return _means(scores, "groups")
+
+    return compute
+
+
+@metric(name="category")
+def category_means() -> Metric:
+    """Mean over the questions of each category."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        return _means(scores, "category")
+
+    return compute
+
+
+@metric(name="subject")
+def subject_means() -> Metric:
+    """Mean over the questions of each subject."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        return _means(scores, "subject")
 
     return compute

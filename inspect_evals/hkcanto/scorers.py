@@ -1,36 +1,76 @@
 """The Inspect scorer: the core's judgement of a response as an Inspect score."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.kinds import kinds
-from hkcanto_tasks.scoring import judge
+from hkcanto_tasks.loading import LoadedTask, condition
 
-from .metrics import pooled_rate, pooled_stderr
+from .metrics import (
+    category_macro,
+    category_means,
+    pooled_rate,
+    pooled_stderr,
+    subject_macro,
+    subject_means,
+    subset_means,
+)
 
 
-def metrics_of(task: str) -> dict[str, list[Metric]]:
+def metrics_of(loaded: LoadedTask) -> dict[str, list[Metric]]:
     """Return the Inspect metrics of a task's figures, in the order of its kind."""
-    _, entry = find_task(task)
-    return {
+    metrics: dict[str, list[Metric]] = {
         metric.name: [pooled_rate(metric.name), pooled_stderr(metric.name)]
         if metric.pooled
         else [mean(), stderr()]
-        for metric in kinds()[entry.kind].METRICS
+        for metric in loaded.condition.kind.METRICS
     }
+    if "acc" in metrics:
+        metrics["acc"] += _breakdown(loaded)
+    return metrics
+
+
+def _breakdown(loaded: LoadedTask) -> Sequence[Metric]:
+    """Accuracy by subject and category and for the paper's subsets, and its averages."""
+    breakdown: list[Metric] = []
+    if len(loaded.examples) > 1:
+        breakdown.append(subject_macro())
+    if loaded.task.entry.average == "categories":
+        breakdown.append(category_macro())
+    if any(sample.groups for sample in loaded.samples):
+        breakdown.append(subset_means())
+    if any(sample.category for sample in loaded.samples):
+        breakdown.append(category_means())
+    if len(loaded.examples) > 1:
+        breakdown.append(subject_means())
+    return breakdown
+
+
+def headline_of(loaded: LoadedTask) -> HeadlineMetric:
+    """Return the figure that the paper reports."""
+    entry = loaded.task.entry
+    averages = {"subjects": "hkcanto/subject_macro", "categories": "hkcanto/category_macro"}
+    one_subject = len(loaded.examples) < 2
+    metric = None if one_subject else averages.get(entry.average)
+    return HeadlineMetric(scorer="judged", score=entry.headline, metric=metric)
 
 
 @scorer(metrics=[])
-def judged(task: str) -> Scorer:
-    """Score the responses of a task of the catalogue; its metrics are `metrics_of(task)`.
+def judged(task: str, options: dict[str, Any]) -> Scorer:
+    """Score the responses of a task of the catalogue; its metrics are `metrics_of`.
 
     Args:
         task: The task's name in lm-eval, e.g. `hkcanto_g2p`.
+        options: The options of its kind.
     """
+    how = condition(task, **options)
 
     async def score(state: TaskState, target: Target) -> Score:
-        judgement = judge(task, state.output.completion, target.text)
+        choices = state.metadata["choices"]
+        judgement = how.judge(state.output.completion, target.text, choices)
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,

@@ -1,6 +1,6 @@
 """The Inspect tasks: thin functions over the catalogue."""
 
-from typing import Any
+from typing import Any, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -12,10 +12,11 @@ from inspect_ai.model import (
     GenerateConfig,
 )
 
-from hkcanto_tasks.loading import ExamplesFrom, LoadedTask, load_task
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.records import Message
 
-from .scorers import judged, metrics_of
+from .scorers import headline_of, judged, metrics_of
 
 _ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
@@ -26,7 +27,9 @@ _ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistan
 
 @task
 def g2p(
-    shots: int | None = None, examples: ExamplesFrom = "paper", multiturn: bool = False
+    shots: int | None = None,
+    examples: Literal["paper", "release"] = "paper",
+    multiturn: bool = False,
 ) -> Task:
     """HKCanto-Eval: sentences in characters to Jyutping (Appendix E.3).
 
@@ -39,12 +42,324 @@ def g2p(
         examples: `paper` for those that the paper prints, `release` for the dev file's.
         multiturn: Each worked example as a turn of its own instead of one user message.
     """
-    return _task(load_task("hkcanto_g2p", examples=examples), shots, multiturn)
+    return _task("hkcanto_g2p", shots, multiturn, examples=examples)
 
 
-def _task(loaded: LoadedTask, shots: int | None, multiturn: bool) -> Task:
-    entry = loaded.entry
-    count = entry.shots if shots is None else shots
+@task
+def mmlu(
+    language: Literal["yue", "en"] = "yue",
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: MMLU in Cantonese or English (Section 3.1).
+
+        inspect eval hkcanto/mmlu --model openai/gpt-4o -T language=en
+
+    Args:
+        language: `yue` or `en`.
+        subjects: Only these, e.g. `anatomy,virology`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        f"hkcanto_mmlu_{language}",
+        shots,
+        multiturn,
+        subjects,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def dse(
+    language: Literal["zh", "en"] = "zh",
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: questions of the Hong Kong DSE (Section 3.2, Appendix C).
+
+        inspect eval hkcanto/dse --model openai/gpt-4o
+
+    Args:
+        language: `zh` or `en`.
+        subjects: Only these, e.g. `bio,math`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        f"hkcanto_dse_{language}",
+        shots,
+        multiturn,
+        subjects,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def professional(
+    language: Literal["zh", "en"] = "zh",
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: professional qualification exams (Section 3.2, Appendix C).
+
+        inspect eval hkcanto/professional --model openai/gpt-4o
+
+    Args:
+        language: `zh` or `en`.
+        subjects: Only these, e.g. `taxi,mpf`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        f"hkcanto_professional_{language}",
+        shots,
+        multiturn,
+        subjects,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def law(
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: Hong Kong law and the Basic Law (Section 3.2, Appendix C).
+
+        inspect eval hkcanto/law --model openai/gpt-4o
+
+    Args:
+        subjects: Only these, e.g. `basic_law`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "hkcanto_law",
+        shots,
+        multiturn,
+        subjects,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def cultural(
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: Hong Kong culture; the average is over its five subjects (Appendix D).
+
+        inspect eval hkcanto/cultural --model openai/gpt-4o -T shots=0
+
+    Args:
+        subjects: Only these, e.g. `food,life_in_hk`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "hkcanto_cultural",
+        shots,
+        multiturn,
+        subjects,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def phonology(
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: the sounds of Cantonese (Appendix E.1).
+
+        inspect eval hkcanto/phonology --model openai/gpt-4o
+
+    Args:
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "hkcanto_phonology",
+        shots,
+        multiturn,
+        None,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def orthography(
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: the characters of Cantonese (Appendix E.2).
+
+        inspect eval hkcanto/orthography --model openai/gpt-4o
+
+    Args:
+        shots: Worked examples in the prompt, 0 to 5; the paper's 5 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "hkcanto_orthography",
+        shots,
+        multiturn,
+        None,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def hkmmlu(
+    cot: bool = False,
+    script: Literal["tc", "sc"] = "tc",
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKMMLU: 66 subjects, 23 of them about Hong Kong.
+
+        inspect eval hkcanto/hkmmlu --model openai/gpt-4o -T cot=true
+
+    Args:
+        cot: Ask for a chain of thought.
+        script: `tc`, or `sc` for questions and prompt in Simplified script (OpenCC hk2s).
+        subjects: Only these, e.g. `dentistry,hk_law`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 0 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "hkmmlu",
+        shots,
+        multiturn,
+        subjects,
+        cot=cot,
+        script=script,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+@task
+def tmmluplus(
+    cot: bool = False,
+    script: Literal["tc", "sc"] = "tc",
+    subjects: str | list[str] | None = None,
+    shots: int | None = None,
+    prompt: str = "paper",
+    shuffle_choices: int = 0,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """TMMLU+: 66 subjects; the average is over its four categories.
+
+        inspect eval hkcanto/tmmluplus --model openai/gpt-4o -T shots=5
+
+    Args:
+        cot: Ask for a chain of thought.
+        script: `tc`, or `sc` for questions and prompt in Simplified script (OpenCC hk2s).
+        subjects: Only these, e.g. `physics,taxation`.
+        shots: Worked examples in the prompt, 0 to 5; the paper's 0 without it.
+        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    return _task(
+        "tmmluplus_gen",
+        shots,
+        multiturn,
+        subjects,
+        cot=cot,
+        script=script,
+        prompt=prompt,
+        shuffle_choices=shuffle_choices,
+        reasoning=reasoning,
+    )
+
+
+def _task(
+    name: str,
+    shots: int | None,
+    multiturn: bool,
+    subjects: str | list[str] | None = None,
+    cot: bool = False,
+    **options: Any,
+) -> Task:
+    variant = f"{name}_cot" if cot else name
+    chosen = subjects.split(",") if isinstance(subjects, str) else subjects or []
+    loaded = load_task(variant, chosen, **options)
+    entry, how = loaded.task.entry, loaded.condition
+    count = find_task(variant).shots if shots is None else shots
     sample_data = loaded.revision == "sample"
     return Task(
         dataset=MemoryDataset(
@@ -53,28 +368,30 @@ def _task(loaded: LoadedTask, shots: int | None, multiturn: bool) -> Task:
                     id=sample.id,
                     input=_chat(loaded.prompt(sample, count).messages(multiturn=multiturn)),
                     target=sample.target,
+                    metadata={
+                        "choices": list(sample.choices),
+                        "subject": sample.subject,
+                        "category": sample.category,
+                        "groups": list(sample.groups),
+                    },
                 )
                 for sample in loaded.samples
             ],
-            name=entry.name,
+            name=variant,
         ),
-        scorer=judged(entry.name),
-        metrics=dict(metrics_of(entry.name)),
-        config=GenerateConfig(max_tokens=entry.max_tokens),
-        headline_metric=f"judged.{entry.headline}",
+        scorer=judged(variant, how.chosen),
+        metrics=dict(metrics_of(loaded)),
+        config=GenerateConfig(max_tokens=how.max_tokens),
+        headline_metric=headline_of(loaded),
         display_name=f"{entry.inspect} (sample data)" if sample_data else None,
         tags=["sample data"] if sample_data else None,
-        metadata=_metadata(loaded, count),
+        metadata={
+            "signature": loaded.signature(count),
+            "benchmark": loaded.task.benchmark.title,
+            "paper": loaded.task.benchmark.paper,
+        },
     )
 
 
 def _chat(messages: list[Message]) -> list[ChatMessage]:
     return [_ROLES[message.role](content=message.content) for message in messages]
-
-
-def _metadata(loaded: LoadedTask, shots: int) -> dict[str, Any]:
-    return {
-        "signature": loaded.signature(shots),
-        "benchmark": loaded.benchmark.title,
-        "paper": loaded.benchmark.paper,
-    }

@@ -1,4 +1,4 @@
-"""Metrics for Cantonese, without any harness.
+"""Metrics for Cantonese: Jyutping conversion and answer extraction, without any harness.
 
 >>> from hkcanto_metrics import score_jyutping
 >>> score_jyutping("nei5 hou2", "(nei5|lei5) hou2").cer
@@ -9,12 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hkcanto_metrics.choice import extract_choice
     from hkcanto_metrics.g2p import JyutpingScore, pool_jyutping, score_jyutping
 
-__all__ = ["JyutpingScore", "pool_jyutping", "score_jyutping"]
+__all__ = ["JyutpingScore", "extract_choice", "pool_jyutping", "score_jyutping"]
 
 _HOME = {
     "JyutpingScore": "g2p",
+    "extract_choice": "choice",
     "pool_jyutping": "g2p",
     "score_jyutping": "g2p",
 }

@@ -9,6 +9,9 @@ import pytest
 
 from hkcanto_lm_eval import task_path
 
+from .evaluating import evaluate, first_prompt
+
+G2P = "hkcanto_g2p"
 SAMPLE = Path(__file__).parents[2] / "hkcanto_tasks/sample/hkeval2025/phonetics-g2p"
 
 
@@ -46,57 +49,35 @@ def test_without_variants_syllable_error_rate_is_jiwers(lm_eval_sample_run: Any)
         assert sample["ser"] == pytest.approx(expected)
 
 
-def evaluate(task: str = "hkcanto_g2p", **options: Any) -> dict[str, Any]:
-    """Run the evaluator in this process, without the scan of lm-eval's own 14,000 task files."""
-    from lm_eval import simple_evaluate
-    from lm_eval.tasks import TaskManager
-
-    folders = [task_path(), *options.pop("include_path", [])]
-    manager = TaskManager(
-        include_path=folders, include_defaults=False, metadata=options.pop("metadata", None)
-    )
-    results = simple_evaluate(
-        model=options.pop("model", "hkcanto-g2p"), tasks=[task], task_manager=manager, **options
-    )
-    assert isinstance(results, dict)
-    return results
-
-
-def first_prompt(results: dict[str, Any], task: str = "hkcanto_g2p") -> str:
-    prompt = results["samples"][task][0]["arguments"][0][0]
-    assert isinstance(prompt, str)
-    return prompt
-
-
 def test_the_signature_names_the_shots_and_examples_that_were_used() -> None:
-    results = evaluate(num_fewshot=2, limit=2, metadata={"examples": "release"})
+    results = evaluate(G2P, num_fewshot=2, limit=2, metadata={"examples": "release"})
     signature = results["configs"]["hkcanto_g2p"]["metadata"]["signature"]
     assert signature.startswith("hkcanto-g2p|shots:2|examples:release|data:sample|")
     dev = [json.loads(line) for line in (SAMPLE / "dev/zh_to_jyutping_dev.json").open("rb")]
     shown = "".join(
         f"Example {n}\n{row['Honzi']}\n{row['Jyutping']}\n\n" for n, row in enumerate(dev[:2], 1)
     )
-    assert shown in first_prompt(results)
-    assert "Example 3" not in first_prompt(results)
+    assert shown in first_prompt(results, G2P)
+    assert "Example 3" not in first_prompt(results, G2P)
 
 
 def test_shots_can_be_set_through_metadata() -> None:
-    assert first_prompt(evaluate(limit=1, metadata={"shots": 3})).count("Example ") == 3
+    assert first_prompt(evaluate(G2P, limit=1, metadata={"shots": 3}), G2P).count("Example ") == 3
 
 
 def test_chat_templates_and_multiturn_examples_work() -> None:
-    results = evaluate(limit=2, apply_chat_template=True, fewshot_as_multiturn=True)
+    results = evaluate(G2P, limit=2, apply_chat_template=True, fewshot_as_multiturn=True)
     assert results["results"]["hkcanto_g2p"]["invalid_rate,none"] == 0
-    assert first_prompt(results).count("Example ") == 5
+    assert first_prompt(results, G2P).count("Example ") == 5
 
 
 def test_predict_only_scores_nothing() -> None:
-    results = evaluate(limit=2, predict_only=True)
+    results = evaluate(G2P, limit=2, predict_only=True)
     assert results["results"]["hkcanto_g2p"]["bypass,none"] == 999
 
 
 def test_a_model_without_an_answer_costs_no_run() -> None:
-    results = evaluate(model="dummy", limit=3)
+    results = evaluate(G2P, model="dummy", limit=3)
     assert results["results"]["hkcanto_g2p"]["cer_published,none"] == 1.0
     assert results["results"]["hkcanto_g2p"]["invalid_rate,none"] == 1.0
 

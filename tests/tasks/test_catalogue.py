@@ -26,10 +26,12 @@ def test_the_original_is_accepted(tmp_path: Path) -> None:
         ('kind = "g2p"', 'kinds = "g2p"', "kinds"),
         ("shots = 5", "shots = -1", r"tasks\[0\].shots"),
         ("shots = 5", 'shots = "5"', r"tasks\[0\].shots"),
-        ("[tasks.prompt]", "[tasks.prompts]", "prompts"),
+        ("[prompts.g2p]", "[prompts.g2q]", "prompt 'g2p'"),
         ('headline = "cer_published"', 'headline = "wer"', "'wer'"),
         ('commit = "', 'comit = "', "comit|commit"),
-        ("[tasks.rows]\ndev = 5\n", "[tasks.rows]\n", "same splits"),
+        ('dev = "phonetics', 'val = "phonetics', "split 'dev'"),
+        ('stem = "anatomy"', 'stem = "astronomy"', "stem 'astronomy'"),
+        ('["hkcanto_mmlu_en"]', '["hkcanto_mmlu_fr"]', "'hkcanto_mmlu_fr'"),
         ('name = "hkcanto"', "name = ", "Invalid value"),
     ],
 )
@@ -40,9 +42,9 @@ def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, says: str) -
 
 
 def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
-    task = TEXT[TEXT.index("[[tasks]]") :]
-    with pytest.raises(CatalogueError, match="two tasks have name = 'hkcanto_g2p'"):
-        read(tmp_path, f"{TEXT}\n{task}")
+    text = TEXT.replace('name = "hkcanto_dse_en"', 'name = "hkcanto_dse_zh"')
+    with pytest.raises(CatalogueError, match="two tasks are called 'hkcanto_dse_zh"):
+        read(tmp_path, text)
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:

@@ -1,5 +1,7 @@
 """The G2P prompt is the paper's, in every form in which a model can get it."""
 
+from pathlib import Path
+
 import pytest
 
 from hkcanto_tasks import load_task
@@ -59,8 +61,8 @@ def test_more_shots_than_examples_are_refused(shots: int) -> None:
 
 
 def test_an_unknown_source_of_examples_is_refused() -> None:
-    with pytest.raises(OptionError, match="paper, release"):
-        load_task("hkcanto_g2p", examples="papr")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="Its options are examples"):
+        load_task("hkcanto_g2p", examples="papr")
 
 
 @pytest.mark.parametrize("shots", [0, 5])
@@ -87,44 +89,43 @@ def test_an_unknown_engine_lists_the_known_ones() -> None:
 def test_the_real_release_loads_whole() -> None:
     task = load_task("hkcanto_g2p", examples="release")
     assert len(task.samples) == 145
-    assert len(task.examples) == 5
+    assert len(task.examples[""]) == 5
     assert task.revision == "b047f9f"
 
 
-def test_a_blanked_answer_file_is_explained(
-    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load_with(tmp_path, monkeypatch, '{"#": 1, "Honzi": "早晨"}', "row 1 has no answer.*b047f9f")
+GOOD = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}\n'
 
 
-def test_a_malformed_answer_is_named(
-    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = '{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}'
-    load_with(tmp_path, monkeypatch, row, r"row 1, 'Jyutping'.*\(san4\|san2")
-
-
-def test_a_repeated_number_is_named(
-    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}\n'
-    load_with(tmp_path, monkeypatch, row * 2, r"\[7\]")
-
-
-def test_a_wrong_number_of_rows_is_named(
-    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}'
-    load_with(tmp_path, monkeypatch, row, "has 1 rows.*145")
-
-
-def load_with(folder: object, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
-    from pathlib import Path
-
-    file = Path(str(folder)) / "hkeval2025/phonetics-g2p/test/zh_to_jyutping_test.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(text, encoding="utf-8")
+@pytest.fixture
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release of one sentence in each split; returns its test file."""
+    folder = tmp_path / "hkeval2025/phonetics-g2p"
+    for split in ("dev", "test"):
+        (folder / split).mkdir(parents=True)
+        (folder / split / f"zh_to_jyutping_{split}.json").write_text(GOOD, encoding="utf-8")
     monkeypatch.delenv("HKCANTO_DATA")
-    monkeypatch.setenv("HKCANTO_DATA_DIR", str(folder))
-    with pytest.raises(DataCorrupt, match=message):
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    return folder / "test/zh_to_jyutping_test.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"#": 1, "Honzi": "早晨"}', "row 1 has no answer.*b047f9f"),
+        ('{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}', r"row 1.*\(san4\|san2"),
+        ('{"Honzi": "早晨", "Jyutping": "zou2 san4"}', "row 1 has no number"),
+        (GOOD * 2, r"\[7\]"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named(release: Path, text: str, says: str) -> None:
+    release.write_text(text, encoding="utf-8")
+    with pytest.raises(DataCorrupt, match=f"zh_to_jyutping_test.json.*{says}"):
         load_task("hkcanto_g2p")
+
+
+def test_a_release_of_another_size_is_reported(
+    release: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert len(load_task("hkcanto_g2p").samples) == 1
+    assert "Character to Jyutping 1 (published 145)" in caplog.text
+    assert release.exists()

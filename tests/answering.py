@@ -1,0 +1,31 @@
+"""A stand-in for a model: it answers each prompt with a letter that depends on nothing but it."""
+
+import zlib
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+FORMS = ("{}", "答案：{}", "{}.", "The answer is {}", "唔知")
+
+
+def answer(prompt: str, letters: str = "ABCD") -> str:
+    """Return a letter in some form, or none, always the same for a prompt."""
+    number = zlib.crc32(prompt.encode())
+    return FORMS[number // 7 % len(FORMS)].format(letters[number % len(letters)])
+
+
+class AnsweringLM(LM):  # type: ignore[misc]
+    """The same for lm-eval; it also prefers a letter in log-likelihood."""
+
+    tokenizer_name = "answering"
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        del disable_tqdm
+        return [answer(request.args[0]) for request in requests]
+
+    def loglikelihood(self, requests: list[Instance], **_: Any) -> list[tuple[float, bool]]:
+        return [(-float(zlib.crc32(str(request.args).encode())), False) for request in requests]
+
+    def loglikelihood_rolling(self, *_: Any, **__: Any) -> list[float]:
+        raise NotImplementedError

@@ -1,0 +1,227 @@
+"""Multiple choice: what a model sees, and what its answer is worth."""
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.catalogue import named_tasks
+from hkcanto_tasks.errors import DataCorrupt, DataNotFound, OptionError
+from hkcanto_tasks.loading import load_task
+
+# Appendices C and D. The MMLU sentence is the release's; the linguistic ones are in Appendix E.
+SENTENCES = {
+    "hkcanto_dse_zh": "Follow the given examples and answer the question. The question is about "
+    "Hong Kong DSE. You should only return the answer: A, B, C, or D.",
+    "hkcanto_professional_en": "Follow the given examples and answer the question. The question is "
+    "about professional knowledge in Hong Kong. You should only return the answer: A, B, C, or D.",
+    "hkcanto_law": "Follow the given examples and answer the question. The question is about Hong "
+    "Kong law. You should only return the answer: A, B, C, or D.",
+    "hkcanto_cultural": "Follow the given examples and answer the question. The question is about "
+    "Hong Kong. Only return the answer: A, B, C, or D. DO NOT EXPLAIN.",
+    "hkcanto_phonology": "You are a speaker of Cantonese from Hong Kong. Please answer these "
+    "questions about the sounds of the language. Do not include any further explanation.",
+    "hkcanto_mmlu_yue": "Follow the given examples and answer the question. you should only return "
+    "the answer: A, B, C, or D.",
+}
+FOLDERS = {
+    "hkcanto_dse_zh": "dse",
+    "hkcanto_professional_en": "professional",
+    "hkcanto_law": "hk-law",
+    "hkcanto_cultural": "cultural",
+    "hkcanto_phonology": "linguistic_knowledge",
+    "hkcanto_mmlu_yue": "canto-mmlu",
+}
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [row for row in csv.reader(file) if row]
+
+
+def body(row: list[str], answer: str) -> str:
+    options = (f"\n{letter}. {text}" for letter, text in zip("ABCDE", row[1:-1], strict=False))
+    return row[0] + "".join(options) + "\nAnswer:" + answer
+
+
+def release_prompts(root: Path, stem: str, shots: int) -> Iterator[str]:
+    """The release's prompt, as PROTOCOLS and its code describe it."""
+    shown = "geography" if stem == "local_knowledge" else stem.replace("_", " ")
+    extra = "" if shots else " DO NOT EXPLAIN."
+    head = f"The following are multiple choice questions (with answers) about {shown}.{extra}\n\n"
+    dev = rows(root / "dev" / f"{stem}_dev.csv")[:shots]
+    examples = "".join(body(row, f" {row[-1]}\n\n") for row in dev)
+    for row in rows(root / "test" / f"{stem}_test.csv"):
+        yield head + examples + body(row, "")
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("shots", [0, 5])
+@pytest.mark.parametrize("name", FOLDERS)
+def test_prompts_are_the_papers_sentence_and_the_releases_body(name: str, shots: int) -> None:
+    root = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkeval2025" / FOLDERS[name]
+    task = load_task(name)
+    expected = [
+        f"{SENTENCES[name]}\n\n{prompt}"
+        for subject in task.task.subjects
+        for prompt in release_prompts(root, subject.stem, shots)
+    ]
+    assert [task.prompt(sample, shots).text() for sample in task.samples] == expected
+
+
+def test_five_shots_take_the_first_five_of_six_rows() -> None:
+    task = load_task("hkcanto_law_landlord_tenant")
+    assert len(task.examples["landlord_tenant"]) == 5
+
+
+def write_hkmmlu(folder: Path, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split in ("dev", "test"):
+        path = folder / "hkmmlu" / split / "dentistry.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text("Question,A,B,C,D,Answer\n" + rows, encoding="utf-8")
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(folder))
+
+
+def test_only_options_that_exist_are_shown_and_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,,,B\n乳牙呢？,,20,24,,B\n", monkeypatch)
+    two, gap = (task := load_task("hkmmlu_dentistry")).samples
+    assert two.choices == ("28", "32", None, None)
+    assert "A. 28\nB. 32\n" in two.question
+    assert "C." not in two.question
+    assert "A." not in gap.question
+    assert task.condition.judge("D", two.target, two.choices).values["unparsed_rate"] == 1.0
+    assert task.condition.judge("B", two.target, two.choices).values["acc"] == 1.0
+
+
+@pytest.mark.parametrize("label", ["Ｂ", "b", "B.", " B ", "B\u030c"])
+def test_labels_lose_what_the_releases_got_on_them(
+    label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_hkmmlu(tmp_path, f"恒牙有幾多隻？,28,32,36,40,{label}\n", monkeypatch)
+    assert load_task("hkmmlu_dentistry").samples[0].target == "B"
+
+
+@pytest.mark.parametrize(("row", "says"), [("恒牙？,28,32,,,C", "'C'"), ("恒牙？,28,32,,,", "''")])
+def test_an_answer_that_is_no_option_is_named(
+    row: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_hkmmlu(tmp_path, f"恒牙有幾多隻？,28,32,,,B\n{row}\n", monkeypatch)
+    with pytest.raises(DataCorrupt, match=rf"dentistry.csv, row 3: the answer {says} is none"):
+        load_task("hkmmlu_dentistry")
+
+
+def test_a_release_with_other_subjects_is_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,,,B\n", monkeypatch)
+    for split in ("dev", "test"):
+        folder = tmp_path / "hkmmlu" / split
+        (folder / "astrology.csv").write_bytes((folder / "dentistry.csv").read_bytes())
+    load_task("hkmmlu_dentistry")
+    load_task("hkmmlu")
+    (record,) = caplog.records
+    message = record.getMessage()
+    assert "65 of 66 subjects are missing" in message
+    assert "no known subject's: astrology" in message
+    assert "dentistry 1 (published 291)" in message
+
+
+def test_file_names_are_matched_through_aliases_and_spelling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,,,B\n", monkeypatch)
+    for split in ("dev", "test"):
+        folder = tmp_path / "hkmmlu" / split
+        (folder / "dentistry.csv").rename(folder / "Hong_Kong_Law.csv")
+    assert len(load_task("hkmmlu_hk_law").samples) == 1
+    with pytest.raises(DataNotFound, match="hkmmlu_dentistry"):
+        load_task("hkmmlu_dentistry")
+
+
+def test_shuffling_moves_the_answer_with_its_option() -> None:
+    plain, shuffled = load_task("hkmmlu"), load_task("hkmmlu", shuffle_choices=7)
+    moved = 0
+    for before, after in zip(plain.samples, shuffled.samples, strict=True):
+        gold = before.choices["ABCD".index(before.target)]
+        assert after.choices["ABCD".index(after.target)] == gold
+        assert sorted(map(str, after.choices)) == sorted(map(str, before.choices))
+        moved += before.target != after.target
+    assert moved > len(plain.samples) / 3
+    assert load_task("hkmmlu", shuffle_choices=7).samples == shuffled.samples
+
+
+def test_simplified_script_reaches_every_part_of_the_prompt() -> None:
+    import opencc
+
+    task = load_task("hkmmlu_sc")
+    text = task.prompt(task.samples[0], 2).text()
+    assert "香港特别行政区" in text
+    assert opencc.OpenCC("hk2s").convert(text) == text
+
+
+@pytest.mark.parametrize("language", ["zh", "yue"])
+@pytest.mark.parametrize("name", ["hkmmlu", "tmmluplus_gen", "hkcanto_dse_zh"])
+def test_the_prompt_grid_has_every_cell_and_says_so(name: str, language: str) -> None:
+    texts = set()
+    for prompt in (language, f"{language}+scaffold", "paper", "paper+scaffold"):
+        task = load_task(name, prompt=prompt)
+        texts.add(task.prompt(task.samples[0], 0).text())
+        assert f"|prompt:{prompt}|" in task.signature(0)
+    assert len(texts) == 4
+
+
+def test_a_scaffold_asks_for_a_last_line_and_leaves_room_for_it() -> None:
+    plain, scaffold = load_task("hkmmlu"), load_task("hkmmlu", prompt="zh+scaffold")
+    assert "答案：X" in scaffold.prompt(scaffold.samples[0], 0).text()
+    assert not scaffold.samples[0].question.endswith("答案：")
+    assert plain.condition.stop == ("\n",)
+    assert scaffold.condition.stop != ("\n",)
+    assert scaffold.condition.max_tokens > plain.condition.max_tokens
+
+
+def test_an_unknown_prompt_or_option_lists_the_known_ones() -> None:
+    with pytest.raises(OptionError, match=r"zh, zh\+scaffold"):
+        load_task("hkmmlu", prompt="fr")
+    with pytest.raises(OptionError, match="shuffle_choices"):
+        load_task("hkmmlu", shufle_choices=1)
+    with pytest.raises(OptionError, match="dentistry"):
+        load_task("hkmmlu", ["dentist"])
+
+
+def test_options_may_be_given_as_texts() -> None:
+    assert load_task("hkmmlu", cot="true", shuffle_choices="3").signature(0).count(":yes") == 1
+
+
+def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guessed() -> None:
+    how = load_task("hkmmlu_cot").condition
+    choices = ("旺角", "灣仔", "北角", "紅磡")
+    whole = "逐步分析：\nA 選項錯誤。\nB 選項喺灣仔。\n\n答案：C"
+    assert how.judge(whole, "C", choices).values == {"acc": 1.0, "unparsed_rate": 0.0}
+    assert how.judge(whole[:20], "A", choices).values == {"acc": 0.0, "unparsed_rate": 1.0}
+
+
+def test_a_direct_answer_ends_at_its_line() -> None:
+    how = load_task("hkmmlu").condition
+    choices = ("旺角", "灣仔", "北角", "紅磡")
+    response = "<think>可能係 D。\n</think>\n\nB\n\n問題: 下一題\n答案: D"
+    assert how.judge(response, "B", choices).values["acc"] == 1.0
+
+
+def test_every_name_of_the_design_exists() -> None:
+    names = named_tasks()
+    for name in (
+        *("hkcanto_mmlu_yue", "hkcanto_mmlu_en", "hkcanto_dse_zh", "hkcanto_dse_en"),
+        *("hkcanto_professional_zh", "hkcanto_professional_en", "hkcanto_law"),
+        *("hkcanto_cultural", "hkcanto_cultural_0shot", "hkcanto_phonology"),
+        *("hkcanto_orthography", "hkmmlu", "hkmmlu_cot", "hkmmlu_cot_1shot", "hkmmlu_sc"),
+        *("hkmmlu_mc", "hkmmlu_dentistry", "hkmmlu_dentistry_cot", "tmmluplus_gen"),
+        *("tmmluplus_gen_cot", "tmmluplus_gen_sc", "tmmluplus_gen_mc", "tmmluplus_gen_physics"),
+        *("hkcanto_cultural_food_0shot", "hkcanto_law_mc"),
+    ):
+        assert name in names
+    assert not any(name.startswith("tmmluplus_") and "gen" not in name for name in names)
