@@ -3,7 +3,7 @@
 The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one:
 
     >>> from hkcanto_tasks import load_task
-    >>> load_task("hkcanto_g2p").entry.shots
+    >>> load_task("hkcanto_g2p").task.shots
     5
 """
 

@@ -59,6 +59,9 @@ class Judgement:
         explanation: Why the values are what they are, in Markdown.
         weights: Metric name → length of the reference, for the rates that a corpus pools.
         details: Anything else worth keeping in a log.
+        hypothesis: What a corpus metric compares with `reference`, after cleaning.
+        reference: The gold text that it is compared with.
+        source: The text that was to be translated or summarised.
     """
 
     values: Mapping[str, float]
@@ -66,6 +69,9 @@ class Judgement:
     explanation: str
     weights: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
+    hypothesis: str = ""
+    reference: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,11 @@ class Metric:
     Attributes:
         name: The key in `Judgement.values`.
         pooled: Corpus value = summed errors / summed reference length, not a mean over items.
+        corpus: Computed from all pairs of hypothesis and reference at once; no item has it.
         higher_is_better: Which way is good.
     """
 
     name: str
     pooled: bool = False
+    corpus: bool = False
     higher_is_better: bool = False

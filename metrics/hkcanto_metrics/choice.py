@@ -1,10 +1,10 @@
 """The letter that a model chose, read from what it wrote.
 
-Three steps. `normalize_response` reduces the ways of writing the same thing to one. The phrases
-in `decision_phrases` are looked up, and what stands at each is read by a small grammar: one option
-or several joined, each a letter, a letter with its option's text, or the text alone. Then the
-decisions are settled: the last one stated wins; a question, a condition or a negation is none; two
-letters are none; weaker hints count where nothing is decided. No letter is ever guessed.
+Four steps, a module each. `response_text` reduces the ways of writing the same thing to one.
+`decision_phrases` lists the phrases that state a decision, or take one back. `option_grammar` reads
+what stands at a phrase: one option or several, by letter or by text. Here the decisions are
+settled: the last one stated wins; a question, a condition or a negation is none; two letters are
+none; weaker hints count where nothing is decided. No letter is ever guessed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from hkcanto_metrics import decision_phrases as phrases
-from hkcanto_metrics.decision_phrases import CUES, Strength
+from hkcanto_metrics.decision_phrases import CUES, Strength, phrase
+from hkcanto_metrics.option_grammar import (
+    LAST_LINE,
+    LETTER,
+    MENTION,
+    Choice,
+    OptionGrammar,
+    matches,
+)
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.response_text import BOPOMOFO, normalize_response, own_turn
 
@@ -54,22 +62,17 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
 
 def _read(answer: str, options: Mapping[str, str], *, keep_bopomofo: bool) -> str | None:
     response = normalize_response(answer, keep_bopomofo=keep_bopomofo)
+    if response.strip(' .。()"').upper() not in options and (spelled := _spelled(answer, options)):
+        return spelled
     normalized = {
         letter: normalize_response(option, keep_bopomofo=keep_bopomofo)
         for letter, option in options.items()
     }
-    return _spelled_by(answer, options, response) or _Reader(response, normalized).choice()
+    return _Verdict(OptionGrammar(response, normalized)).letter()
 
 
-def _spelled_by(answer: str, options: Mapping[str, str], response: str) -> str | None:
-    """The option whose text the answer consists of, if that is not an option letter."""
-    bare_letter = _OPTION.match(response)
-    if (
-        bare_letter
-        and bare_letter.end() >= len(response.rstrip(' .。)"'))
-        and (bare_letter["letter"].upper() in options)
-    ):
-        return None
+def _spelled(answer: str, options: Mapping[str, str]) -> str | None:
+    """The option whose text the answer consists of."""
     if len(answer) > 2 * max(map(len, options.values()), default=0) + 100:
         return None
     for simplify in (str.strip, _plain, _plainest):
@@ -92,85 +95,24 @@ def _plainest(text: str) -> str:
     return re.sub(r"(?<!\d)[.,](?!\d)|[^\w.,+\-−±%°<>=/*^()\[\]]|_", "", _plain(text))
 
 
-# An option letter, its boundaries written out. A small one counts only at the end of a clause.
-_BEFORE_LETTER = r"(?<![0-9A-Za-z\u00c0-\u058f_\\&'+°-])(?<![A-Z]\.)"
-_AFTER_LETTER = r"(?![0-9A-Za-z\u00c0-\u058f_+#&°%']|-[0-9A-Za-z]|\.\s?[A-Za-z]\.)"
-_OPTION_WORD = (
-    r"(?:(?i:(?:the )?(?:correct )?(?:option|choice|letter|answer)|选项|选择|字母|代号)|\\boxed)"
-)
-
-# More than these in one response are a loop, of which both ends are read.
-MOST_JOINED = 8
-MOST_MATCHES = 50
-
-_LETTER = re.compile(f"{_BEFORE_LETTER}[A-H]{_AFTER_LETTER}")
-_OPTION = re.compile(
-    rf'[\s()":]{{0,6}}(?:{_OPTION_WORD}[\s(":]{{0,4}})?'
-    rf'(?P<letter>[A-H]|[a-h](?=[)" ]{{0,4}}(?:$|[\n.,。;!]))){_AFTER_LETTER}'
-)
-_LETTERS_RUN_TOGETHER = re.compile(r'[\s(":]{0,6}(?P<letters>[A-H]{2,5})(?![0-9A-Za-z])')
-_SUBJECT = re.compile(
-    rf'(?:(?P<word>{_OPTION_WORD})[ (":]{{0,3}}|{_BEFORE_LETTER})(?=[A-H](?![a-z]))'
-)
-_LABEL = re.compile(
-    r'(?:^|[\n;。])[ ("]{0,3}(?P<word>[Oo]ption |选项)?(?P<letter>[A-H])'
-    r'(?:[).:、"]|$|(?<=[Oo]ption [A-H])|(?<=选项[A-H]))',
-    re.MULTILINE,
-)
-_ARTICLE = re.compile(r"(?<![A-Za-z])A (?=[a-z])")
-_LAST_LINE = re.compile(rf'\n[ ("]{{0,3}}(?P<word>{_OPTION_WORD} ?)?(?P<letter>[A-H])[)" .。!]*$')
-_IN_BRACKETS_AT_END = re.compile(r"\((?P<letter>[A-H])\)[.。!]?$")
-_BEFORE_TEXT = re.compile(r'[\s(":]{0,6}(?:(?i:the |option |choice )|选项)?[("]{0,2}')
-_AFTER_TEXT = re.compile(r'[)"]{0,3}(?:[年月日元度岁个人次分秒]|选项|项)?')
-_BETWEEN_LETTER_AND_TEXT = re.compile(r'[)".:、,\s(=–—-]{0,6}')
-_AFTER_OPTION = re.compile(r'[)"]{0,4}(?: ?(?:[这呢嗰]个)?(?:选项|选择|项|(?i:option))[)"]{0,2})?')
-
-
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """One option, or several joined, as it stands in the response."""
+class _Decision:
+    """What a response states at one place; without letters, it takes a decision back."""
 
     letters: frozenset[str]
     start: int
     end: int
-    spelled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    """A choice that the response states; without letters, the withdrawal of one."""
-
-    letters: frozenset[str]
-    start: int
-    end: int = 0
     hedged: bool = False
 
 
-class _Reader:
-    """Reads one normalised response to one question with normalised options."""
+class _Verdict:
+    """What one response to one question comes to."""
 
-    def __init__(self, response: str, options: Mapping[str, str]) -> None:
-        self._texts = {letter: text.strip(" .。,、;").lower() for letter, text in options.items()}
-        texts = list(self._texts.values())
-        # Longest first, so that an option is not taken for another that it begins with.
-        self._by_text = sorted(
-            (
-                (text, letter)
-                for letter, text in self._texts.items()
-                if text and texts.count(text) == 1
-            ),
-            key=lambda item: -len(item[0]),
-        )
-        self._initials = {text[0] for text, _ in self._by_text}
-        self._set_text(response)
-        self._set_text(self._without_listings())
+    def __init__(self, grammar: OptionGrammar) -> None:
+        self._grammar = grammar
+        self._text = grammar.text
 
-    def _set_text(self, text: str) -> None:
-        self._text, self._lower = text, text.lower()
-        # Several cues often end at the same place.
-        self._choices: dict[int, _Choice | None] = {}
-
-    def choice(self) -> str | None:
+    def letter(self) -> str | None:
         """The letter of the option that the response settles on."""
         decisions = self._on_this_question(sorted(self._decisions(), key=lambda item: item.start))
         direct = self._direct_answer()
@@ -182,233 +124,93 @@ class _Reader:
         return self._hinted(after=max((item.start for item in decisions), default=-1))
 
     def _only(self, letters: frozenset[str]) -> str | None:
-        return next(iter(letters)) if len(letters) == 1 and letters <= self._texts.keys() else None
+        is_option = len(letters) == 1 and letters <= self._grammar.texts.keys()
+        return next(iter(letters)) if is_option else None
 
-    # The grammar of options -----------------------------------------------------------------
-
-    def _choice_at(self, at: int) -> _Choice | None:
-        """The option that stands at `at`, with those joined to it by "and", "或" and the like."""
-        if at not in self._choices:
-            self._choices[at] = self._parse_choice(at)
-        return self._choices[at]
-
-    def _parse_choice(self, at: int) -> _Choice | None:
-        first = self._option_at(at)
-        if first is None:
-            return None
-        letters, end = first.letters, first.end
-        for _ in range(MOST_JOINED):
-            join = phrases.JOIN.match(self._text, end)
-            following = self._option_at(join.end()) if join else None
-            if join is None or following is None:
-                break
-            is_closed = phrases.JOINED if join["firm"] else phrases.JOINED_WEAKLY
-            if (
-                "\n" in self._text[end : following.start]
-                or (join["weak"] and following.spelled and not first.spelled)
-                or not is_closed.match(self._text, following.end)
-            ):
-                break
-            letters, end = letters | following.letters, following.end
-        return _Choice(letters, first.start, end, first.spelled)
-
-    def _option_at(self, at: int) -> _Choice | None:
-        option = _OPTION.match(self._text, at)
-        letter = option["letter"].upper() if option else ""
-        by_text = self._option_text_at(at)
-        if by_text and (
-            option is None or letter not in self._texts or by_text.end > option.end() + 1
-        ):
-            return by_text
-        if option:
-            own_text_end = self._own_text_end(letter, option.end())
-            end = own_text_end or _end(_AFTER_OPTION, self._text, option.end())
-            return _Choice(frozenset(letter), option.start("letter"), end, own_text_end is not None)
-        several = _LETTERS_RUN_TOGETHER.match(self._text, at)
-        if several and list(several["letters"]) == sorted(set(several["letters"])):
-            start, end = several.span("letters")
-            return _Choice(frozenset(several["letters"]), start, end, spelled=False)
-        return None
-
-    def _option_text_at(self, at: int) -> _Choice | None:
-        for start in {at, _end(_BEFORE_TEXT, self._text, at)}:
-            for text, letter in (
-                self._by_text if self._lower[start : start + 1] in self._initials else ()
-            ):
-                end = start + len(text)
-                if self._lower.startswith(text, start) and not self._cuts_word(end):
-                    end = _end(_AFTER_TEXT, self._text, end)
-                    if phrases.CLOSED.match(self._text, end) or phrases.ASKED.match(
-                        self._text, end
-                    ):
-                        return _Choice(frozenset(letter), start, end, spelled=True)
-        return None
-
-    def _own_text_end(self, letter: str, at: int) -> int | None:
-        """Where the text of option `letter`, or a good part of it, ends if it follows at `at`."""
-        own = self._texts.get(letter, "")
-        start = _end(_BETWEEN_LETTER_AND_TEXT, self._text, at)
-        beginning = own[: 5 if own.isascii() else 2]
-        if not own or not self._lower.startswith(beginning, start):
-            return None
-        end = start + len(own if self._lower.startswith(own, start) else beginning)
-        return None if self._cuts_word(end) and end - start == len(own) else end
-
-    def _cuts_word(self, at: int) -> bool:
-        """Whether a Latin word or a number goes on at `at`."""
-        before, after = self._text[at - 1 : at], self._text[at : at + 1]
-        if after in (".", ",") and before.isdigit():
-            return self._text[at + 1 : at + 2].isdigit()
-        return before.isascii() and before.isalnum() and after.isascii() and after.isalnum()
-
-    def _without_listings(self) -> str:
-        """The response with an ellipsis for every mere repetition of the list of options."""
-        order = list(self._texts)
-        runs: list[list[tuple[str, int, int]]] = []
-        for letter, start, end in self._labelled_texts():
-            if runs:
-                last, _, last_end = runs[-1][-1]
-                gap = self._text[last_end:start] if start >= last_end else "inside the last"
-                is_next = order.index(letter) == order.index(last) + 1
-                if is_next and not gap.strip(' \n().、,;:。"-/'):
-                    runs[-1].append((letter, start, end))
-                    continue
-            runs.append([(letter, start, end)])
-        text = self._text
-        for run in reversed(runs):
-            is_contrast = len(run) == 2 and "," in text[run[0][2] : run[1][1]]
-            if len(run) > 1 and not is_contrast:
-                end = run[-1][2]
-                # The list may have been cut off after its next letter.
-                for following in order[order.index(run[-1][0]) + 1 :][:1]:
-                    end = _end(re.compile(rf"[\s(]*{following}[).:、\s]*$"), text, end)
-                text = f"{text[: run[0][1]]}\n…\n{text[end:]}"
-        cut_off = re.search(rf"\n\(?({order[0]})[.:、]$", text) if order else None
-        if cut_off and re.search(rf"…|(?m:^)\(?{order[0]}[.:、]", text[: cut_off.start()]):
-            return text[: cut_off.start()]
-        return text
-
-    def _labelled_texts(self) -> Iterator[tuple[str, int, int]]:
-        for match in _matches(_LETTER, self._text):
-            end = self._own_text_end(match[0], match.end())
-            if end is not None:
-                yield match[0], match.start(), end
-
-    # Decisions ------------------------------------------------------------------------------
+    # Decisions --------------------------------------------------------------------------------
 
     def _decisions(self) -> Iterator[_Decision]:
-        """Everything in the response that states a decision or takes one back, in any order."""
+        """Everything that states a decision or takes one back, in any order."""
         yield from self._announced(Strength.FIRM, Strength.LOOSE)
         for choice in self._subjects:
             claim = phrases.CLAIMED.match(self._text, choice.end)
             if claim and not phrases.ASKED.match(self._text, claim.end()):
-                yield _Decision(choice.letters, choice.start)
+                yield _Decision(choice.letters, choice.start, choice.end)
         opening = self._opening()
         if opening:
-            yield _Decision(opening.letters, opening.start)
-        last = _LAST_LINE.search(self._text)
-        if last and not self._continues_list(last):
-            yield _Decision(frozenset(last["letter"]), last.start("letter"))
+            yield _Decision(opening.letters, opening.start, opening.end)
+        last_line = LAST_LINE.search(self._text)
+        if last_line and not self._grammar.is_cut_off_item(last_line):
+            yield _Decision(frozenset(last_line["letter"]), *last_line.span("letter"))
         for withdrawal in phrases.RETRACTED.finditer(self._text):
-            yield _Decision(frozenset(), withdrawal.start())
+            yield _Decision(frozenset(), *withdrawal.span())
 
     def _announced(self, *strengths: Strength) -> Iterator[_Decision]:
+        """The decisions that follow a cue of one of these strengths."""
         for strength, pattern in _cue_patterns():
             if strength not in strengths:
                 continue
-            for cue in _matches(pattern, self._text):
-                choice = self._choice_at(cue.end())
+            for cue in matches(pattern, self._text):
+                choice = self._grammar.choice_at(cue.end())
                 if choice is None or not self._stands(choice, strength):
                     continue
-                if "\n" in self._text[cue.end() : choice.start] and self._is_list_item(choice):
+                is_below = "\n" in self._text[cue.end() : choice.start]
+                if is_below and self._grammar.is_list_item(choice):
                     continue
                 clause = self._clause_before(cue.start())
                 if not _is_blocked(clause):
                     hedged = _is_hedged(clause + cue[0])
                     yield _Decision(choice.letters, choice.start, choice.end, hedged)
 
-    def _stands(self, choice: _Choice, strength: Strength) -> bool:
+    def _stands(self, choice: Choice, strength: Strength) -> bool:
         """Whether what follows the choice lets it stand."""
         end = choice.end
         if phrases.ASKED.match(self._text, end) or phrases.REFUTED.match(self._text, end):
             return False
         if choice.spelled or phrases.CLOSED.match(self._text, end):
             return True
+        if phrases.LED_ON.match(self._text, end):
+            return True
         is_article = self._text[choice.start] in "Aa"
         goes_on = phrases.GOES_ON_AFTER_A if is_article else phrases.GOES_ON
         return strength is Strength.FIRM and goes_on.match(self._text, end) is not None
 
-    def _is_list_item(self, choice: _Choice) -> bool:
-        """Whether the choice, on a line below its cue, is one item of a list of options."""
-        line_end = self._text.find("\n", choice.end) % (len(self._text) + 1)
-        rest_of_line = self._text[choice.end : line_end].strip(' .。!)"')
-        following = _LABEL.match(self._text, line_end)
-        return bool(rest_of_line and not choice.spelled) or bool(
-            following and following["letter"] > max(choice.letters)
-        )
-
-    def _continues_list(self, last: re.Match[str]) -> bool:
-        """Whether the last line is the beginning of the next item of a list, cut off."""
-        labels = [
-            label["letter"]
-            for label in _matches(_LABEL, self._text[: last.start()])
-            if bool(label["word"]) == bool(last["word"])
-        ]
-        return bool(labels) and ord(labels[-1]) == ord(last["letter"]) - 1
-
     def _clause_before(self, at: int) -> str:
         return re.split(r"[\n.。,;!?、:]", self._text[max(0, at - 40) : at])[-1]
 
-    def _opening(self) -> _Choice | None:
+    def _opening(self) -> Choice | None:
         """The choice that the response opens with, unless it opens a list."""
-        choice = self._choice_at(0)
+        choice = self._grammar.choice_at(0)
         if (
             choice is None
             or phrases.REFUTED_ITEM.match(self._text, choice.end)
             or not self._stands(choice, Strength.LOOSE)
+            or self._grammar.opens_list(choice)
         ):
             return None
-        line_end = self._text.find("\n", choice.end)
-        following = self._choice_at(line_end + 1) if line_end >= 0 else None
-        if following and following.spelled and following.letters != choice.letters:
-            return None
-        if self._lower[choice.start : choice.end] in self._texts.values():
-            lines = set(self._lower[choice.end :].split("\n"))
-            if any(text in lines for text, letter in self._by_text if letter not in choice.letters):
-                return None
-        successor = chr(ord(max(choice.letters)) + 1)
-        if re.match(rf'[)".:、,;\s]*{successor}(?![A-Za-z])', self._text[choice.end :]):
-            return None
-        label = _LABEL.search(self._text, choice.end)
-        opens_list = (
-            label
-            and label["letter"] == successor
-            and not phrases.EXPLAINED.search(self._text, choice.end, label.start())
-        )
-        return None if opens_list else choice
+        return choice
 
-    def _direct_answer(self) -> _Choice | None:
-        """The choice that alone fills the first line, with reasons or another question to follow."""
+    def _direct_answer(self) -> Choice | None:
+        """The choice that fills the first line: an explanation or another question may follow."""
         opening = self._opening()
         if opening is None or len(opening.letters) != 1:
             return None
         rest_of_line = self._text[opening.end :].partition("\n")[0]
         return None if rest_of_line.strip(' .。,!)":;') else opening
 
-    def _revision(self, direct: _Choice, decisions: list[_Decision]) -> frozenset[str]:
+    def _revision(self, direct: Choice, decisions: list[_Decision]) -> frozenset[str]:
         """The decision by which the response openly departs from its direct answer."""
-        another = re.compile(r"\n[ (]*A[).:、]").search(self._text, direct.end)
+        another = re.compile(r"\n(?:…|[ (]*A[).:、])").search(self._text, direct.end)
         until = another.start() if another else len(self._text)
-        return _settle(
-            [
-                decision
-                for decision in decisions
-                if direct.end < decision.start < until
-                and phrases.REVISED.search(
-                    self._text, max(direct.end, decision.start - 60), decision.start
-                )
-            ]
-        )
+        revised = [
+            decision
+            for decision in decisions
+            if direct.end < decision.start < until
+            and phrases.REVISED.search(
+                self._text, max(direct.end, decision.start - 60), decision.start
+            )
+        ]
+        return _settle(revised)
 
     def _on_this_question(self, decisions: list[_Decision]) -> list[_Decision]:
         """The decisions before the response, having decided, begins another question."""
@@ -418,23 +220,21 @@ class _Reader:
             return decisions
         return [decision for decision in decisions if decision.start < question.start()]
 
-    # Hints ----------------------------------------------------------------------------------
+    # Hints ------------------------------------------------------------------------------------
 
     @cached_property
-    def _subjects(self) -> list[_Choice]:
+    def _subjects(self) -> list[Choice]:
         """The choices that can be the subject of their clause."""
-        subjects: list[_Choice] = []
+        subjects: list[Choice] = []
         end = 0
-        for match in _matches(_SUBJECT, self._text):
-            start = match.start()
-            if start < end:
-                continue
-            choice = self._choice_at(start)
+        for mention in matches(MENTION, self._text):
+            start = mention.start()
+            choice = self._grammar.choice_at(start) if start >= end else None
             if choice is None:
                 continue
             end = choice.end
             is_subject = (
-                match["word"]
+                mention["word"]
                 or choice.spelled
                 or len(choice.letters) > 1
                 or phrases.SUBJECT_AHEAD.search(self._text, max(0, start - 24), start)
@@ -448,33 +248,38 @@ class _Reader:
         hints = list(self._announced(Strength.HINT))
         refuted: frozenset[str] = frozenset()
         for choice in self._subjects:
-            refutation = phrases.REFUTED_NEARBY.match(self._text, choice.end)
-            affirmation = phrases.AFFIRMED.match(self._text, choice.end)
-            if refutation and (not affirmation or refutation.end() < affirmation.end()):
+            against = phrases.REFUTED_NEARBY.match(self._text, choice.end)
+            favour = phrases.AFFIRMED.match(self._text, choice.end)
+            if against and (not favour or against.end() < favour.end()):
                 refuted |= choice.letters
             elif (
-                affirmation
+                favour
                 or phrases.ALONE_AHEAD.search(self._text, max(0, choice.start - 24), choice.start)
                 or (choice.spelled and phrases.CLOSED.match(self._text, choice.end))
             ):
-                hints.append(_Decision(choice.letters, choice.start))
-        for pattern in (_IN_BRACKETS_AT_END, phrases.LAST_CLAUSE):
-            if at_end := pattern.search(self._text):
-                hints.append(_Decision(frozenset(at_end["letter"]), at_end.start()))
+                hints.append(_Decision(choice.letters, choice.start, choice.end))
+        if at_end := phrases.LAST_CLAUSE.search(self._text):
+            hints.append(
+                _Decision(frozenset(at_end["letter"] or at_end["bracketed"]), *at_end.span())
+            )
         hints = [hint for hint in hints if hint.start > after and not self._is_considered(hint)]
         if not hints:
             return self._named_in_only_sentence()
         hinted = frozenset[str]().union(*(hint.letters for hint in hints))
+        if self._grammar.texts.keys() - refuted == hinted or self._is_prominent(hints, refuted):
+            return self._only(hinted - refuted)
+        return None
+
+    def _is_prominent(self, hints: list[_Decision], refuted: frozenset[str]) -> bool:
+        """Whether hints stand in the last sentence, or in the first and nothing contests them."""
         body = self._text.rstrip(" .。!")
-        ends = [match.end() for match in phrases.SENTENCE_END.finditer(body)] or [0]
         is_finished = len(body) < len(self._text)
-        is_last = max(hint.start for hint in hints) >= ends[-1] and (is_finished or not refuted)
-        mentioned = frozenset(_LETTER.findall(self._text)) - refuted
-        is_first = (
-            min(hint.start for hint in hints) < (ends[0] or len(body)) and mentioned == hinted
-        )
-        by_elimination = self._texts.keys() - refuted == hinted
-        return self._only(hinted - refuted) if is_first or is_last or by_elimination else None
+        ends = [match.end() for match in phrases.SENTENCE_END.finditer(body)]
+        if max(hint.start for hint in hints) >= (ends[-1] if ends else 0):
+            return is_finished or not refuted
+        mentioned = frozenset(LETTER.findall(self._text)) - refuted
+        in_first_sentence = min(hint.start for hint in hints) < ends[0]
+        return in_first_sentence and mentioned <= frozenset().union(*(h.letters for h in hints))
 
     def _is_considered(self, hint: _Decision) -> bool:
         before = self._text[max(0, hint.start - 80) : hint.start]
@@ -483,12 +288,12 @@ class _Reader:
 
     def _named_in_only_sentence(self) -> str | None:
         """The option that ends a response of one sentence, in which no other is named."""
-        sentence = self._lower.rstrip(' .。!")')
+        sentence = self._grammar.lower.rstrip(' .。!")')
         if phrases.SENTENCE_END.search(sentence) or phrases.NOT_STATED.search(sentence):
             return None
         named = [
             (letter, len(sentence) - len(text))
-            for text, letter in self._by_text
+            for text, letter in self._grammar.distinct
             if len(text) >= (3 if text.isascii() else 2) and text in sentence
         ]
         if not named and (match := phrases.IS_AT_END.search(self._text[: len(sentence)])):
@@ -496,25 +301,25 @@ class _Reader:
         if len(named) != 1:
             return None
         letter, at = named[0]
-        if self._cuts_word(at) or _LETTER.search(_ARTICLE.sub("", self._text[:at])):
-            return None
-        return (
-            self._only(frozenset(letter))
-            if sentence[at:] in (letter.lower(), self._texts[letter])
-            else None
-        )
+        is_at_end = sentence[at:] in (letter.lower(), self._grammar.texts.get(letter))
+        before = phrases.ARTICLE.sub("", self._text[:at])
+        is_alone = not self._grammar.cuts_word(at) and not LETTER.search(before)
+        return self._only(frozenset(letter)) if is_at_end and is_alone else None
 
 
 def _settle(decisions: list[_Decision]) -> frozenset[str]:
     """The last decision; hedged ones count only beside other hedged ones, and add up."""
     settled: frozenset[str] = frozenset()
     hedged = True
-    several_end = 0
+    several_end = own_text_end = 0
     for decision in decisions:
         if decision.start < several_end:  # the second of 選A還是選B
             continue
         if len(decision.letters) > 1:
             several_end = decision.end
+        if not decision.letters and decision.start < own_text_end:  # the option's own "No, …"
+            continue
+        own_text_end = max(own_text_end, decision.end)
         if not decision.letters:
             settled, hedged = frozenset(), True
         elif not decision.hedged:
@@ -526,9 +331,10 @@ def _settle(decisions: list[_Decision]) -> frozenset[str]:
 
 @cache
 def _cue_patterns() -> tuple[tuple[Strength, re.Pattern[str]], ...]:
-    return tuple((cue.strength, phrases.phrase(cue.pattern)) for cue in CUES)
+    return tuple((cue.strength, phrase(cue.pattern)) for cue in CUES)
 
 
+# A response in a loop asks the same again and again.
 @lru_cache(maxsize=64)
 def _is_blocked(clause: str) -> bool:
     return phrases.BLOCKED.search(clause) is not None
@@ -537,13 +343,3 @@ def _is_blocked(clause: str) -> bool:
 @lru_cache(maxsize=64)
 def _is_hedged(clause: str) -> bool:
     return phrases.HEDGED.search(clause) is not None
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    found = list(pattern.finditer(text))
-    return found[:-MOST_MATCHES][:MOST_MATCHES] + found[-MOST_MATCHES:]

@@ -44,17 +44,18 @@ WORDS: dict[str, str] = {
     "letter_ahead": r'(?=[\s(":]{0,4}(?-i:[A-H])(?![A-Za-z]))',
     # Chinese
     "maybe": r"可能|大概|或者|也许|或许|估计|似乎|恐怕",
-    "surely": r"应该|应当|应|就|便|该|先|才|最|都|亦|也|正|只能|必定|必然|一定|肯定|当然|理应|显然|其实"
-    r"|毫无疑问|最终|将会|将|会|咪|我",
-    "be": r"(?:就|即|应|该|正)?(?:是|係|系|为|乃)|属于|即",
+    "surely": r"应该|应当|应|就|便|该|先|才|最|都|亦|也|正|只能|必定|必然|一定|肯定|当然|理应|显然"
+    r"|其实|毫无疑问|最终|将会|将|会|咪|我",
+    "is": r"(?:就|即|应|该|正)?(?:是|係|系|为|乃)",
+    "be": r"{is}|属于|即",
     "pick": r"选(?!项)择?|拣|答|填|圈",
     "fitting": r"正确|最佳|(?:最|较|更|应|该)?(?:合适|适合|适当|恰当|合理|准确|贴切|接近|好|啱|对"
     r"|符合[^\n.,。;!?]{0,6})|(?:我|你)?(?:应该?|会|要|想)?{pick}",
     "thing": r"选项|答案|选择|一项|一个|描述|说法|叙述|解释|项",
     "answer": r"答案|正解|解答|结论|选项(?!:)|选择"
     r"|(?<![不唔非未])(?:{fitting}(?:的|嘅|嗰个?|那个){thing}?|(?:正确|最佳){thing}?)",
-    "then": r"所以|因此|因而|故此|故|于是|综上所述|综上|综合以上|总之|总结|总括而言|由此可见|由此可知"
-    r"|可见|可知|那么|咁样?|最后|最终|结论",
+    "then": r"所以|因此|因而|故此|故|于是|综上所述|综上|综合以上|总之|总结|总括而言|由此可见"
+    r"|由此可知|可见|可知|那么|咁样?|最后|最终|结论",
     # English
     "en_answer": r"answers?|option(?!s)|choice(?!s)|solution|conclusion|response|pick|selection"
     r"|guess|ans|verdict|letter|(?:correct|right|best) one",
@@ -91,7 +92,7 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "答案是",
         r"{answer}(?:\([^()\n]{0,24}\))?[\s\")]{0,3}(?:{surely}|{maybe}){0,4}"
-        r"(?:{be}(?:{surely}|{maybe})?{pick}?|{pick}|[:=→⇒]|[-=]>)",
+        r"(?:{be}(?:{surely}|{maybe})?{pick}?|{pick}|[-=]>|[:=→⇒])",
         Strength.FIRM,
         ("正確答案應該係C。", "答案选C", "最符合題意的是C", "啱嘅選項係 C 呀", "答案（Answer）：C"),
     ),
@@ -142,12 +143,12 @@ CUES: tuple[Cue, ...] = (
         Strength.LOOSE,
         ("我估 C。",),
     ),
-    Cue("係", r"{start}都?{be}", Strength.LOOSE, ("唔係A，係C。", "係 C 呀。")),
+    Cue("係", r"{start}都?{is}", Strength.LOOSE, ("唔係A，係C。", "係 C 呀。")),
     Cue("✅", r"{start}[✅☑✓✔👉∴] ?(?!\n)", Strength.LOOSE, ("✅ C. 北角",)),
     Cue(
         "the answer is",
         r"(?<![a-z]){en_answer}(?:\([^()\n]{0,30}\))?[\s\")]{0,3}(?:{en_modal}\s){0,4}"
-        r"(?:(?:'s|is|be|was|are|being)(?![a-z])|[:=→⇒–—-]|[-=]>)"
+        r"(?:(?:'s|is|be|was|are|being)(?![a-z])|[-=]>|[:=→⇒–—-])"
         r"(?:\s?:?\s?{en_surely}(?![a-z])){0,4}",
         Strength.FIRM,
         (
@@ -206,7 +207,8 @@ CUES: tuple[Cue, ...] = (
         r"(?<![a-z])(?:(?:it|this|that)(?:'s| is)|{en_modal}(?: also)? be"
         r"|i(?:'m| am)? (?:think|believe|guess|suspect|reckon|say|feel|confident|sure)(?: that)?"
         r"(?: it(?:'s| is))?|i'd say|probably|most likely|definitely|maybe|perhaps|clearly|surely"
-        r"|but|(?:looks|seems) like|(?:it|this|that) (?:corresponds to|matches|points to|means))(?![a-z])(?: {en_surely}(?![a-z])){0,4}",
+        r"|but|(?:looks|seems) like|(?:it|this|that) (?:corresponds to|matches|points to"
+        r"|means))(?![a-z])(?: {en_surely}(?![a-z])){0,4}",
         Strength.LOOSE,
         ("It's C.", "I think it is C.", "Not A but C."),
     ),
@@ -263,8 +265,12 @@ CLOSED = phrase(
     r"|因|由于|而|即|其|好|无误|没错|冇错|无疑|作为|为(?:正确|答案|最)|解释|理由|原因|解析|说明"
     r"|(?:就|才|先至?|至)(?:是|係|系|算)?(?:正确|啱|对|符合|合理|最|冇错|没错)"
     r"|[并而]?[不唔][是係](?-i:[A-H])"
-    r"|(?:because|since|as|for|due|given|based|and|not|over|instead|here|in|with|which|where|though"
-    r"|although|but|by|from|then|again|too|rather|i (?:think|believe|guess)|probably|definitely)(?![a-z]))"
+    r"|(?:because|since|as|for|due|given)(?![a-z]))"
+)
+# After a letter, also these.
+LED_ON = phrase(
+    r'[)" ]{0,4}(?:based|and|not|over|instead|here|in|with|which|where|though|although|but|by|from'
+    r"|then|again|too|rather|i (?:think|believe|guess)|probably|definitely)(?![a-z])"
 )
 # After a firm cue an English sentence may go on, unless the option is its subject or an article.
 GOES_ON = phrase(
@@ -275,8 +281,9 @@ GOES_ON_AFTER_A = phrase(r'[)"]{0,3} [A-Z][a-z]+:', re.RegexFlag(0))
 
 # Between options that are named together.
 JOIN = phrase(
-    r"\s?(?P<firm>、|/|&|\+|和|同埋|同|与|及|以及|跟|至|到|(?:或者|或|定係|定系|定|还是)(?:选择?|拣|是|係)?"
-    r"|,(?:或者|或|和|同|与|及)|,? ?(?:and/or|and|or|to|nor)(?![a-z]))\s?|(?P<weak>[,;] ?| )"
+    r"\s?(?P<firm>、|/|&|\+|和|同埋|同|与|及|以及|跟|至|到"
+    r"|(?:或者|或|定係|定系|定|还是)(?:选择?|拣|是|係)?|,(?:或者|或|和|同|与|及)"
+    r"|,? ?(?:and/or|and|or|to|nor)(?![a-z]))\s?|(?P<weak>[,;] ?| )"
 )
 # What follows the last of several options: after a mere comma nothing else may.
 JOINED = phrase(
@@ -294,11 +301,12 @@ BLOCKED = phrase(
     r"|rather than)(?: (?:be|say|choose|pick|select|the|that|to|think|believe|want|going)){0,4}\s?$"
     r"|(?<![a-z])(?:anything|everything|all|any)\s?$"
     r"|如果|假如|假设|假使|倘若|要是|(?<![相假])若(?!干)|除非|是否|係咪|难道|唔通|以为|本来|原本|原先|起初"
-    r"|曾经|不认为|唔认为|不觉得|唔觉得|唔信|不相信|(?:有|好多|很多|部分|不少|多数|一些)(?:人|同学|学生|考生|网民)[^,]{0,6}$|佢(?:哋)?[^,]{0,4}$"
+    r"|曾经|不认为|唔认为|不觉得|唔觉得|唔信|不相信|佢(?:哋)?[^,]{0,4}$"
+    r"|(?:有|好多|很多|部分|不少|多数|一些)(?:人|同学|学生|考生|网民)[^,]{0,6}$"
     r"|(?<![a-z])(?:if|whether|unless|suppose|supposing|assume|assuming|(?<!second )thought|doubt"
-    r"|not think|not believe|not sure|unsure|(?:students?|people|somebody|someone|others|many|some|one"
-    r"|he|she|they)(?: [a-z]+){0,3} (?:might|may|would|say|think|believe|claim|argue|choose|pick"
-    r"|select|answer)s?)(?![a-z])|n't think"
+    r"|not think|not believe|not sure|unsure"
+    r"|(?:students?|people|somebody|someone|others|many|some|one|he|she|they)(?: [a-z]+){0,3}"
+    r" (?:might|may|would|say|think|believe|claim|argue|choose|pick|select|answer)s?)(?![a-z])|n't think"
     r"|(?<![a-z])(?:students?|people|others|many|some|they)(?: (?:often|usually|will)){0,4}\s?$"
 )
 HEDGED = phrase(r"{maybe}|(?<![a-z])(?:maybe|perhaps|possibly|might|may|could)(?![a-z])")
@@ -320,15 +328,16 @@ REVISED = phrase(
 )
 # Base models go on to write another question.
 NEW_QUESTION = phrase(
-    r"\n(?:(?:next )?question|q|问题|题目|题|problem|human|user|input|instruction)\s?\d{0,3}\s?[:.)]"
+    r"\n(?:(?:next )?question|q|问题|题目|题|problem|human|user|input|instruction)"
+    r"\s?\d{0,3}\s?[:.)]"
     r"|\n第[一二三四五六七八九十\d]{1,3}题|\n以下是关[于於]|\nthe following (?:are|is) "
-    r"|\n[^\n]{0,200}(?:\?|哪|何者|下列|边个|[:_])\n+(?-i:A)[.):、]"
+    r"|\n[^\n]{0,200}(?:\?|哪|何者|下列|边个|[:_])\n+(?:(?-i:A)[.):、]|…)"
 )
 EXPLAINED = phrase(r"解释|解析|分析|理由|原因|因为|说明|explanation|reason|because")
 # A sentence that looks at an option in order to judge it.
 CONSIDERED = phrase(
-    r"首先|逐|分析(?:每|各|一下|如下|选项|:)|先看|考虑|睇下|如下|以下|(?<![a-z])(?:first,|firstly|consider|look at|let's|let me"
-    r"|analy[sz]|examin|following)"
+    r"首先|逐|分析(?:每|各|一下|如下|选项|:)|先看|考虑|睇下|如下|以下"
+    r"|(?<![a-z])(?:first,|firstly|consider|look at|let's|let me|analy[sz]|examin|following)"
 )
 # A sentence that names an option's text without standing by it.
 NOT_STATED = phrase(
@@ -336,19 +345,26 @@ NOT_STATED = phrase(
 )
 # An option that a sentence ends with: 最高的山是A. But not 成績是A.
 IS_AT_END = phrase(
-    r"^(?!.*(?:成绩|等级|评级|血型|型号|[班座室级队线组]|维他命|grade|plan|vitamin|type|class|score|team))"
+    r"^(?!.*(?:成绩|等级|评级|血型|型号|[班座室级队线组]|维他命"
+    r"|grade|plan|vitamin|type|class|score|team))"
     r".*(?:是|係|系|为|(?<![a-z])is) ?\(?(?P<letter>(?-i:[A-H]))$"
 )
 # Words before an option that make it the subject of its clause.
 SUBJECT_AHEAD = phrase(
     r"(?:^|[\n,.;:!?。、(✗✘❌×✖✓✔✅☑]|选项|答案|只有|得|净係|唯有|而|但|所以|因此|故|则|就|认为|觉得|谂"
-    r"|(?<![a-z])(?:option|choice|answer|only|that|think|believe|then|so|and|but|because|makes|making))"
+    r"|(?<![a-z])(?:option|choice|answer|only|that|think|believe|then|so|and|but|because|makes"
+    r"|making))"
     r"[\s(\":]*$"
 )
 # Words before an option that leave no room for another.
 ALONE_AHEAD = phrase(
-    r"(?:只有|唯有|只得|净係得|唯一[^\n.,。;!?]{0,6}|(?<![a-z])only)(?: option| choice|选项)?[\s(\":]*$"
+    r"(?:只有|唯有|只得|净係得|唯一[^\n.,。;!?]{0,6}|(?<![a-z])only)(?: option| choice|选项)?"
+    r"[\s(\":]*$"
 )
-# An option as a clause of its own, at the end.
-LAST_CLAUSE = phrase(r"(?<=[,.。!?;…])(?<!(?-i:[A-H]),) ?\(?(?P<letter>(?-i:[A-H]))[)\" ]*[.。!]+$")
+# An option at the end, in brackets or as a clause of its own.
+LAST_CLAUSE = phrase(
+    r"(?:(?<=[,.。!?;…])(?<!(?-i:[A-H]),) ?(?P<letter>(?-i:[A-H]))[\" ]*[.。!]+"
+    r"|\((?P<bracketed>(?-i:[A-H]))\)[.。!]?)$"
+)
+ARTICLE = phrase(r"(?<![A-Za-z])A (?=[a-z])", re.RegexFlag(0))
 SENTENCE_END = phrase(r"[。!?\n]|(?<![A-H])\.(?=\s|$)", re.RegexFlag(0))

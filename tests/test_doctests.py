@@ -1,0 +1,26 @@
+"""The examples in the docstrings run as they are printed."""
+
+import doctest
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+
+PACKAGES = ["hkcanto_metrics", "hkcanto_tasks", "hkcanto_lm_eval", "hkcanto"]
+RUN_ON_IMPORT = ("evaluate_modules", "__main__")
+
+
+def modules() -> Iterator[str]:
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        yield name
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not any(part in module.name for part in RUN_ON_IMPORT):
+                yield module.name
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_examples_in_docstrings(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
