@@ -59,14 +59,14 @@ def headline_of(loaded: LoadedTask) -> HeadlineMetric:
 
 
 @scorer(metrics=[])
-def judged(task: str, options: dict[str, Any]) -> Scorer:
+def judged(task: str, options: dict[str, Any] | None = None) -> Scorer:
     """Score the responses of a task of the catalogue; its metrics are `metrics_of`.
 
     Args:
         task: The task's name in lm-eval, e.g. `hkcanto_g2p`.
         options: The options of its kind.
     """
-    how = condition(task, **options)
+    how = condition(task, **(options or {}))
 
     async def score(state: TaskState, target: Target) -> Score:
         choices = state.metadata["choices"]

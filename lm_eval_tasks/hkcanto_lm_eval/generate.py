@@ -4,7 +4,6 @@ They are kept in the repository, for `lm_eval ls tasks` and for people who look 
 when they are stale.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,17 +12,22 @@ from hkcanto_tasks.catalogue import Benchmark, NamedTask, Subject, benchmarks, n
 from hkcanto_tasks.kinds import kinds
 
 _HEAD = "# Made by `python -m hkcanto_lm_eval.generate` from the catalogue; do not edit.\n"
+# lm-eval 0.4.11 finds a class only in a file beside the YAML.
+_CLASS = _HEAD + '''"""The class of the tasks in this folder."""
+
+from hkcanto_lm_eval.task import CatalogueTask
+
+__all__ = ["CatalogueTask"]
+'''
 _VERSION = "metadata:\n  version: 1.0\n"
 
 
 def main() -> None:
     """Write all files anew; what the catalogue no longer has is removed."""
     folder = Path(task_path())
-    for benchmark in benchmarks():
-        for old in (folder / benchmark.name).rglob("*.yaml"):
+    for old in folder.glob("*/*"):
+        if old.suffix in (".py", ".yaml"):
             old.unlink()
-        for path in (folder / benchmark.name).glob("*/"):
-            shutil.rmtree(path)
     for name, text in files().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -32,21 +36,13 @@ def main() -> None:
 def files() -> dict[str, str]:
     """Return path below `tasks/` → text of every file."""
     made: dict[str, str] = {}
-    for task in named_tasks().values():
-        # A folder per task of the catalogue; a task of its own stands beside them.
-        folder = (
-            f"{task.benchmark.name}/{task.entry.name}"
-            if task.entry.subjects[0].name
-            else (task.benchmark.name)
-        )
-        if not task.is_group:
-            made[f"{folder}/{task.name}.yaml"] = _task(task)
-            continue
-        for name, text in _groups(task):
-            made[f"{folder}/{name}.yaml"] = text
     for benchmark in benchmarks():
+        made[f"{benchmark.name}/task.py"] = _CLASS
         if benchmark.averages:
             made[f"{benchmark.name}/{benchmark.name}.yaml"] = _whole(benchmark)
+    for task in named_tasks().values():
+        texts = _groups(task) if task.is_group else [(task.name, _task(task))]
+        made |= {f"{task.benchmark.name}/{name}.yaml": text for name, text in texts}
     return made
 
 
@@ -54,7 +50,7 @@ def _task(task: NamedTask) -> str:
     kind = "multiple_choice" if task.variant.scoring == "loglikelihood" else "generate_until"
     return (
         f"{_HEAD}task: {task.name}\n"
-        "class: !function hkcanto_lm_eval.task.CatalogueTask\n"
+        "class: !function task.CatalogueTask\n"
         f"output_type: {kind}\n{_VERSION}"
     )
 

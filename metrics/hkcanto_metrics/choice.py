@@ -32,8 +32,8 @@ from hkcanto_metrics.response_text import BOPOMOFO, normalize_response, own_turn
 def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
     """Return the option letter that a model's output settles on.
 
-    Understands English, Cantonese and Written Chinese in both scripts. Reads the first 2,000 and
-    the last 4,000 characters of what follows the reasoning block.
+    Understands English, Cantonese and Written Chinese in both scripts. Reads the first 1,500 and
+    the last 3,500 characters of what follows the reasoning block.
 
     Args:
         text: what the model wrote, special tokens and reasoning block included or not.
@@ -239,7 +239,8 @@ class _Verdict:
                 or len(choice.letters) > 1
                 or phrases.SUBJECT_AHEAD.search(self._text, max(0, start - 24), start)
             )
-            if is_subject and not _is_blocked(self._clause_before(start)):
+            is_article = not mention["word"] and phrases.ARTICLE.match(self._text, start)
+            if is_subject and not is_article and not _is_blocked(self._clause_before(start)):
                 subjects.append(choice)
         return subjects
 

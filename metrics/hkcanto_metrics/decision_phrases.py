@@ -44,7 +44,7 @@ WORDS: dict[str, str] = {
     "letter_ahead": r'(?=[\s(":]{0,4}(?-i:[A-H])(?![A-Za-z]))',
     # Chinese
     "maybe": r"可能|大概|或者|也许|或许|估计|似乎|恐怕",
-    "surely": r"应该|应当|应|就|便|该|先|才|最|都|亦|也|正|只能|必定|必然|一定|肯定|当然|理应|显然"
+    "surely": r"应该|应当|就|便|先|才|最|都|亦|也|正|只能|必定|必然|一定|肯定|当然|理应|显然"
     r"|其实|毫无疑问|最终|将会|将|会|咪|我",
     "is": r"(?:就|即|应|该|正)?(?:是|係|系|为|乃)",
     "be": r"{is}|属于|即",
@@ -69,10 +69,11 @@ WORDS: dict[str, str] = {
     "en_then": r"so|therefore|thus|hence|consequently|ergo|in conclusion|in summary|to conclude"
     r"|overall|finally|accordingly|as a result",
     # What refutes an option.
-    "wrong": r"not(?! only)|isn't|n't|incorrect|wrong|false|错|误|不(?!仅|但|过|止|同意)|唔|冇|未"
-    r"|非(?!常)|排除|eliminated|ruled out|excluded|[✗✘❌×✖]",
+    "wrong": r"not(?! only| sure| certain| entirely)|isn't|n't|incorrect|wrong|false|错|误"
+    r"|不(?!仅|但|过|止|同意|太|肯定|确定)|唔(?!太|肯定)|冇|未|非(?!常)"
+    r"|排除|eliminated|ruled out|excluded|[✗✘❌×✖]",
     "right": r"(?<!in)correct|right|true|accurate|best|正确|啱|对(?![于面比应象方])|符合|成立|合适"
-    r"|适合|合理|the only|唯一|[✓✔✅☑]",
+    r"|适合|合理|the only|most likely|唯一|最有可能|可能性最[大高]|[✓✔✅☑]",
 }
 
 
@@ -92,7 +93,7 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "答案是",
         r"{answer}(?:\([^()\n]{0,24}\))?[\s\")]{0,3}(?:{surely}|{maybe}){0,4}"
-        r"(?:{be}(?:{surely}|{maybe})?{pick}?|{pick}|[-=]>|[:=→⇒])",
+        r"(?:{be}(?:{surely}|{maybe})?{pick}?|应?{pick}|[在喺]|[-=]>|[:=→⇒]|[–—-]{1,3}|\.{3,6})",
         Strength.FIRM,
         ("正確答案應該係C。", "答案选C", "最符合題意的是C", "啱嘅選項係 C 呀", "答案（Answer）：C"),
     ),
@@ -132,8 +133,8 @@ CUES: tuple[Cue, ...] = (
     ),
     Cue(
         "應該係",
-        r"(?:应该|应当|应|我(?:谂|觉得|认为|估|信|相信|猜|话|会话)|相信|睇嚟|睇来|看来|一定|必定|肯定|而|就"
-        r"|只能|似|梗|紧|当然|其实|多数|八成|始终|还|反而|{maybe})(?:{surely}|{maybe}){0,4}{be}",
+        r"(?:应该|应当|应|我(?:谂|觉得|认为|估|信|相信|猜|话|会话)|相信|睇嚟|睇来|看来|一定|必定|肯定"
+        r"|而|(?<!(?-i:[A-H]))就|只能|似|梗|紧|当然|其实|多数|八成|始终|还|反而|{maybe})(?:{surely}|{maybe}){0,4}{be}",
         Strength.LOOSE,
         ("我諗係（C）啦。", "應該就係C。", "唔係A而係C。"),
     ),
@@ -215,7 +216,7 @@ CUES: tuple[Cue, ...] = (
     Cue("即", r"[亦也]?即(?:是|係|系|为)?|[也亦]就是", Strength.HINT, ("發電廠在北角，即 C。",)),
     Cue(
         "最…的是",
-        r"最[^\n.,。;!?:]{1,6}[的嘅]{thing}?{be}|(?<![a-z])the (?:[a-z]+est|most [a-z]+) "
+        r"最[^\n.,。;!?:]{1,6}[的嘅者]{thing}?{be}|(?<![a-z])the (?:[a-z]+est|most [a-z]+) "
         r"[^\n.,;!?:]{0,30}is(?![a-z])",
         Strength.HINT,
         ("A在九龍。B在新界。最早的是C。", "It has three. The oldest station is C."),
@@ -237,7 +238,8 @@ CLAIMED = phrase(
     r"|正确|最佳|唯一|最终|最好|最合适|最适合|[最更较]?符合[^\n.,。;!?不]{0,8}|[本此呢这]题|这道题|标准"
     r"|我|啱|对|的|嘅){0,4}(?:答案|正解|选择|选项|answer|choice|option|response)"
     r"|(?:才|先至?|至)(?:是|係|系|算)?最?(?:正确|啱|对(?!于)|符合|合适|成立|合理|正解)"
-    r"|(?:must|has to|have to) be (?:correct|right|true)|it is(?=[.!]|$))"
+    r"|(?:才|先至?)(?:是|係)(?=[.。,!]|$)|it is(?=[.!]|$)"
+    r"|(?:must|has to|have to) be (?:correct|right|true))"
 )
 # Near an option, these speak for it or against it, without being a decision.
 AFFIRMED = phrase(r'[)" :]{0,3}(?-i:[^\n.。,;:!?A-H]){0,12}?[,:]?{right}')
@@ -261,8 +263,8 @@ REFUTED_ITEM = phrase(
 # Right after an option, these end its clause or lead over to the reason.
 CLOSED = phrase(
     r'[)" ]{0,4}(?:$|[\n.。,、;!:()"–—-]'
-    r"|[呀啊啦喇囉啰咯喎嘞啫吖㗎架嘅的吧哦喔哈哩啩掛囖嚹噃了]{1,3}(?=$|[\s.。,、;!~()])"
-    r"|因|由于|而|即|其|好|无误|没错|冇错|无疑|作为|为(?:正确|答案|最)|解释|理由|原因|解析|说明"
+    r"|[呀啊啦喇囉啰咯喎嘞啫吖㗎架嘅的吧哦喔哈哩啩掛囖嚹噃了嘛卦]{1,3}(?=$|[\s.。,、;!~()])"
+    r"|因|由于|而|即|其|最?(?:好|恰当|合适|适合|合理|贴切)|无误|没错|冇错|无疑|作为|为(?:正确|答案|最)|解释|理由|原因|解析|说明"
     r"|(?:就|才|先至?|至)(?:是|係|系|算)?(?:正确|啱|对|符合|合理|最|冇错|没错)"
     r"|[并而]?[不唔][是係](?-i:[A-H])"
     r"|(?:because|since|as|for|due|given)(?![a-z]))"
@@ -306,7 +308,8 @@ BLOCKED = phrase(
     r"|(?<![a-z])(?:if|whether|unless|suppose|supposing|assume|assuming|(?<!second )thought|doubt"
     r"|not think|not believe|not sure|unsure"
     r"|(?:students?|people|somebody|someone|others|many|some|one|he|she|they)(?: [a-z]+){0,3}"
-    r" (?:might|may|would|say|think|believe|claim|argue|choose|pick|select|answer)s?)(?![a-z])|n't think"
+    r" (?:might|may|would|say|think|believe|claim|argue|choose|pick|select|answer)s?)(?![a-z])"
+    r"|n't think"
     r"|(?<![a-z])(?:students?|people|others|many|some|they)(?: (?:often|usually|will)){0,4}\s?$"
 )
 HEDGED = phrase(r"{maybe}|(?<![a-z])(?:maybe|perhaps|possibly|might|may|could)(?![a-z])")
@@ -363,8 +366,13 @@ ALONE_AHEAD = phrase(
 )
 # An option at the end, in brackets or as a clause of its own.
 LAST_CLAUSE = phrase(
-    r"(?:(?<=[,.。!?;…])(?<!(?-i:[A-H]),) ?(?P<letter>(?-i:[A-H]))[\" ]*[.。!]+"
+    r"(?:(?<=[,.。!?;…])(?<!(?-i:[A-H]),) ?(?:option |选项)?(?P<letter>(?-i:[A-H]))[\" ]*[.。!]+"
     r"|\((?P<bracketed>(?-i:[A-H]))\)[.。!]?)$"
 )
-ARTICLE = phrase(r"(?<![A-Za-z])A (?=[a-z])", re.RegexFlag(0))
+# An "A" that is no option.
+ARTICLE = phrase(
+    r"(?<![A-Za-z])A (?=[a-z])"
+    r"(?!(?:is|was|and|or|nor|to|seems|looks|must|should|would|has|fits|best|it)[ ,.])",
+    re.RegexFlag(0),
+)
 SENTENCE_END = phrase(r"[。!?\n]|(?<![A-H])\.(?=\s|$)", re.RegexFlag(0))

@@ -15,7 +15,8 @@ _MOST_MATCHES = 50
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to H are
 # read even where there are fewer options: to answer with another letter is not to answer.
 _BEFORE = r"(?<![0-9A-Za-z\u00c0-\u058f_\\&'+°-])(?<![A-Z]\.)"
-_AFTER = r"(?![0-9A-Za-z\u00c0-\u058f_+#&°%']|-[0-9A-Za-z]|\.\s?[A-Za-z]\.|\([a-z]\))"
+_AFTER = r"(?![0-9A-Za-z\u00c0-\u058f_+#&°%']|-[0-9A-Za-z]|\([a-z]\))"
+_INITIALS = re.compile(r"\.\s?[A-Za-z]\.")
 _WORD = (
     r"(?:(?i:(?:the )?(?:correct )?(?:option|choice|letter|answer)|选项|选择|字母|代号)|\\boxed)"
 )
@@ -35,6 +36,8 @@ _RUN_TOGETHER = re.compile(r'[\s(":]{0,6}(?P<letters>[A-H]{2,5})(?![0-9A-Za-z])'
 _BEFORE_TEXT = re.compile(r'[\s(":]{0,6}(?:(?i:the |option |choice )|选项)?[("]{0,2}')
 _AFTER_TEXT = re.compile(r'[)"]{0,3}(?:[年月日元度岁个人次分秒]|选项|项)?')
 _FROM_LETTER_TO_TEXT = re.compile(r'[)".:、,\s(=>–—-]{0,6}')
+# A full stop that belongs to the text, since the sentence goes on after it.
+_FULL_STOP = re.compile(r"[.。](?=[)\"]? ?[^\s)\"])")
 _BETWEEN_LIST_ITEMS = ' \n().、,;:。"-/'
 _LABEL = re.compile(
     r'(?:^|[\n;。])[ ("]{0,3}(?P<word>[Oo]ption |选项)?(?P<letter>[A-H])'
@@ -65,11 +68,17 @@ class OptionGrammar:
 
     Attributes:
         text: the normalised response, an ellipsis in place of every mere list of the options.
+        lower: the same in small letters.
         texts: the normalised text of each option, by letter.
         distinct: the texts that identify an option with its letter, the longest first.
+
+    >>> grammar = OptionGrammar("答案:A和(C)", {"A": "詩", "B": "史", "C": "試"})
+    >>> sorted(grammar.choice_at(3).letters)
+    ['A', 'C']
     """
 
     def __init__(self, response: str, options: Mapping[str, str]) -> None:
+        """Read `response` with `options`, both as `normalize_response` returns them."""
         self.texts = {letter: text.strip(" .。,、;").lower() for letter, text in options.items()}
         texts = list(self.texts.values())
         self.distinct = sorted(
@@ -121,6 +130,8 @@ class OptionGrammar:
             return by_text
         if option:
             own_text_end = self._own_text_end(letter, option.end())
+            if own_text_end is None and _INITIALS.match(self.text, option.end()):
+                return None
             end = own_text_end or match_end(_AFTER_OPTION, self.text, option.end())
             return Choice(frozenset(letter), option.start("letter"), end, own_text_end is not None)
         several = _RUN_TOGETHER.match(self.text, at)
@@ -144,15 +155,15 @@ class OptionGrammar:
     def _own_text_end(self, letter: str, at: int) -> int | None:
         """Where the text of option `letter`, or its beginning, ends if it follows at `at`."""
         own = self.texts.get(letter, "")
-        if not own:
-            return None
         beginning = own[: 5 if own.isascii() else 2]
+        after_letter = match_end(_FROM_LETTER_TO_TEXT, self.text, at)
         # The text itself may begin with a bracket or a sign.
-        for start in range(match_end(_FROM_LETTER_TO_TEXT, self.text, at), at - 1, -1):
-            if self.lower.startswith(own, start) and not self.cuts_word(start + len(own)):
-                return start + len(own)
+        for start in range(after_letter, at - 1, -1):
+            end = start + len(own)
+            if own and self.lower.startswith(own, start) and not self.cuts_word(end):
+                return match_end(_FULL_STOP, self.text, end)
             if len(beginning) < len(own) and self.lower.startswith(beginning, start):
-                return start + len(beginning)
+                return start + len(beginning) if "\n" not in self.text[at:start] else None
         return None
 
     def cuts_word(self, at: int) -> bool:
@@ -173,7 +184,9 @@ class OptionGrammar:
             if len(items) > 1 and not is_contrast:
                 # The list may have been cut off after its next letter.
                 following = "".join(order[order.index(items[-1][0]) + 1 :][:1])
-                cut_off = re.compile(rf"[\s().。,、;]*{following}[).:、\s]*$") if following else None
+                cut_off = (
+                    re.compile(rf"[\s().。,、;]*{following}[).:、\s]*$") if following else None
+                )
                 end = match_end(cut_off, text, end) if cut_off else end
                 text = f"{text[:start]}\n…\n{text[end:]}"
         return _without_cut_off_item(text, order[0]) if order else text

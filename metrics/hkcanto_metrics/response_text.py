@@ -8,8 +8,8 @@ import unicodedata
 
 # What matters stands near the beginning or near the end. Looking no further keeps the time bounded
 # on outputs of any length.
-HEAD_CHARACTERS = 2_000
-TAIL_CHARACTERS = 4_000
+HEAD_CHARACTERS = 1_500
+TAIL_CHARACTERS = 3_500
 _CUT = "\n…\n"
 
 _BOPOMOFO_SIGNS = "\u3100-\u312f\u31a0-\u31bf"
@@ -44,7 +44,8 @@ _SIMPLIFIED = str.maketrans(
     "倾两与适贴较余谂问释证纯属净边们绝显检阵订决转并数网学别设议宁愿须仅紧",
 )
 
-_INVISIBLE = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
+# Accents, but not the stroke of ≠.
+_INVISIBLE = re.compile("[\u0300-\u0333\u0339-\u036f\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 # Applied in this order.
@@ -76,6 +77,7 @@ _REWRITES = tuple(
         (r"^ ?#+(.*?)#*$", r"\1"),
         # Markdown: headings, quotations, bullets, numbers of list items, tables
         (r"^ ?(?:(?:[#>+•·▪●○◦–—-]+|\d{1,2}[.)]) |\d{1,2}[.)、](?=[^\d\s]))+", ""),
+        (r"\A第[一二三四五六七八九十\d]{1,3}[题題][:、. ]*", ""),
         (r"^(?=[ |:]*-)[ |:-]+$", ""),
         (r"^ ?\| ?| ?\| ?$", ""),
         (r" ?\| ?", ": "),
@@ -125,7 +127,7 @@ def normalize_response(text: str, *, keep_bopomofo: bool = False) -> str:
     decision phrases use become Simplified; white space shrinks, next to Chinese it vanishes.
 
     Args:
-        text: what the model wrote. Of more than 6,000 characters, the middle is left out.
+        text: what the model wrote. Of more than 5,000 characters, the middle is left out.
         keep_bopomofo: leave bopomofo in place.
 
     Returns:

@@ -176,9 +176,17 @@ def test_the_task_files_are_those_of_the_catalogue() -> None:
     folder = Path(task_path())
     there = {
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
-        for path in folder.rglob("*.yaml")
+        for path in folder.glob("*/*")
+        if path.suffix in (".py", ".yaml")
     }
     assert there == generate.files(), "run `python -m hkcanto_lm_eval.generate`"
+
+
+def test_awkward_options_survive_the_trip(groups: dict[str, Any]) -> None:
+    docs = [s["doc"] for of_task in groups["samples"].values() for s in of_task]
+    options = {option for doc in docs for option in doc["choices"]}
+    assert {"None", "NA", "0.10", "007"} & options
+    assert {len(doc["letters"]) for doc in docs} >= {2, 3, 4, 5}
 
 
 def test_items_are_logged_with_stable_ids(groups: dict[str, Any]) -> None:

@@ -1,0 +1,7 @@
+"""Models as judges: the rubrics of HKCanto-Eval, for `--model-role grader=…`."""
+
+from .agreement import judge_agreement
+from .summarization import judged_summary
+from .translation import judged_translation
+
+__all__ = ["judge_agreement", "judged_summary", "judged_translation"]

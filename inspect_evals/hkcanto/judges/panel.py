@@ -1,0 +1,194 @@
+"""Asking a judge: several judgements of an item, in a fixed form, each asked for again once."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ResponseSchema,
+    get_model,
+    model_roles,
+)
+from inspect_ai.solver import TaskState
+from inspect_ai.util import collect, json_schema
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hkcanto_metrics.cleaning import clean_output
+from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_tasks.scoring import until_stop
+
+from .prompts import fill, fresh_code, judge_texts
+
+ROLE = "grader"
+_ATTEMPTS = 2
+_SHOWN = 300
+
+Verdict = TypeVar("Verdict")
+
+
+class Unusable(ValueError):  # noqa: N818
+    """A judge's answer cannot be used; the message says why, to the judge."""
+
+
+class Reply(BaseModel):
+    """The form of an answer.
+
+    Attributes:
+        code: The code of the call. JSON that stands in a text under judgement cannot have it.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str
+
+
+AnyReply = TypeVar("AnyReply", bound=Reply)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Generic[Verdict]):
+    """What one judge said, once.
+
+    Attributes:
+        grader: The judge's model.
+        seed: The seed of its sampling.
+        verdict: What it said; None if it failed to.
+        failure: Why its last answer could not be used; empty otherwise.
+    """
+
+    grader: str
+    seed: int
+    verdict: Verdict | None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[AnyReply, Verdict]):
+    """What is asked of a judge.
+
+    Attributes:
+        prompt: Code → prompt.
+        reply: The form of the answer.
+        check: Answer → verdict; raises `Unusable`.
+        structured: Whether to send the form's JSON schema along, for providers that enforce it.
+    """
+
+    prompt: Callable[[str], str]
+    reply: type[AnyReply]
+    check: Callable[[AnyReply], Verdict]
+    structured: bool
+
+
+async def ask_panel(
+    form: Form[AnyReply, Verdict], judgements: int, about: Sequence[str | int | None]
+) -> list[Judgement[Verdict]]:
+    """Ask for several judgements of an item.
+
+    Args:
+        form: What is asked.
+        judgements: How many are asked of a single grader, with the seeds 1, 2, …; if the role has
+            several models, each judges once.
+        about: What the codes are drawn from: the item and the texts.
+
+    Raises:
+        PrerequisiteError: The role `grader` has no model. The model under test is never its own
+            judge by accident.
+    """
+    bound = model_roles().get(ROLE)
+    graders = (
+        bound if isinstance(bound, list) else [get_model(role=ROLE, required=True)] * judgements
+    )
+    return await collect(
+        *(_ask(form, grader, seed, about) for seed, grader in enumerate(graders, start=1))
+    )
+
+
+def judged_text(state: TaskState, stop: Sequence[str], source: str = "") -> str:
+    """Return what a model answered, without its wrapping, as the automatic metrics read it."""
+    response = strip_reasoning(state.output.completion).lstrip()
+    return clean_output(until_stop(response, stop), source=source).text
+
+
+def source_text(state: TaskState) -> str:
+    """Return the text that was translated or summarised.
+
+    Raises:
+        ValueError: The sample's metadata has none.
+    """
+    source = state.metadata.get("source")
+    if not isinstance(source, str) or not source:
+        raise ValueError(
+            f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge compares "
+            "with the source text; the task must put it there"
+        )
+    return source
+
+
+def at_least_one(judgements: int) -> None:
+    """Refuse a number of judgements that nothing could be scored with."""
+    if judgements < 1:
+        raise ValueError(f"judgements={judgements}: ask for at least one judgement")
+
+
+def failure_rate(judgements: Sequence[Judgement[Any]]) -> float:
+    """Return the share of the judgements that failed; 0 if none was needed."""
+    return sum(each.verdict is None for each in judgements) / max(len(judgements), 1)
+
+
+async def _ask(
+    form: Form[AnyReply, Verdict], grader: Model, seed: int, about: Sequence[str | int | None]
+) -> Judgement[Verdict]:
+    code = fresh_code(*about, str(grader), seed)
+    name = form.reply.__name__
+    schema = ResponseSchema(name=name, json_schema=json_schema(form.reply))
+    config = GenerateConfig(seed=seed, response_schema=schema if form.structured else None)
+    messages: list[ChatMessage] = [ChatMessageUser(content=form.prompt(code))]
+    failure = ""
+    for _ in range(_ATTEMPTS):
+        output = await grader.generate(messages, config=config)
+        try:
+            return Judgement(
+                str(grader), seed, form.check(_read(output.completion, code, form.reply))
+            )
+        except Unusable as error:
+            failure = f"{error} (stop reason: {output.stop_reason})"
+            retry = fill(judge_texts().retry, reason=str(error), code=code)
+            # Some providers refuse an assistant's message without text.
+            answered = ChatMessageAssistant(content=output.completion or "…")
+            messages = [*messages, answered, ChatMessageUser(content=retry)]
+    return Judgement(str(grader), seed, None, failure)
+
+
+def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:
+    """Read the last JSON object with the call's code, whatever else a judge wrote around it.
+
+    Broken JSON is not repaired: an answer that was cut off would lose errors, and raise the score.
+    """
+    objects = [found for found in _json_objects(completion) if found.get("code") == code]
+    if not objects:
+        raise Unusable(f'There is no complete JSON object with "code": "{code}" in it.')
+    try:
+        return form.model_validate(objects[-1])
+    except ValidationError as error:
+        problems = (
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
+        )
+        raise Unusable("; ".join(problems)[:_SHOWN]) from error
+
+
+def _json_objects(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder(strict=False)
+    position = text.find("{")
+    while position >= 0:
+        try:
+            found, end = decoder.raw_decode(text, position)
+            yield found
+        except (ValueError, RecursionError):
+            end = position + 1
+        position = text.find("{", end)

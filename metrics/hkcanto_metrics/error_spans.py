@@ -1,0 +1,169 @@
+"""Translation accuracy from labelled error spans (HKCanto-Eval, Appendix F.1).
+
+Annotators, people or a model, mark what is wrong with a translation. The score is the share of its
+characters that nobody had to mark, with what was left out of the source in the denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+ErrorCategory = Literal[
+    "Additional words",
+    "Collocation",
+    "Inconsistent Terminology",
+    "Literal Translation",
+    "Mistranslation",
+    "Mixed up Cantonese-Mandarin",
+    "Orthography",
+    "Omission",
+    "Register Issues",
+    "Ungrammatical",
+    "Unintelligibility",
+    "Unnatural Code-mixing",
+]
+ERROR_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
+
+ADDITIONAL_WORDS: ErrorCategory = "Additional words"
+OMISSION: ErrorCategory = "Omission"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpan:
+    """A stretch of text that is labelled with an error.
+
+    An omission stands in the source text, every other category in the translation.
+
+    Attributes:
+        category: One of the paper's twelve, `ERROR_CATEGORIES`.
+        start: Position of the first character, from 0.
+        end: Position after the last character, greater than ``start``.
+    """
+
+    category: ErrorCategory
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if self.category not in ERROR_CATEGORIES:
+            raise ValueError(
+                f"{self.category!r} is no error category of the paper; use one of "
+                f"{', '.join(ERROR_CATEGORIES)}"
+            )
+        if not 0 <= self.start < self.end:
+            raise ValueError(
+                f"the span {self.start}:{self.end} is empty or begins before the text; "
+                "positions count from 0 and the end is exclusive"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationAccuracy:
+    """The terms of formula (1).
+
+    Attributes:
+        target_length: Characters of the translation, without those in ``removed``.
+        target_errors: Characters of it that are labelled, each counted once.
+        source_errors: Characters of the source that are labelled as omitted, each counted once.
+        removed: Characters of over-generation that were taken out before anything was counted.
+    """
+
+    target_length: int
+    target_errors: int
+    source_errors: int
+    removed: int
+
+    @property
+    def value(self) -> float:
+        """The accuracy, from 0 to 1; 0 where nothing is left to score."""
+        if not self.target_length:
+            return 0.0
+        correct = self.target_length - self.target_errors
+        return correct / (self.target_length + self.source_errors)
+
+
+def translation_accuracy(
+    target: str,
+    target_spans: Iterable[ErrorSpan] = (),
+    source_spans: Iterable[ErrorSpan] = (),
+) -> TranslationAccuracy:
+    """Score a translation by formula (1) of HKCanto-Eval, Appendix F.1.
+
+    accuracy = (target length - labelled in target) / (target length + labelled in source), in
+    characters. Spans that overlap count once. Where additional words are more than half of the
+    translation, a model that repeated itself or went on writing, they are removed first: they count
+    neither as length nor as errors.
+
+    Args:
+        target: The translation; every character of it counts, blanks included.
+        target_spans: The errors in it, of any category but `OMISSION`.
+        source_spans: The omissions, as positions in the source text.
+
+    Returns:
+        The formula's terms, and its value; that of an empty translation is 0.
+
+    Raises:
+        ValueError: A span is on the wrong side or ends after the translation.
+
+    >>> mistranslated = ErrorSpan("Mistranslation", 0, 2)
+    >>> translation_accuracy("佢哋聽日去睇戲", [mistranslated], [ErrorSpan("Omission", 4, 7)]).value
+    0.5
+    """
+    in_target, in_source = list(target_spans), list(source_spans)
+    _check_sides(target, in_target, in_source)
+    additional = _positions(span for span in in_target if span.category == ADDITIONAL_WORDS)
+    removed = additional if 2 * len(additional) > len(target) else set[int]()
+    return TranslationAccuracy(
+        target_length=len(target) - len(removed),
+        target_errors=len(_positions(in_target) - removed),
+        source_errors=len(_positions(in_source)),
+        removed=len(removed),
+    )
+
+
+def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
+    """Find where a quotation stands in a text, character by character.
+
+    Args:
+        text: The text that is quoted.
+        quotation: What is quoted of it.
+        occurrence: Which of the quotation's places is meant, from 1; places do not overlap.
+
+    Returns:
+        Its start, and its end exclusive.
+
+    Raises:
+        ValueError: The quotation is empty, or the text has fewer such places.
+
+    >>> locate("好食好食", "好食", occurrence=2)
+    (2, 4)
+    """
+    if not quotation:
+        raise ValueError("the quotation is empty; quote at least one character")
+    if occurrence < 1:
+        raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
+    end = 0
+    for _ in range(occurrence):
+        start = text.find(quotation, end)
+        if start < 0:
+            times = text.count(quotation)
+            raise ValueError(f"{quotation!r} occurs {times} times, so there is no {occurrence}.")
+        end = start + len(quotation)
+    return start, end
+
+
+def _check_sides(target: str, in_target: list[ErrorSpan], in_source: list[ErrorSpan]) -> None:
+    for span in in_target:
+        if span.category == OMISSION:
+            raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
+        if span.end > len(target):
+            raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
+    for span in in_source:
+        if span.category != OMISSION:
+            raise ValueError(f"{span}: only an omission is labelled in the source")
+
+
+def _positions(spans: Iterable[ErrorSpan]) -> set[int]:
+    return {position for span in spans for position in range(span.start, span.end)}

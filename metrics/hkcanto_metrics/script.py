@@ -1,0 +1,183 @@
+"""Traditional and Simplified script, character by character.
+
+OpenCC is handed one character at a time, so that only its character dictionaries can match. Whole
+sentences would bring in its phrase dictionaries, which choose by context and may put one region's
+word in the place of another's; a translation must not be credited with a word that it did not use.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Script = Literal["hant", "hans", "mixed", "none"]
+
+# Current in Hong Kong, but for OpenCC Simplified forms of 嚇, 釐 and 恆, and not in Big5's level 1.
+_ALSO_TRADITIONAL = "吓厘恒"
+
+
+def to_traditional(text: str) -> str:
+    """Replace each Simplified character by its Traditional one, in Hong Kong's form.
+
+    Where a Simplified character stands for several Traditional ones, OpenCC's first is taken: 面
+    stays 面, also where 麪 is meant. Convert both sides to Simplified script to compare them.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text with as many characters as before. Variants of Traditional characters that are not
+        Hong Kong's standard forms change to these.
+
+    >>> to_traditional("这里没有软件")
+    '這裏沒有軟件'
+    """
+    return text.translate(_TO_TRADITIONAL)
+
+
+def to_simplified(text: str) -> str:
+    """Replace each Traditional character by its Simplified one.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text with as many characters as before.
+
+    >>> to_simplified("這裏沒有軟件")
+    '这里没有软件'
+    """
+    return text.translate(_TO_SIMPLIFIED)
+
+
+def fold_script(text: str) -> str:
+    """Replace each character by one that stands for all its forms, for comparison only.
+
+    Simplified script, and one form where Hong Kong and Taiwan differ: 着 and 著, 痹 and 痺. The
+    result is not good spelling (著名 becomes 着名).
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text with as many characters as before. Texts that differ in script only become equal.
+
+    >>> fold_script("看著這裡") == fold_script("看着這裏") == fold_script("看着这里")
+    True
+    """
+    return text.translate(_TO_ONE_FORM)
+
+
+def simplified_share(text: str) -> float:
+    """Measure how much of a text is written in Simplified script.
+
+    A character tells the script if OpenCC converts it to the other, unless it is frequent in that
+    other script too: 后, 里, 只 and 台 are Traditional characters as well (Big5, level 1), 乾 is a
+    Simplified one as well (GB 2312, level 1).
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Simplified characters in the characters that tell the script, from 0 to 1; 0 where there is
+        none of either.
+
+    >>> [simplified_share(text) for text in ("佢話返到屋企里面", "他说回到家里", "OK")]
+    [0.0, 1.0, 0.0]
+    """
+    traditional, simplified = _count_scripts(text)
+    return simplified / ((traditional + simplified) or 1)
+
+
+def script_of(text: str) -> Script:
+    """Say which script a text is written in.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        ``hant`` (Traditional) or ``hans`` (Simplified) where all characters that tell the script
+        agree (see `simplified_share`), ``mixed`` where they do not, ``none`` where there is none.
+
+    >>> [script_of(text) for text in ("你說", "你说", "你说說", "你好")]
+    ['hant', 'hans', 'mixed', 'none']
+    """
+    traditional, simplified = _count_scripts(text)
+    if traditional and simplified:
+        return "mixed"
+    if traditional:
+        return "hant"
+    return "hans" if simplified else "none"
+
+
+def is_han(character: str) -> bool:
+    """Tell whether a character is a Chinese character, of any script.
+
+    >>> [is_han(character) for character in "嘅𨋢。k"]
+    [True, True, False, False]
+    """
+    return (
+        "\u3400" <= character <= "\u9fff"
+        or "\uf900" <= character <= "\ufaff"
+        or "\U00020000" <= character <= "\U0003ffff"
+    )
+
+
+class _CharacterTable(dict[int, str]):
+    """A table for `str.translate` that asks OpenCC about a character when it first meets it."""
+
+    def __init__(self, *conversions: str) -> None:
+        self._conversions = conversions
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if is_han(character):
+            for conversion in self._conversions:
+                converted = _opencc(conversion)(character)
+                if len(converted) == 1:
+                    character = converted
+        self[code] = character
+        return character
+
+
+# hk2s and s2hk know Hong Kong's variants, such as 衞 and 枱, which t2s and s2t leave alone.
+_TO_TRADITIONAL = _CharacterTable("s2hk")
+_TO_SIMPLIFIED = _CharacterTable("hk2s")
+# By way of Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is for
+# 薴, which becomes 苧, and that 苎.
+_TO_ONE_FORM = _CharacterTable("s2hk", "hk2s", "tw2s", "hk2s")
+
+
+@cache
+def _opencc(conversion: str) -> Callable[[str], str]:
+    import opencc
+
+    convert: Callable[[str], str] = opencc.OpenCC(conversion).convert
+    return convert
+
+
+def _count_scripts(text: str) -> tuple[int, int]:
+    """Count the characters that are Traditional only, and those that are Simplified only."""
+    scripts = [_script_of_character(character) for character in text]
+    return scripts.count("hant"), scripts.count("hans")
+
+
+@cache
+def _script_of_character(character: str) -> Script:
+    if to_simplified(character) != character:
+        return "none" if _at_level_1(character, "gb2312", 0xB0, 0xD7) else "hant"
+    if to_traditional(character) != character and character not in _ALSO_TRADITIONAL:
+        return "none" if _at_level_1(character, "big5", 0xA4, 0xC6) else "hans"
+    return "none"
+
+
+def _at_level_1(character: str, standard: str, first: int, last: int) -> bool:
+    """Tell whether a national standard lists a character among the frequent ones.
+
+    Big5 and GB 2312 order them into two levels, which the first byte of the code tells apart.
+    """
+    code = character.encode(standard, errors="ignore")
+    return bool(code) and first <= code[0] <= last

@@ -1,0 +1,356 @@
+"""Automatic scores of translations (HKMMLU, Section 4 and Table 2), for corpora and sentences.
+
+Each score exists raw, which asks for the right script too, and normalised, with both sides folded
+to one script, which asks for the right words only. HKCanto-Eval (Appendix F) rejects BLEU as the
+score of Cantonese and Written Chinese pairs, most characters of which are the same in both; there,
+all of this is a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_share
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+Language = Literal["zh", "en"]
+
+SCORES = ("bleu", "chrf", "meteor", "rouge_l", "mean")
+RATES = ("wrong_script_rate", "empty_rate", "copy_rate")
+# DeepSeek-V3 from Cantonese to Mandarin: (57.4 + 79.0 + 80.2) / 3 = 72.2 (HKMMLU, Table 2).
+_AVERAGED = ("bleu", "meteor", "rouge_l")
+_NORMALIZED = "_normalized"
+_FROM_SACREBLEU = ("bleu", "chrf")
+_BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
+# A harness scores each sentence, and then the corpus, perhaps figure by figure: no pair is counted
+# twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
+_PAIRS_REMEMBERED = 1 << 17
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        standard_error: Standard deviation of the figure over the resamples.
+    """
+
+    low: float
+    high: float
+    standard_error: float
+
+
+def score_translation(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: Language = "zh",
+    sources: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Score the translations of a corpus.
+
+    BLEU and chrF are sacreBLEU's corpus scores. METEOR is the mean of NLTK's sentence scores
+    without WordNet, which knows no Chinese and would have to be downloaded, so in English it
+    matches words and stems but no synonyms. A translation equal to its reference scores 100 in all
+    but METEOR, where m tokens score 100 - 50 / m³. ROUGE-L is the mean of the sentences' F1. The
+    tokens of METEOR and ROUGE-L are the characters, without white space, or in English those of
+    sacreBLEU's 13a, in lower case.
+
+    Args:
+        hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).
+        references: One reference for each.
+        language: Of the references: ``zh`` for Cantonese and Written Chinese, or ``en``.
+        sources: What was translated; only ``copy_rate`` needs it.
+
+    Returns:
+        ``bleu``, ``chrf``, ``meteor``, ``rouge_l`` and ``mean`` (of BLEU, METEOR and ROUGE-L, as in
+        HKMMLU's Table 2), from 0 to 100; the same with ``_normalized`` after the name, with all
+        characters folded to one script (`hkcanto_metrics.script.fold_script`); and from 0 to 1,
+        ``wrong_script_rate``: share of outputs that are mostly in the other script than the
+        references, or in English mostly in Chinese characters; ``empty_rate``: share of outputs
+        with nothing but white space; ``copy_rate``: share of outputs that repeat the source, but
+        for script, case and punctuation, where the reference does not.
+
+    Raises:
+        ValueError: There is nothing to score, the numbers differ, or a reference is empty.
+
+    >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
+    >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script_rate")]
+    [42.9, 100.0, 1.0]
+    """
+    rows = _rows(hypotheses, references, language, sources)
+    return _figures({name: row.sum(axis=0) for name, row in rows.items()}, language)
+
+
+def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") -> dict[str, float]:
+    """Score one translation.
+
+    Args:
+        hypothesis: The translation.
+        reference: The reference.
+        language: As in `score_translation`.
+
+    Returns:
+        The scores of `score_translation`, without the rates. BLEU takes no account of n-grams that
+        are longer than the hypothesis (sacreBLEU's ``eff:yes``), so the mean of the sentences' BLEU
+        is not the corpus BLEU.
+
+    Raises:
+        ValueError: The reference is empty.
+
+    >>> round(sentence_scores("我食飯", "我食咗飯")["chrf"], 2)  # F2 of P = 1/2 and R = 13/36
+    38.24
+    """
+    rows = _rows([hypothesis], [reference], language)
+    figures = _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
+    return {name: value for name, value in figures.items() if name not in RATES}
+
+
+def bootstrap_translation(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: Language = "zh",
+    sources: Sequence[str] | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Find confidence intervals of the corpus figures by resampling the sentences.
+
+    Percentile bootstrap (Koehn, 2004, "Statistical Significance Tests for Machine Translation
+    Evaluation"); all figures see the same resamples.
+
+    Args:
+        hypotheses: As in `score_translation`, as are references, language and sources.
+        references: See there.
+        language: See there.
+        sources: See there.
+        resamples: Number of resamples, from 1 up.
+        confidence: Probability that an interval covers, between 0 and 1.
+        seed: Seed of the resampling.
+
+    Returns:
+        An interval for each figure of `score_translation`.
+
+    Raises:
+        ValueError: As in `score_translation`.
+
+    >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
+    >>> round(interval.low, 1), round(interval.high, 1)
+    (66.7, 100.0)
+    """
+    import numpy as np
+
+    rows = _rows(hypotheses, references, language, sources)
+    table = np.hstack(list(rows.values()))
+    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    generator = np.random.default_rng(seed)
+    n = len(table)
+    resampled: dict[str, list[float]] = {}
+    for _ in range(resamples):
+        # How often each sentence was drawn is a weight: no row is copied.
+        weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
+        sums = dict(zip(rows, np.split(weights @ table, ends), strict=True))
+        for name, value in _figures(sums, language).items():
+            resampled.setdefault(name, []).append(value)
+    tail = (1 - confidence) / 2
+    intervals = {}
+    for name, values in resampled.items():
+        low, high = np.quantile(values, [tail, 1 - tail])
+        intervals[name] = Interval(float(low), float(high), float(np.std(values)))
+    return intervals
+
+
+def translation_signatures(language: Language = "zh") -> dict[str, str]:
+    """Say how each score was made, as sacreBLEU does.
+
+    Args:
+        language: As in `score_translation`.
+
+    Returns:
+        sacreBLEU's own signatures for ``bleu`` and ``chrf``, and the like for ``meteor``,
+        ``rouge_l``, ``mean`` and ``normalized``.
+
+    >>> translation_signatures()["bleu"].split("|version:")[0]
+    'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
+    """
+    metrics = {name: _sacrebleu(name, language) for name in ("bleu", "chrf")}
+    for metric in metrics.values():
+        metric.corpus_score(["-"], [["-"]])  # sacreBLEU signs nothing before it has scored
+    tokens = f"nrefs:1|case:lc|tok:{'13a' if language == 'en' else 'char'}"
+    return {name: str(metric.get_signature()) for name, metric in metrics.items()} | {
+        "meteor": f"{tokens}|stem:porter|wordnet:none|a:0.9|b:3|g:0.5|nltk:{version('nltk')}",
+        "rouge_l": f"{tokens}|f:1|rapidfuzz:{version('rapidfuzz')}",
+        "mean": "+".join(_AVERAGED),
+        "normalized": f"script:one|unit:char|opencc:{version('opencc')}",
+    }
+
+
+def _figures(
+    sums: Mapping[str, npt.NDArray[np.float64]], language: Language, *, sentence: bool = False
+) -> dict[str, float]:
+    """Make the figures of the sentences whose rows were summed, in the documented order."""
+    figures = {}
+    for name, total in sums.items():
+        base = name.removesuffix(_NORMALIZED)
+        if base in _FROM_SACREBLEU:
+            metric = _sacrebleu(base, language, sentence)
+            figures[name] = float(metric._compute_score_from_stats(total.tolist()).score)
+        else:
+            figures[name] = float(total[0] / total[1])
+    for suffix in ("", _NORMALIZED):
+        figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
+    names = (*SCORES, *(name + _NORMALIZED for name in SCORES), *RATES)
+    return {name: figures[name] for name in names if name in figures}
+
+
+def _rows(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    language: Language,
+    sources: Sequence[str] | None = None,
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Count what each figure is made of: a row for each sentence, to be summed."""
+    import numpy as np
+
+    _check(hypotheses, references, language, sources)
+    pairs = list(zip(hypotheses, references, strict=True))
+    counts = [_count(*pair, language) for pair in pairs]
+    folded = counts
+    if language == "zh":
+        folded = [_count(*map(fold_script, pair), language) for pair in pairs]
+    rows = {name: [count[name] for count in counts] for name in counts[0]}
+    rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
+    wrong = _in_wrong_script(hypotheses, references, language)
+    rows["wrong_script_rate"] = [(is_wrong, 1) for is_wrong in wrong]
+    rows["empty_rate"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
+    if sources is not None:
+        rows["copy_rate"] = [
+            (_is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
+        ]
+    return {name: np.array(row, dtype=float) for name, row in rows.items()}
+
+
+def _check(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    language: str,
+    sources: Sequence[str] | None,
+) -> None:
+    if language not in _BLEU_TOKENIZERS:
+        raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
+    for name, texts in (("references", references), ("sources", sources)):
+        if texts is not None and len(texts) != len(hypotheses):
+            raise ValueError(
+                f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"
+            )
+    if not hypotheses:
+        raise ValueError("no translations to score: the list is empty; give at least one pair")
+    for number, reference in enumerate(references):
+        if not reference.strip():
+            raise ValueError(f"reference {number} is empty: nothing can be scored against it")
+
+
+@lru_cache(maxsize=_PAIRS_REMEMBERED)
+def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tuple[float, ...]]:
+    """Count one pair: sacreBLEU's own statistics, or a score and one sentence."""
+    tokens = _tokens(hypothesis, language), _tokens(reference, language)
+    counts: dict[str, tuple[float, ...]] = {}
+    for name in _FROM_SACREBLEU:
+        # What sacreBLEU's own bootstrap resamples.
+        (row,) = _sacrebleu(name, language)._extract_corpus_statistics([hypothesis], [[reference]])
+        counts[name] = tuple(row)
+    counts["meteor"] = (100 * _meteor(*tokens), 1)
+    counts["rouge_l"] = (100 * _rouge_l(*tokens), 1)
+    return counts
+
+
+@cache
+def _bleu(language: Language, sentence: bool) -> BLEU:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=_BLEU_TOKENIZERS[language], effective_order=sentence, force=True)
+
+
+@cache
+def _chrf() -> CHRF:
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF()
+
+
+def _sacrebleu(name: str, language: Language, sentence: bool = False) -> BLEU | CHRF:
+    return _bleu(language, sentence) if name == "bleu" else _chrf()
+
+
+def _tokens(text: str, language: Language) -> list[str]:
+    if language == "zh":
+        return list("".join(text.lower().split()))
+    return str(_bleu(language, False).tokenizer(text.lower())).split()
+
+
+class _NoSynonyms:
+    """NLTK's WordNet reader as METEOR uses it, without a word in it."""
+
+    def synsets(self, word: str) -> tuple[()]:  # noqa: ARG002
+        return ()
+
+
+@cache
+def _nltk_meteor() -> Callable[..., Any]:
+    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
+
+    function: Callable[..., Any] = single_meteor_score
+    return function
+
+
+def _meteor(hypothesis: list[str], reference: list[str]) -> float:
+    return float(_nltk_meteor()(reference, hypothesis, wordnet=_NoSynonyms()))
+
+
+def _rouge_l(hypothesis: list[str], reference: list[str]) -> float:
+    """Return F1 of the longest common subsequence: 2 · LCS / (m + n), the Indel similarity."""
+    from rapidfuzz.distance import Indel
+
+    return Indel.normalized_similarity(hypothesis, reference)
+
+
+def _in_wrong_script(
+    hypotheses: Sequence[str], references: Sequence[str], language: Language
+) -> list[bool]:
+    if language == "en":
+        return [_is_mostly_han(hypothesis) for hypothesis in hypotheses]
+    # One sentence may have no character that tells the script; all of them together do.
+    simplified = simplified_share("".join(references)) > 0.5
+    shares = [simplified_share(hypothesis) for hypothesis in hypotheses]
+    return [
+        script_of(hypothesis) != "none" and (1 - share if simplified else share) > 0.5
+        for hypothesis, share in zip(hypotheses, shares, strict=True)
+    ]
+
+
+def _is_mostly_han(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return sum(map(is_han, letters)) > len(letters) / 2
+
+
+def _is_copy(hypothesis: str, reference: str, source: str) -> bool:
+    words = _bare(source)
+    return words != "" and _bare(hypothesis) == words != _bare(reference)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, fold_script(text).lower()))

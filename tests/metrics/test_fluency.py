@@ -1,0 +1,309 @@
+"""Cantonese passes, Written Chinese does not, and the rest is as documented.
+
+The sentences are in fluency_sentences.toml.
+"""
+
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from time import perf_counter
+from types import ModuleType
+
+import opencc
+import pycantonese
+import pytest
+from cantonesedetect import CantoneseDetector
+
+from hkcanto_metrics.fluency import (
+    MIN_CANTONESE_RATIO,
+    Term,
+    cantonese_fluency,
+    length_penalty,
+    pool_fluency,
+)
+
+SENTENCES = tomllib.loads(
+    Path(__file__).with_name("fluency_sentences.toml").read_text(encoding="utf-8")
+)
+LOOPS = [beginning + unit * times for beginning, unit, times in SENTENCES["degenerate"]]
+to_simplified = opencc.OpenCC("t2s").convert
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *SENTENCES["colloquial"],
+        *SENTENCES["formal"],
+        *SENTENCES["quoted_mandarin"],
+        *SENTENCES["code_mixing"],
+        *SENTENCES["simplified"],
+        *SENTENCES["repetitive"],
+    ],
+)
+def test_cantonese_passes(text: str) -> None:
+    assert cantonese_fluency(text).passed
+
+
+@pytest.mark.parametrize("text", SENTENCES["colloquial"] + SENTENCES["formal"])
+def test_cantonese_passes_in_simplified_script_too(text: str) -> None:
+    assert cantonese_fluency(to_simplified(text)).passed
+
+
+@pytest.mark.parametrize("text", SENTENCES["written_chinese"])
+@pytest.mark.parametrize("script", [str, to_simplified])
+def test_written_chinese_fails_in_either_script_and_its_words_are_shown(
+    text: str, script: type[str]
+) -> None:
+    text = script(text)
+    fluency = cantonese_fluency(text)
+    assert not fluency.passed
+    assert fluency.label == "swc"
+    assert fluency.cantonese_ratio == 0
+    assert fluency.swc_terms
+    assert [text[start:end] for _, start, end in fluency.swc_terms] == [
+        term for term, _, _ in fluency.swc_terms
+    ]
+
+
+@pytest.mark.parametrize("text", SENTENCES["simplified"])
+def test_script_is_reported_apart(text: str) -> None:
+    assert cantonese_fluency(text).simplified_ratio >= 0.5
+
+
+@pytest.mark.parametrize("text", SENTENCES["empty"])
+def test_without_chinese_characters_nothing_passes(text: str) -> None:
+    fluency = cantonese_fluency(text)
+    assert not fluency.passed
+    assert fluency.label == "none"
+    assert fluency.cantonese_ratio == 0
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_a_loop_is_degenerate_and_fails(text: str) -> None:
+    fluency = cantonese_fluency(text)
+    assert fluency.degenerate
+    assert not fluency.passed
+
+
+@pytest.mark.parametrize("text", SENTENCES["repetitive"])
+def test_repetition_for_effect_is_not_degenerate(text: str) -> None:
+    assert not cantonese_fluency(text).degenerate
+
+
+@pytest.mark.parametrize("text", SENTENCES["cantonese_that_fails"])
+def test_a_short_text_fails_for_a_cantonese_word_that_looks_like_written_chinese(text: str) -> None:
+    assert not cantonese_fluency(text).passed
+
+
+@pytest.mark.parametrize("text", SENTENCES["written_chinese_that_passes"])
+def test_written_chinese_without_a_feature_passes_as_neutral(text: str) -> None:
+    fluency = cantonese_fluency(text)
+    assert fluency.passed
+    assert fluency.label == "neutral"
+
+
+def test_a_text_may_have_one_written_word_for_nine_cantonese_ones() -> None:
+    # Each character of the first part is one feature of Cantonese; 他 is one of Written Chinese.
+    assert cantonese_fluency("佢哋喺嘅咗啲冇嘢嚟，他").cantonese_ratio == 0.9
+    assert cantonese_fluency("佢哋喺嘅咗啲冇嘢嚟，他").passed
+    assert not cantonese_fluency("佢哋喺嘅咗啲冇嘢，他").passed
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("他們剛回家。", [("他", 0, 1)]),
+        ("佢话这是佢的", [("这", 2, 3), ("是", 3, 4), ("的", 5, 6)]),
+        ("「他的」係邊個的？", [("的", 8, 9)]),
+        ("OK，那就這樣吧", [("那", 3, 4), ("這", 5, 6), ("吧", 7, 8)]),
+        ("我有一點兒嘢，而已。", [("點兒", 3, 5), ("而已", 7, 9)]),
+        ("其他目的、是非、小說同埋些少現在存在嘅關係", []),
+    ],
+)
+def test_words_of_written_chinese_are_found_at_their_places(
+    text: str, terms: list[tuple[str, int, int]]
+) -> None:
+    assert cantonese_fluency(text).swc_terms == tuple(Term(*term) for term in terms)
+
+
+@pytest.mark.parametrize(
+    "text",
+    SENTENCES["colloquial"]
+    + SENTENCES["formal"]
+    + SENTENCES["written_chinese"]
+    + SENTENCES["code_mixing"],
+)
+def test_without_quotations_label_and_counts_are_the_detectors_own(text: str) -> None:
+    label, features = CantoneseDetector(get_analysis=True).judge(text)
+    (segment,) = features.document_segments_features
+    # The detector takes one Cantonese feature off for 關係, which it has not counted as one, and
+    # counts 些少 as Written Chinese.
+    n_cantonese = segment.canto_feature_count + len(segment.canto_exclude)
+    n_swc = segment.swc_feature_count - text.count("些少")
+    fluency = cantonese_fluency(text)
+    assert fluency.label == label
+    assert (fluency.cantonese_ratio.errors, len(fluency.swc_terms)) == (n_cantonese, n_swc)
+
+
+@pytest.mark.parametrize(
+    "quotation", ["「是的」", "『是的』", "“是的”", '"是的"', "《是的》", "【是的】"]
+)
+def test_a_quotation_counts_only_if_it_is_all_there_is(quotation: str) -> None:
+    assert cantonese_fluency(f"佢話{quotation}。").swc_terms == ()
+    assert [term for term, _, _ in cantonese_fluency(f"{quotation}。").swc_terms] == ["是", "的"]
+
+
+@pytest.mark.parametrize("text", ["「這是我的", "這是我的」", '"這是\n我的"'])
+def test_a_quotation_mark_alone_hides_nothing(text: str) -> None:
+    assert len(cantonese_fluency(f"佢話{text}").swc_terms) == 3
+
+
+@pytest.mark.parametrize(
+    ("n_characters", "max_characters", "factor"),
+    [(0, 500, 1), (500, 500, 1), (501, 500, 0.998), (750, 500, 0.5), (1000, 500, 0), (9999, 500, 0)]
+    + [(100, 200, 1), (300, 200, 0.5), (400, 200, 0)],
+)
+def test_each_excess_character_of_a_summary_costs_the_same(
+    n_characters: int, max_characters: int, factor: float
+) -> None:
+    assert length_penalty(n_characters, max_characters) == pytest.approx(factor)
+
+
+def test_white_space_has_no_length() -> None:
+    fluency = cantonese_fluency("佢\n 返 咗\t屋企　", max_characters=4)
+    assert fluency.n_characters == 5
+    assert fluency.length_penalty == 0.75
+
+
+def test_without_a_limit_length_costs_nothing_and_it_never_fails_a_text() -> None:
+    text = "".join(SENTENCES["colloquial"] + SENTENCES["formal"])
+    assert cantonese_fluency(text).length_penalty == 1
+    assert cantonese_fluency(text, max_characters=10).length_penalty == 0
+    assert cantonese_fluency(text, max_characters=10).passed
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_characters is 0"):
+        cantonese_fluency("佢", max_characters=0)
+
+
+def test_a_corpus_pools_counts_and_averages_the_rest() -> None:
+    texts = ["佢哋返咗屋企。", "他们回家了。", "開會。", "OK", "好" * 100]
+    figures = pool_fluency(cantonese_fluency(text, max_characters=50) for text in texts)
+    assert figures == {
+        "passed": 2 / 5,
+        "cantonese_ratio": 4 / 6,  # 佢, 哋, 咗, 屋企 against 他, 了
+        "simplified_ratio": 1 / 5,
+        "degenerate": 1 / 5,
+        "length_penalty": 4 / 5,
+        "n_characters": (7 + 6 + 3 + 2 + 100) / 5,
+        "label_cantonese": 1 / 5,
+        "label_mixed": 0,
+        "label_neutral": 2 / 5,
+        "label_swc": 1 / 5,
+        "label_none": 1 / 5,
+    }
+
+
+def test_an_empty_corpus_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no judgements to pool"):
+        pool_fluency([])
+
+
+def test_recorded_speech_passes() -> None:
+    tokens = (utterance.tokens for utterance in pycantonese.hkcancor().utterances())
+    spoken = ["".join(token.word for token in words if token.word) for words in tokens]
+    judged = [cantonese_fluency(text) for text in spoken]
+    chinese = [fluency.passed for fluency in judged if fluency.label != "none"]
+    assert len(chinese) > 10_000
+    assert sum(chinese) > 0.99 * len(chinese)
+
+
+@pytest.mark.parametrize("unit", ["佢哋嘅", "他的這", "「", '"他', "“他”", "关系", "a", "關係"])
+def test_a_megabyte_takes_linear_time(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    start = perf_counter()
+    cantonese_fluency(text)
+    assert perf_counter() - start < 20  # quadratic time would be hours
+
+
+def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
+    rng = random.Random(0)
+    text = "".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(1_000_000))
+    start = perf_counter()
+    cantonese_fluency(text)
+    assert perf_counter() - start < 20
+
+
+@pytest.fixture(scope="session")
+def calibration() -> ModuleType:
+    """The script that decides the threshold."""
+    path = Path(__file__).parents[2] / "benchmarks" / "calibrate_fluency.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.realdata
+def test_real_pairs_are_told_apart_where_the_threshold_was_not_chosen_on_them(
+    calibration: ModuleType,
+) -> None:
+    data = Path(os.environ["HKCANTO_DATA_DIR"])
+    pairs, long_texts = calibration.read_pairs(data), calibration.read_long_texts(data)
+    accuracies = calibration.held_out_accuracies(pairs, long_texts, splits=20)
+    assert min(accuracies["cantonese_fluency"]) >= 0.97
+
+
+@pytest.mark.realdata
+def test_the_threshold_is_the_one_that_the_pairs_lead_to(calibration: ModuleType) -> None:
+    data = Path(os.environ["HKCANTO_DATA_DIR"])
+    pairs, long_texts = calibration.read_pairs(data), calibration.read_long_texts(data)
+    assert calibration.choose_threshold(pairs, long_texts) == MIN_CANTONESE_RATIO
+
+
+@pytest.mark.realdata
+def test_articles_and_talks_in_cantonese_pass(calibration: ModuleType) -> None:
+    texts = calibration.read_long_texts(Path(os.environ["HKCANTO_DATA_DIR"]))
+    assert len(texts) == 20
+    assert all(cantonese_fluency(text).passed for text in texts)
+
+
+LOAD_AND_COMPUTE = """
+import json
+from pathlib import Path
+import evaluate, hkcanto_metrics
+folder = Path(hkcanto_metrics.__file__).parent / "evaluate_modules" / "hkcanto_fluency"
+metric = evaluate.load(str(folder))
+responses = ["<think>這是的</think>佢哋返咗屋企。", "譯文：「他們回家了。」"]
+print(json.dumps(metric.compute(predictions=responses, max_characters=6)))
+"""
+
+
+def test_the_evaluate_module_cleans_judges_and_pools(tmp_path: Path) -> None:
+    pytest.importorskip("evaluate")
+    source_root = Path(__file__).parents[2] / "metrics"
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD_AND_COMPUTE],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "HF_HOME": str(tmp_path / "hf"),
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": os.pathsep.join([str(source_root), os.environ.get("PYTHONPATH", "")]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["passed"] == figures["label_swc"] == 0.5
+    assert figures["length_penalty"] == pytest.approx((5 / 6 + 1) / 2)

@@ -1,0 +1,131 @@
+"""Script is told and changed one character at a time."""
+
+import json
+import os
+from pathlib import Path
+
+import opencc
+import pycantonese
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hkcanto_metrics.script import (
+    fold_script,
+    is_han,
+    script_of,
+    simplified_share,
+    to_simplified,
+    to_traditional,
+)
+
+HAN = [chr(code) for code in (*range(0x3400, 0xA000), *range(0x20000, 0x2EBE1))]
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [
+        ("佢話嗰度有好多嘢食", "佢话𠮶度有好多嘢食"),
+        ("衞生、溫習、說話", "卫生、温习、说话"),
+        ("乾坤", "干坤"),  # OpenCC's phrases would keep 乾坤
+        ("我鍾意 OpenCC 1.0！", "我钟意 OpenCC 1.0！"),
+    ],
+)
+def test_traditional_becomes_simplified(traditional: str, simplified: str) -> None:
+    assert to_simplified(traditional) == simplified
+
+
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("这个问题", "這個問題"),
+        ("说脱", "説脱"),  # Hong Kong's standard forms
+        ("头发", "頭發"),  # OpenCC's phrases would choose 頭髮
+        ("食面", "食面"),
+    ],
+)
+def test_simplified_becomes_traditional(simplified: str, traditional: str) -> None:
+    assert to_traditional(simplified) == traditional
+
+
+@pytest.mark.parametrize(
+    "word", ["計程車", "出租車", "软件", "軟體", "巴士", "公交车", "滑鼠", "鼠标", "馬鈴薯"]
+)
+def test_no_word_is_replaced_by_another_regions_word(word: str) -> None:
+    # Characters in the same places mean the same: back and forth gives the word itself, in one form.
+    assert fold_script(to_traditional(to_simplified(word))) == fold_script(word)
+    assert len(fold_script(word)) == len(word)
+
+
+@pytest.mark.parametrize("change", [to_simplified, to_traditional, fold_script])
+@given(text=st.text())
+def test_the_number_of_characters_stays(change: object, text: str) -> None:
+    assert callable(change)
+    assert len(change(text)) == len(text)
+
+
+@pytest.mark.parametrize("change", [to_simplified, to_traditional, fold_script])
+def test_what_is_no_chinese_character_stays(change: object) -> None:
+    text = "OK 123 ｶﾅ かな 한 ㄅ 😀 。，「」\ud800\n"
+    assert callable(change)
+    assert change(text) == text
+
+
+def test_folding_a_folded_character_changes_nothing() -> None:
+    assert [c for c in HAN if fold_script(fold_script(c)) != fold_script(c)] == []
+
+
+@pytest.mark.parametrize("conversion", ["s2t", "s2hk", "t2s", "hk2s", "t2hk"])
+def test_folding_undoes_every_conversion_of_a_character(conversion: str) -> None:
+    convert = opencc.OpenCC(conversion).convert
+    assert [c for c in HAN if fold_script(convert(c)) != fold_script(c)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("呢個係廣東話", "hant"),
+        ("这是普通话", "hans"),
+        ("这個", "mixed"),
+        ("你好", "none"),
+        ("Hello 123", "none"),
+        ("", "none"),
+        ("皇后大道", "none"),  # 后 is Simplified for 後, and Traditional for an empress
+        ("台北", "none"),
+        ("得閒睇吓啦，我喺恒生銀行", "hant"),
+        ("乾坤", "none"),
+        ("国会开会", "hans"),  # all are in Big5-HKSCS too
+    ],
+)
+def test_script_of_a_text(text: str, script: str) -> None:
+    assert script_of(text) == script
+
+
+def test_simplified_share_counts_only_characters_of_one_script() -> None:
+    # 这, 个 Simplified; 個 Traditional; 好 either.
+    assert simplified_share("这个個好好好") == pytest.approx(2 / 3)
+    assert simplified_share("好好好") == 0.0
+
+
+def test_transcribed_hong_kong_cantonese_is_traditional() -> None:
+    characters = pycantonese.hkcancor().characters()
+    assert len(characters) > 100_000
+    assert simplified_share("".join(characters)) < 0.001
+
+
+@pytest.mark.parametrize("character", ["嘅", "𨋢", "豈"])
+def test_chinese_characters_are_recognised(character: str) -> None:
+    assert is_han(character)
+
+
+@pytest.mark.parametrize("character", ["a", "。", "あ", "한", "1", " "])
+def test_other_characters_are_not_chinese(character: str) -> None:
+    assert not is_han(character)
+
+
+@pytest.mark.realdata
+def test_the_sides_of_hkmmlu_are_in_the_scripts_that_it_says() -> None:
+    file = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / "can2man.jsonl"
+    pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert {script_of(pair["input"]) for pair in pairs} <= {"hant", "none"}
+    assert {script_of(pair["output"]) for pair in pairs} <= {"hans", "none"}
