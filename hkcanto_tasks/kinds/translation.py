@@ -192,16 +192,17 @@ def _pair(row: dict[str, object], place: int, where: str) -> Pair:
     cells = {name.lower(): cell for name, cell in row.items()}
     texts = {}
     for side, columns in _COLUMNS.items():
-        texts[side] = next((cells[column] for column in columns if column in cells), None)
-        if not isinstance(texts[side], str) or not texts[side].strip():
+        text = next((cells[column] for column in columns if column in cells), None)
+        if not isinstance(text, str) or not text.strip():
             raise DataCorrupt(
                 f"{where} has no text for the {side}: expected one in a column "
                 f"{' or '.join(columns)}, found the columns {', '.join(row)}. Correct the row."
             )
+        texts[side] = text
     number = cells.get("#", place)
     if not isinstance(number, int):
         raise DataCorrupt(f"{where} has {number!r} in '#'; expected a number. Correct the row.")
-    return Pair(number, str(texts["source"]), str(texts["target"]))
+    return Pair(number, texts["source"], texts["target"])
 
 
 def _refuse_wrong_way_round(path: Path, pairs: list[Pair], entry: TaskEntry) -> None:

@@ -29,6 +29,10 @@ from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.response_text import BOPOMOFO, normalize_response, own_turn
 
 
+# What most direct answers are: a shortcut past everything below, which says the same of them.
+_BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
+
+
 def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
     """Return the option letter that a model's output settles on.
 
@@ -52,6 +56,8 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
     >>> extract_choice("A 同 B 都有可能。", islands) is None
     True
     """
+    if (bare := _BARE_LETTER.fullmatch(text)) and bare[1].upper() in options:
+        return bare[1].upper()
     answer = own_turn(strip_reasoning(text))
     letter = _read(answer, options, keep_bopomofo=False)
     if letter is None and any(BOPOMOFO.search(option) for option in options.values()):

@@ -6,6 +6,7 @@ characters that nobody had to mark, with what was left out of the source in the 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -149,7 +150,9 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         start = text.find(quotation, end)
         if start < 0:
             times = text.count(quotation)
-            raise ValueError(f"{quotation!r} occurs {times} times, so there is no {occurrence}.")
+            raise ValueError(
+                f"{reprlib.repr(quotation)} occurs {times} times, so there is no {occurrence}."
+            )
         end = start + len(quotation)
     return start, end
 

@@ -37,8 +37,8 @@ def is_degenerate(text: str) -> bool:
     """Tell whether a text is caught in a loop.
 
     It is when at least 30 % of its 10-grams, and at least 10 of them, repeat earlier ones. Of the
-    1,619 restaurant reviews, comments, articles and talks in HKCanto-Eval, those written without a
-    deliberate loop stay below 12 %. The least number keeps laughter and cheers (哈哈哈哈) out.
+    1,619 restaurant reviews, comments, articles and talks in HKCanto-Eval, one is: a review that
+    was pasted twice. The least number keeps out laughter and cheers (哈哈哈哈).
 
     Args:
         text: Any text; the time is linear in its length.

@@ -88,6 +88,14 @@ _REWRITES = tuple(
     )
 )
 
+# Without any of these, nothing but the white space would change: so it is with most option texts.
+_MARKUP = re.compile(r"[\\\x08<>\[$*`~_'#+•·▪●○◦–—|\n-]|boxed|\A\s?[\d第]")
+_WHITE_SPACE = tuple(
+    rewrite
+    for rewrite in _REWRITES
+    if rewrite[0].pattern in (r"[^\S\n]+", r" (?=[,.;:!?)])") or _CJK in rewrite[0].pattern
+)
+
 _TURN = re.compile(
     r"<[|｜](?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|end▁of▁sentence|return|end|eos)"
     r"[|｜]>|</s>|<eos>|<end_of_turn>"
@@ -141,7 +149,7 @@ def normalize_response(text: str, *, keep_bopomofo: bool = False) -> str:
         text = _READING.sub("", text)
     text = _window(unicodedata.normalize("NFKD", text))
     text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).translate(_HOMOGLYPHS)
-    for pattern, replacement in _REWRITES:
+    for pattern, replacement in _REWRITES if _MARKUP.search(text) else _WHITE_SPACE:
         text = pattern.sub(replacement, text)
     return text.translate(_BRACKETS).translate(_SIMPLIFIED).strip()
 

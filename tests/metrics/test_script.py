@@ -49,12 +49,18 @@ def test_simplified_becomes_traditional(simplified: str, traditional: str) -> No
 
 
 @pytest.mark.parametrize(
-    "word", ["計程車", "出租車", "软件", "軟體", "巴士", "公交车", "滑鼠", "鼠标", "馬鈴薯"]
+    ("word", "simplified"),
+    [
+        ("軟體", "软体"),
+        ("計程車", "计程车"),
+        ("滑鼠", "滑鼠"),
+        ("馬鈴薯", "马铃薯"),
+        ("巴士", "巴士"),
+    ],
 )
-def test_no_word_is_replaced_by_another_regions_word(word: str) -> None:
-    # Characters in the same places mean the same: back and forth gives the word itself, in one form.
-    assert fold_script(to_traditional(to_simplified(word))) == fold_script(word)
-    assert len(fold_script(word)) == len(word)
+def test_no_word_is_replaced_by_another_regions_word(word: str, simplified: str) -> None:
+    # Not 软件, 出租车, 鼠标, 土豆, 公交车.
+    assert to_simplified(word) == simplified
 
 
 @pytest.mark.parametrize("change", [to_simplified, to_traditional, fold_script])

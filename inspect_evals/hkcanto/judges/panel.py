@@ -27,7 +27,7 @@ from .prompts import fill, fresh_code, judge_texts
 
 ROLE = "grader"
 _ATTEMPTS = 2
-_SHOWN = 300
+_LONGEST_REASON = 300
 
 Verdict = TypeVar("Verdict")
 
@@ -109,7 +109,7 @@ async def ask_panel(
     )
 
 
-def judged_text(state: TaskState, stop: Sequence[str], source: str = "") -> str:
+def judged_text(state: TaskState, stop: Sequence[str], source: str) -> str:
     """Return what a model answered, without its wrapping, as the automatic metrics read it."""
     response = strip_reasoning(state.output.completion).lstrip()
     return clean_output(until_stop(response, stop), source=source).text
@@ -157,8 +157,9 @@ async def _ask(
                 str(grader), seed, form.check(_read(output.completion, code, form.reply))
             )
         except Unusable as error:
-            failure = f"{error} (stop reason: {output.stop_reason})"
-            retry = fill(judge_texts().retry, reason=str(error), code=code)
+            reason = str(error)[:_LONGEST_REASON]
+            failure = f"{reason} (stop reason: {output.stop_reason})"
+            retry = fill(judge_texts().retry, reason=reason, code=code)
             # Some providers refuse an assistant's message without text.
             answered = ChatMessageAssistant(content=output.completion or "…")
             messages = [*messages, answered, ChatMessageUser(content=retry)]
@@ -170,7 +171,7 @@ def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:
 
     Broken JSON is not repaired: an answer that was cut off would lose errors, and raise the score.
     """
-    objects = [found for found in _json_objects(completion) if found.get("code") == code]
+    objects = [found for found in _json_objects(completion, code) if found.get("code") == code]
     if not objects:
         raise Unusable(f'There is no complete JSON object with "code": "{code}" in it.')
     try:
@@ -179,13 +180,15 @@ def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:
         problems = (
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
         )
-        raise Unusable("; ".join(problems)[:_SHOWN]) from error
+        raise Unusable("; ".join(problems)) from error
 
 
-def _json_objects(text: str) -> Iterator[dict[str, Any]]:
+def _json_objects(text: str, needle: str) -> Iterator[dict[str, Any]]:
+    """Find the outermost JSON objects in a text, up to the last that can contain the needle."""
     decoder = json.JSONDecoder(strict=False)
+    last = text.rfind(needle)
     position = text.find("{")
-    while position >= 0:
+    while 0 <= position < last:
         try:
             found, end = decoder.raw_decode(text, position)
             yield found

@@ -111,7 +111,8 @@ def judged_summary(
     at_least_one(judgements)
 
     async def score(state: TaskState, target: Target) -> Score:
-        source, summary = source_text(state), judged_text(state, stop)
+        source = source_text(state)
+        summary = judged_text(state, stop, source)
         if not summary:
             return _score(summary, [])
 

@@ -46,6 +46,8 @@ class LabelledError(BaseModel):
     Attributes:
         text: The stretch that holds it.
         occurrence: Which of the places of that stretch is meant, from 1.
+        to_end: Whether it goes on to the end, so that ``text`` is only its beginning. No judge
+            could copy what a model in a loop has written.
         reason: Why it is one.
         category: The paper's name for its kind.
     """
@@ -54,6 +56,7 @@ class LabelledError(BaseModel):
 
     text: str
     occurrence: int
+    to_end: bool = False
     reason: str
     category: ErrorCategory
 
@@ -160,17 +163,17 @@ def _labels(errors: Sequence[LabelledError], source: str, translation: str) -> L
 def _span(error: LabelledError, source: str, translation: str) -> ErrorSpan:
     side, text = ("source", source) if error.category == OMISSION else ("translation", translation)
     try:
-        place = locate(neutralize(text), neutralize(error.text), error.occurrence)
+        start, end = locate(neutralize(text), neutralize(error.text), error.occurrence)
     except ValueError as problem:
         raise Unusable(
             f"{error.category} is labelled in the {side}, where this does not stand: {problem}"
         ) from problem
-    return ErrorSpan(error.category, *place)
+    return ErrorSpan(error.category, start, len(text) if error.to_end else end)
 
 
 def _score(translation: str, judgements: Sequence[Judgement[Labels]]) -> Score:
     values = [each.verdict.accuracy.value for each in judgements if each.verdict]
-    failed = judgements and not values
+    failed = bool(judgements) and not values
     return Score(
         value={
             "judged_accuracy": fmean(values) if values else nan if failed else 0.0,
@@ -189,7 +192,7 @@ def _explanation(judgement: Judgement[Labels]) -> str:
         return f"{who} no judgement. {judgement.failure}"
     terms = judgement.verdict.accuracy
     errors = (
-        f"\n* {error.category} 「{error.text}」: {error.reason}"
+        f"\n* {error.category} 「{error.text}{'…' if error.to_end else ''}」: {error.reason}"
         for error, _ in judgement.verdict.errors
     )
     return (

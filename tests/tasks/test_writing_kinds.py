@@ -1,0 +1,669 @@
+"""Translation, summarisation, sentiment and fluency: what is asked, and how an answer is judged."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from cantonesedetect import CantoneseDetector
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hkcanto_metrics.fluency import cantonese_fluency
+from hkcanto_metrics.translation import score_translation
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.kinds import kinds
+from hkcanto_tasks.loading import load_task
+
+DIRECTIONS = ("yue_en", "en_yue", "yue_zh", "zh_yue")
+HKMMLU = ("hkmmlu_translation_yue_zh", "hkmmlu_translation_zh_yue")
+PAIRS = [
+    (f"佢哋第{n}日先至返嚟，我喺度等到攰晒。", f"他们第{n}天才回来，我在这里等得很累。")
+    for n in range(40)
+]
+
+Layout = Callable[[str, list[tuple[str, str]]], None]
+
+
+def text(task: str, shots: int) -> str:
+    loaded = load_task(task)
+    return loaded.prompt(loaded.samples[0], shots).text()
+
+
+def pairs(name: str) -> list[tuple[str, str]]:
+    loaded = load_task(name)
+    examples = [example for of_subject in loaded.examples.values() for example in of_subject]
+    return [(example.question, example.answer) for example in examples]
+
+
+@pytest.fixture
+def hkmmlu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Layout:
+    """A data folder in which a test lays out HKMMLU's translations."""
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+
+    def write(file: str, rows: list[tuple[str, str]], columns: str = "input,output") -> None:
+        path = tmp_path / "hkmmlu" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        names = columns.split(",")
+        objects = [dict(zip(names, row, strict=True)) for row in rows]
+        if path.suffix == ".csv":
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream).writerows([names, *rows])
+        elif path.suffix == ".json":
+            path.write_text(json.dumps(objects, ensure_ascii=False), encoding="utf-8")
+        else:
+            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in objects)
+            path.write_text("".join(lines), encoding="utf-8")
+
+    return write
+
+
+# ------------------------------------------------------------------------------------- prompts
+
+
+def test_the_three_shot_prompt_into_cantonese_is_the_papers() -> None:
+    loaded = load_task("hkcanto_translation_zh_yue")
+    first = loaded.samples[0]
+    (one, two, three) = loaded.examples[""]
+    sources = [example.question.partition("書面語：")[2] for example in (one, two, three)]
+    # Appendix F, with its (e.g. n) and (Text to translate) filled in.
+    assert loaded.prompt(first, shots=3).text() == (
+        "參考以下例子，將以下繁體中文句子翻譯成香港的廣東話：\n"
+        "\n"
+        f"例子1：中文書面語：{sources[0]} 廣東話：{one.answer}\n"
+        "\n"
+        f"例子2：中文書面語：{sources[1]} 廣東話：{two.answer}\n"
+        "\n"
+        f"例子3：中文書面語：{sources[2]} 廣東話：{three.answer}\n"
+        "\n"
+        "請翻譯以下文本：\n"
+        f"{first.choices[0]}\n"
+        "\n"
+        "確保翻譯準確自然，並符合香港的廣東話語法及表達方式\n"
+        "\n"
+        "只需回覆翻譯部份，不需要解釋"
+    )
+    assert sources[0] == "她常常說要減肥，但每次經過那間餅店都忍不住進去買東西吃。"
+
+
+def test_the_three_shot_prompt_into_english_is_the_papers() -> None:
+    loaded = load_task("hkcanto_translation_yue_en")
+    first = loaded.samples[0]
+    (one, two, three) = loaded.examples[""]
+    sources = [example.question.partition("Cantonese: ")[2] for example in (one, two, three)]
+    assert loaded.prompt(first, shots=3).text() == (
+        "Translate the following Cantonese text into English, referring to the examples below:\n"
+        "\n"
+        f"Example 1: Cantonese: {sources[0]} English: {one.answer}\n"
+        f"Example 2: Cantonese: {sources[1]} English: {two.answer}\n"
+        f"Example 3: Cantonese: {sources[2]} English: {three.answer}\n"
+        "\n"
+        "Text to Translate:\n"
+        f"{first.choices[0]}\n"
+        "\n"
+        "Ensure the translation is accurate and natural, preserving the original meaning and using "
+        "concise and fluent English expression.\n"
+        "ONLY RETURN THE TRANSLATION.\n"
+        "DO NOT EXPLAIN."
+    )
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_without_examples_only_they_and_the_words_about_them_are_gone(direction: str) -> None:
+    task = f"hkcanto_translation_{direction}"
+    assert find_task(f"{task}_0shot").shots == 0
+    plain, worked = text(task, 0), text(task, 3)
+    assert "例子" not in plain
+    assert "xample" not in plain
+    question = "Text to Translate:" if direction == "yue_en" else "請翻譯以下文本："
+    assert plain.partition(question)[2] == worked.partition(question)[2] != ""
+    opening = worked.partition("\n")[0]
+    for reference in ("參考以下例子，", ", referring to the examples below"):
+        opening = opening.replace(reference, "")
+    assert plain.partition("\n")[0] == opening
+
+
+@pytest.mark.parametrize(
+    ("direction", "source", "target"),
+    [
+        ("yue_en", "Cantonese text", "into English"),
+        ("en_yue", "英文句子", "成香港的廣東話"),
+        ("yue_zh", "廣東話句子", "成繁體中文書面語"),
+        ("zh_yue", "繁體中文句子", "成香港的廣東話"),
+    ],
+)
+@pytest.mark.parametrize("shots", [0, 3])
+def test_each_prompt_names_its_own_languages(
+    direction: str, source: str, target: str, shots: int
+) -> None:
+    opening = text(f"hkcanto_translation_{direction}", shots).partition("\n")[0]
+    assert source in opening.partition(target)[0]
+    assert target in opening
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_worked_examples_are_the_train_rows_in_order(direction: str) -> None:
+    stem = find_task(f"hkcanto_translation_{direction}").subjects[0].stem
+    folder = Path(__file__).parents[2] / "hkcanto_tasks/sample/hkeval2025/canto-nlp"
+    rows = [json.loads(line) for line in (folder / f"{stem}_train.json").open(encoding="utf-8")]
+    shown = pairs(f"hkcanto_translation_{direction}")
+    assert [answer for _, answer in shown] == [row["TargetText"] for row in rows]
+    for number, (row, (question, _)) in enumerate(zip(rows, shown, strict=True), start=1):
+        assert str(number) in question
+        assert question.endswith(row["SourceText"])
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"),
+    [
+        # The text under the other caption of Figure 12; Figure 20 has it over the right example.
+        (HKMMLU[0], "请你将以下嘅粤语翻成普通话。直接输出译咗嘅句子,唔使解释或者其他批注。\n"),
+        (
+            HKMMLU[1],
+            "请将以下普通话翻译为粤语白话文。直接输出翻译过的句子,不需要解释或其他注释。\n",
+        ),
+    ],
+)
+def test_hkmmlu_asks_as_in_figures_12_and_20(task: str, asked: str) -> None:
+    loaded = load_task(task)
+    first = loaded.samples[0]
+    assert loaded.prompt(first, shots=0).text() == f"{asked}問題: {first.choices[0]}\n答案:"
+
+
+def test_hkmmlu_has_no_worked_examples() -> None:
+    loaded = load_task(HKMMLU[0])
+    with pytest.raises(OptionError, match="there are 0 worked examples"):
+        loaded.prompt(loaded.samples[0], shots=1)
+
+
+def test_the_summarisation_prompt_is_the_papers() -> None:
+    loaded = load_task("hkcanto_summarization")
+    first = loaded.samples[0]
+    assert loaded.prompt(first, shots=0).text() == (
+        "我哋會提供一段用廣東話寫成嘅文本。請你將文本概括成200字嘅廣東話，保留核心訊息同主題，"
+        "確保內容準確、行文流暢連貫，並且忠於原意。\n\n"
+        f"文本（原文）：{first.choices[0]}\n\n"
+        "預期輸出："
+    )
+
+
+def test_braces_in_a_text_stay_as_they_are(hkmmlu: Layout) -> None:
+    hkmmlu("can2man.jsonl", [("佢話{source}同{0}係乜嘢？", "他说{source}和{0}是什么？")])
+    assert "問題: 佢話{source}同{0}係乜嘢？\n" in text(HKMMLU[0], 0)
+
+
+def test_a_reasoning_model_gets_room_and_no_stop_text() -> None:
+    for name in ("hkcanto_sentiment", "hkcanto_translation_yue_en", "hkcanto_summarization"):
+        plain, reasoning = load_task(name).condition, load_task(name, reasoning=True).condition
+        assert plain.stop
+        assert not reasoning.stop
+        assert reasoning.max_tokens > plain.max_tokens + 4096
+
+
+def test_a_base_model_that_runs_on_is_judged_by_its_first_answer() -> None:
+    how = load_task("hkcanto_translation_zh_yue").condition
+    ran_on = "部機壞咗。\n\n例子4：中文書面語：天氣很好。 廣東話：天氣好好。"
+    assert how.judge(ran_on, "部機壞咗。", ["機器壞了。"]).hypothesis == "部機壞咗。"
+    how = load_task("hkcanto_sentiment").condition
+    assert (
+        how.judge("Negative\n\nInput: 好正\n\nSentiment: Positive", "Negative").values["acc"] == 1
+    )
+
+
+# ---------------------------------------------------------------------------------- directions
+
+
+def cantonese(texts: list[str]) -> float:
+    judge = CantoneseDetector().judge
+    return fmean(judge(text) == "cantonese" for text in texts)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_the_cantonese_side_is_the_one_that_the_name_says(direction: str) -> None:
+    samples = load_task(f"hkcanto_translation_{direction}").samples
+    sources, targets = [str(s.choices[0]) for s in samples], [s.target for s in samples]
+    ours, other = (sources, targets) if direction.startswith("yue") else (targets, sources)
+    assert cantonese(ours) == 1
+    assert cantonese(other) == 0
+
+
+@pytest.mark.parametrize("name", HKMMLU)
+def test_hkmmlu_translates_in_the_direction_of_its_name(name: str) -> None:
+    samples = load_task(name).samples
+    sources, targets = [str(s.choices[0]) for s in samples], [s.target for s in samples]
+    ours, other = (sources, targets) if name.endswith("yue_zh") else (targets, sources)
+    assert cantonese(ours) == 1
+    assert cantonese(other) == 0
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", HKMMLU)
+def test_real_pairs_of_hkmmlu_go_in_the_direction_of_the_name(name: str) -> None:
+    samples = load_task(name).samples
+    sources, targets = [str(s.choices[0]) for s in samples], [s.target for s in samples]
+    ours, other = (sources, targets) if name.endswith("yue_zh") else (targets, sources)
+    assert cantonese(ours) > 0.7
+    assert cantonese(other) < 0.1
+
+
+def test_interchanged_files_are_refused(hkmmlu: Layout) -> None:
+    hkmmlu("translation/man2can.jsonl", PAIRS)
+    with pytest.raises(DataCorrupt, match=r"into Cantonese, but of the first 40 rows 40 sources"):
+        load_task(HKMMLU[1])
+    hkmmlu("translation/can2man.jsonl", [(mandarin, yue) for yue, mandarin in PAIRS])
+    with pytest.raises(DataCorrupt, match="interchanged"):
+        load_task(HKMMLU[0])
+
+
+# --------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("file", "columns"),
+    [
+        ("translation/can2man.jsonl", "input,output"),
+        ("Can2Man.jsonl", "source,target"),
+        ("translation/Can2Man.csv", "Input,Output"),
+        ("data/Can2Man/test.csv", "source,target"),
+        ("Can2Man/test.json", "input,output"),
+        ("can2man_test.json", "SourceText,TargetText"),
+    ],
+)
+def test_file_names_and_columns_of_several_forms_are_accepted(
+    hkmmlu: Any, file: str, columns: str
+) -> None:
+    hkmmlu(file, PAIRS, columns)
+    samples = load_task(HKMMLU[0]).samples
+    assert [(sample.choices[0], sample.target) for sample in samples] == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "message"),
+    [
+        ("input,answer", ("好攰", "很累"), "row 41 has no text for the target: .* targettext or"),
+        ("input,output", ("好攰", " "), "row 41 has no text for the target"),
+        ("prompt,output", ("好攰", "很累"), "row 41 has no text for the source"),
+    ],
+)
+def test_a_row_without_both_texts_is_refused(
+    tmp_path: Path, columns: str, row: tuple[str, str], message: str
+) -> None:
+    path = tmp_path / "can2man.jsonl"
+    good = [json.dumps({"input": yue, "output": mandarin}) for yue, mandarin in PAIRS]
+    bad = json.dumps(dict(zip(columns.split(","), row, strict=True)))
+    path.write_text("\n".join([*good, bad]), encoding="utf-8")
+    with pytest.raises(DataCorrupt, match=message):
+        kinds()["translation"].read(path, find_task(HKMMLU[0]).entry)
+
+
+def test_a_repeated_number_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "yue_zh_test.json"
+    row = {"#": 4, "SourceText": "好攰呀", "TargetText": "很累啊"}
+    path.write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n", encoding="utf-8")
+    with pytest.raises(DataCorrupt, match="occurs more than once"):
+        kinds()["translation"].read(path, find_task("hkcanto_translation_yue_zh").entry)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": " ", "sentiment": "Neutral"}, "row 2 has no text"),
+        ({"text": "好正", "sentiment": "Good"}, "row 2 has 'Good' in 'sentiment'; .* Positive"),
+    ],
+)
+def test_a_text_without_a_sentiment_is_refused(
+    tmp_path: Path, row: dict[str, str], message: str
+) -> None:
+    path = tmp_path / "sentiment_facebook.json"
+    good = {"text": "好嬲", "sentiment": "Negative"}
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(row)}", encoding="utf-8")
+    with pytest.raises(DataCorrupt, match=message):
+        kinds()["sentiment"].read(path, find_task("hkcanto_sentiment").entry)
+
+
+# --------------------------------------------------------------------- the sample of the pairs
+
+
+def numbers(name: str, **options: Any) -> list[int]:
+    return [int(sample.id.rpartition("/")[2]) for sample in load_task(name, **options).samples]
+
+
+def test_smaller_samples_are_parts_of_larger_ones_in_file_order(hkmmlu: Layout) -> None:
+    hkmmlu("can2man.jsonl", PAIRS)
+    five, twenty = numbers(HKMMLU[0], size=5), numbers(HKMMLU[0], size=20)
+    assert len(five) == 5
+    assert len(twenty) == 20
+    assert set(five) < set(twenty)
+    assert twenty == sorted(twenty)
+    assert numbers(HKMMLU[0], size=0) == list(range(1, 41))
+
+
+def test_both_directions_draw_the_same_sentences(hkmmlu: Layout) -> None:
+    hkmmlu("can2man.jsonl", PAIRS)
+    hkmmlu("man2can.jsonl", [(mandarin, yue) for yue, mandarin in PAIRS])
+    assert numbers(HKMMLU[0], size=10) == numbers(HKMMLU[1], size=10)
+
+
+def test_another_seed_is_another_sample(hkmmlu: Layout) -> None:
+    hkmmlu("can2man.jsonl", PAIRS)
+    drawn = numbers(HKMMLU[0], size=10)
+    assert drawn == numbers(HKMMLU[0], size=10, sample_seed=0)
+    assert drawn != numbers(HKMMLU[0], size=10, sample_seed=1)
+
+
+def test_two_thousand_pairs_by_default(hkmmlu: Layout) -> None:
+    hkmmlu("can2man.jsonl", PAIRS * 51)
+    assert len(numbers(HKMMLU[0])) == 2000
+    assert len(numbers(HKMMLU[0], size=0)) == 2040
+
+
+def test_the_signature_tells_the_sample_from_the_full_set() -> None:
+    sample = load_task(HKMMLU[0]).signature(shots=0)
+    full = load_task(HKMMLU[0], size=0).signature(shots=0)
+    assert "size:2000" in sample
+    assert "size" not in full
+
+
+# ---------------------------------------------------------------------------------- judgements
+
+
+def translated(response: str, target: str, source: str, into: str = "") -> Any:
+    return kinds()[f"translation{into}"].score(response, target, [source])
+
+
+def test_a_good_translation_has_no_fault() -> None:
+    judgement = translated("我們明天出發。", "我們明天出發。", "我哋聽日出發。")
+    assert judgement.values == {"empty": 0, "wrong_script": 0, "copied_source": 0}
+    assert judgement.hypothesis == judgement.reference == "我們明天出發。"
+    assert judgement.source == "我哋聽日出發。"
+
+
+@pytest.mark.parametrize(
+    ("response", "target", "source", "fault"),
+    [
+        ("", "我們明天出發。", "我哋聽日出發。", "empty"),
+        ("```\n```", "我們明天出發。", "我哋聽日出發。", "empty"),
+        ("<think>譯成書面語……", "我們明天出發。", "我哋聽日出發。", "empty"),
+        ("我哋聽日出發", "我們明天出發。", "我哋聽日出發。", "copied_source"),
+        ("我哋听日出发。", "我們明天出發。", "我哋聽日出發。", "copied_source"),
+        ("We leave tomorrow", "我哋聽日出發。", "We leave tomorrow.", "copied_source"),
+        ("我們明天出發。", "我们明天出发。", "我哋聽日出發。", "wrong_script"),
+        ("我们明天出发。", "我們明天出發。", "我哋聽日出發。", "wrong_script"),
+        ("我們明天出發。", "We leave tomorrow.", "我哋聽日出發。", "wrong_script"),
+    ],
+)
+def test_faults_of_a_translation(response: str, target: str, source: str, fault: str) -> None:
+    assert translated(response, target, source).values[fault] == 1
+
+
+def test_a_sentence_that_is_the_same_in_both_is_no_copy() -> None:
+    assert translated("天氣好。", "天氣好。", "天氣好。").values["copied_source"] == 0
+
+
+def test_the_script_of_a_reference_that_tells_none_is_not_held_against_anyone() -> None:
+    for response in ("你好，老师。", "你好，老師。"):
+        assert translated(response, "你好。", "你好呀。").values["wrong_script"] == 0
+
+
+def test_what_surrounds_a_translation_is_removed_and_named() -> None:
+    judgement = translated("譯文：「我們明天出發。」", "我們明天出發。", "我哋聽日出發。")
+    assert judgement.hypothesis == judgement.answer == "我們明天出發。"
+    assert judgement.details["removed"] == "label, quotes"
+    assert "label, quotes" in judgement.explanation
+
+
+@pytest.mark.parametrize("name", [*(f"hkcanto_translation_{d}" for d in DIRECTIONS), *HKMMLU])
+@pytest.mark.parametrize("answer", ["target", "source", "nothing"])
+def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) -> None:
+    loaded = load_task(name)
+    responses = {
+        "target": [sample.target for sample in loaded.samples],
+        "source": [str(sample.choices[0]) for sample in loaded.samples],
+        "nothing": [""] * len(loaded.samples),
+    }[answer]
+    judged = [
+        loaded.condition.judge(response, sample.target, sample.choices)
+        for response, sample in zip(responses, loaded.samples, strict=True)
+    ]
+    corpus = score_translation(
+        [judgement.hypothesis for judgement in judged],
+        [judgement.reference for judgement in judged],
+        sources=[judgement.source for judgement in judged],
+        language="en" if loaded.task.entry.language == "en" else "zh",
+    )
+    for fault, rate in (
+        ("empty", "empty_rate"),
+        ("wrong_script", "wrong_script_rate"),
+        ("copied_source", "copy_rate"),
+    ):
+        assert fmean(j.values[fault] for j in judged) == pytest.approx(corpus[rate]), fault
+    assert (corpus["chrf"] == pytest.approx(100)) == (answer == "target")
+
+
+@pytest.mark.parametrize("direction", ["en_yue", "zh_yue"])
+def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction: str) -> None:
+    how = load_task(f"hkcanto_translation_{direction}").condition
+    written = {sample.target for sample in load_task("hkcanto_translation_yue_zh").samples}
+    for sample in load_task(f"hkcanto_translation_{direction}").samples:
+        judged = how.judge(sample.target, sample.target, sample.choices)
+        assert judged.values["fluent"] == judged.values["cantonese_ratio"] == 1
+    for text_ in written:
+        judged = how.judge(text_, "佢哋返咗嚟。", ["They came back."])
+        assert judged.values["fluent"] == 0, text_
+        assert "Words of Written Chinese" in judged.explanation
+
+
+def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
+    reported = {
+        name: "fluent" in [metric.name for metric in load_task(name).metrics()]
+        for name in [*(f"hkcanto_translation_{d}" for d in DIRECTIONS), *HKMMLU]
+    }
+    assert [name for name, fluent in reported.items() if fluent] == [
+        "hkcanto_translation_en_yue",
+        "hkcanto_translation_zh_yue",
+        "hkmmlu_translation_zh_yue",
+    ]
+
+
+@pytest.mark.parametrize(
+    "kind", ["translation", "translation_to_cantonese", "summarization", "fluency", "sentiment"]
+)
+@given(response=st.text(max_size=60), source=st.text(max_size=20))
+def test_any_response_gets_a_value_for_every_metric_of_an_item(
+    kind: str, response: str, source: str
+) -> None:
+    module = kinds()[kind]
+    judgement = module.score(response, "我哋聽日出發。", [source])
+    assert list(judgement.values) == [m.name for m in module.METRICS if not m.corpus]
+    assert judgement.weights.keys() == {m.name for m in module.METRICS if m.pooled}
+
+
+# ----------------------------------------------------------------------------- summaries, answers
+
+
+def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
+    how = load_task("hkcanto_summarization").condition
+    judged = [how.judge("佢" * n, "", ["原文"]).values for n in (200, 500, 600, 1200)]
+    assert [values["n_characters"] for values in judged] == [200, 500, 600, 1200]
+    # "reducing the score proportionally to the excess length" (G.1): 100 of 500 too many is 0.8.
+    assert [values["length_penalty"] for values in judged] == pytest.approx([1, 1, 0.8, 0])
+
+
+def test_a_summary_in_written_chinese_fails() -> None:
+    how = load_task("hkcanto_summarization").condition
+    written = how.judge("這篇文章說的是街市的人情味，他們都記得熟客的喜好。", "", ["原文"])
+    spoken = how.judge("呢篇文講街市嘅人情味，檔主個個都記得啲熟客鍾意乜嘢。", "", ["原文"])
+    assert (written.values["fluent"], spoken.values["fluent"]) == (0, 1)
+
+
+def test_the_text_to_summarise_is_handed_to_a_judge() -> None:
+    loaded = load_task("hkcanto_summarization")
+    sample = loaded.samples[0]
+    judgement = loaded.condition.judge("佢話維修日好有意思。", sample.target, sample.choices)
+    assert judgement.source == sample.choices[0]
+    assert judgement.source in sample.question
+    assert judgement.reference == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("早啲瞓，唔好攞住部電話上牀。", {"fluent": 1, "degenerate": 0, "empty": 0}),
+        ("早点睡，不要拿着手机上床。他们都说这样好。", {"fluent": 0, "empty": 0}),
+        ("早啲瞓啦，" * 20, {"fluent": 0, "degenerate": 1}),
+        ("You should sleep early.", {"fluent": 0, "empty": 0}),
+        ("", {"fluent": 0, "empty": 1, "n_characters": 0}),
+    ],
+)
+def test_an_answer_is_fluent_if_it_is_cantonese(answer: str, expected: dict[str, float]) -> None:
+    values = load_task("hkcanto_fluency").condition.judge(answer, "").values
+    assert {name: values[name] for name in expected} == expected
+
+
+def test_cantonese_in_simplified_script_is_reported_as_such() -> None:
+    values = load_task("hkcanto_fluency").condition.judge("你应该早啲瞓，唔好睇电话。", "").values
+    assert values["fluent"] == 1
+    assert values["simplified_ratio"] == 1
+
+
+# ------------------------------------------------------------------------------------ sentiment
+
+
+@pytest.mark.parametrize(
+    ("response", "label"),
+    [
+        ("Positive", "Positive"),
+        ("**Negative**", "Negative"),
+        ("neutral.", "Neutral"),
+        ("Sentiment: Neutral", "Neutral"),
+        ("The text expresses a negative sentiment.", "Negative"),
+        ("正面", "Positive"),
+        ("情感係負面。", "Negative"),
+        ("负面", "Negative"),
+        ("中性 (Neutral)", "Neutral"),
+        ("非常負面", "Negative"),
+        ("唔係正面，係負面。", "Negative"),
+        ("This is not positive; it is negative.", "Negative"),
+        ("Negative. There are no positive words in it.", "Negative"),
+        ("The food is positive, but the service is negative. Overall: Neutral", "Neutral"),
+        ("Neutral\nNeutral\nNeutral", "Neutral"),
+        ("<think>Positive? No, the service…</think>Negative", "Negative"),
+        # none
+        ("", None),
+        ("Mixed", None),
+        ("A", None),
+        ("不是負面", None),
+        ("It is not negative.", None),
+        ("Let's be positively clear.", None),
+        ("<think>It must be positive", None),
+        # several
+        ("Positive/Negative/Neutral", None),
+        ("Positive, Negative or Neutral", None),
+        ("正面、負面定係中性", None),
+        ("Positive or Neutral", None),
+        ("neutral to negative", None),
+        ("Positive\nNegative", None),
+    ],
+)
+def test_the_label_that_a_response_settles_on(response: str, label: str | None) -> None:
+    how = load_task("hkcanto_sentiment").condition
+    for gold in ("Positive", "Negative", "Neutral"):
+        judged = how.judge(response, gold)
+        assert judged.values == {"acc": label == gold, "unparsed_rate": label is None}
+    assert judged.answer == (label or "")
+
+
+def test_the_first_row_is_the_example_and_is_not_scored() -> None:
+    loaded = load_task("hkcanto_sentiment")
+    for source in ("openrice", "facebook"):
+        (example,) = loaded.examples[source]
+        samples = [sample for sample in loaded.samples if sample.subject == source]
+        assert len(samples) == 8
+        assert example.question not in [sample.question for sample in samples]
+        prompt = loaded.prompt(samples[0], shots=1).text()
+        # The release's prompt, of which the paper prints none.
+        assert prompt == (
+            "Follow the given examples and analyze the sentiment of the Cantonese text. You should "
+            "only return the answer: Positive, Negative or Neutral.\n\n"
+            f"{example.question} {example.answer}\n\n{samples[0].question}"
+        )
+        assert samples[0].question.startswith("Input: ")
+        assert samples[0].question.endswith("\n\nSentiment:")
+
+
+def test_the_average_of_sentiment_is_that_of_the_two_accuracies() -> None:
+    for source in ("openrice", "facebook"):
+        loaded = load_task(f"hkcanto_sentiment_{source}")
+        judgement = loaded.condition.judge("Neutral", "Neutral")
+        assert loaded.values((), judgement)["acc_macro"] == 1
+    assert find_task("hkcanto_sentiment").entry.average == "subjects"
+
+
+# ----------------------------------------------------------------------------- our own questions
+
+
+@pytest.mark.parametrize("data", ["sample", "release", "folder"])
+def test_our_questions_are_there_wherever_other_data_comes_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: str
+) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "release" if data == "folder" else data)
+    if data == "folder":
+        monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    loaded = load_task("hkcanto_fluency")
+    assert len(loaded.samples) >= 60
+    assert loaded.revision.startswith("package-")
+
+
+def test_our_questions_are_cantonese_and_different() -> None:
+    samples = load_task("hkcanto_fluency").samples
+    judge = CantoneseDetector().judge
+    assert {str(judge(sample.question)) for sample in samples} == {"cantonese"}
+    assert all(cantonese_fluency(sample.question).simplified_ratio == 0 for sample in samples)
+    assert len({sample.question for sample in samples}) == len(samples)
+
+
+def test_our_questions_are_of_many_sorts() -> None:
+    samples = load_task("hkcanto_fluency").samples
+    categories = {sample.category for sample in samples}
+    assert len(categories) >= 10
+    assert all(sample.id.startswith(f"hkcanto_fluency/{sample.category}_") for sample in samples)
+    assert all(10 <= len(sample.question) <= 40 for sample in samples)
+
+
+def test_our_questions_ask_for_cantonese() -> None:
+    assert "廣東話" in text("hkcanto_fluency", 0).partition("\n")[0]
+
+
+# ----------------------------------------------------------------------------------- real data
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "items", "examples"),
+    [
+        *((f"hkcanto_translation_{direction}", 17, 3) for direction in DIRECTIONS),
+        ("hkcanto_summarization", 20, 0),
+        ("hkcanto_sentiment_openrice", 1199, 1),
+        ("hkcanto_sentiment_facebook", 398, 1),
+        (HKMMLU[0], 100, 0),
+        (HKMMLU[1], 100, 0),
+    ],
+)
+def test_the_real_data_has_the_papers_numbers(name: str, items: int, examples: int) -> None:
+    loaded = load_task(name)
+    assert len(loaded.samples) == items
+    assert sum(map(len, loaded.examples.values())) == examples
+    assert len({sample.id for sample in loaded.samples}) == items
+
+
+@pytest.mark.realdata
+def test_the_papers_own_example_is_a_train_row() -> None:
+    shown = pairs("hkcanto_translation_zh_yue")
+    # Appendix F prints this sentence as one of the few-shot examples.
+    printed = "打工打到只剩下半條命，把自己身體弄成這樣，賺了的錢也不夠你去看醫生。"
+    assert any(question.endswith(printed) for question, _ in shown)
