@@ -28,7 +28,6 @@ from hkcanto_metrics.option_grammar import (
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.response_text import BOPOMOFO, normalize_response, own_turn
 
-
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 
