@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # The name first: a flood of "<" is passed over at the speed of a search for a letter.
-_TAG = re.compile(r"(?<=[</])(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
+_TAG = re.compile(r"(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
 
 
 def strip_reasoning(text: str) -> str:
@@ -29,8 +29,8 @@ def strip_reasoning(text: str) -> str:
     position, opened = 0, ""
     for tag in _TAG.finditer(text):
         name, start = tag[1].lower(), tag.start()
-        closes = text[start - 1] == "/"
-        if closes and text[start - 2 : start - 1] != "<":
+        closes = text[start - 2 : start] == "</"
+        if not closes and text[start - 1 : start] != "<":
             continue
         if opened:
             if closes and name == opened:

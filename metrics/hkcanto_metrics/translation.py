@@ -333,8 +333,11 @@ def _in_wrong_script(
 ) -> list[bool]:
     if language == "en":
         return [_is_mostly_han(hypothesis) for hypothesis in hypotheses]
-    # One sentence may have no character that tells the script; all of them together do.
-    simplified = simplified_share("".join(references)) > 0.5
+    # One sentence may have no character that tells the script; all of them together hardly ever.
+    expected = "".join(references)
+    if script_of(expected) == "none":
+        return [False] * len(hypotheses)
+    simplified = simplified_share(expected) > 0.5
     shares = [simplified_share(hypothesis) for hypothesis in hypotheses]
     return [
         script_of(hypothesis) != "none" and (1 - share if simplified else share) > 0.5

@@ -260,6 +260,10 @@ def test_wrong_script_is_judged_against_the_references() -> None:
     assert against == {"hant": 0.2, "hans": 0.2}
 
 
+def test_references_that_do_not_tell_the_script_allow_both() -> None:
+    assert score_translation(["你说", "你說"], ["你好", "你好"])["wrong_script_rate"] == 0
+
+
 def test_a_few_stray_characters_are_not_the_wrong_script() -> None:
     scores = score_translation(["這個問題很难說對"], ["這個問題很難說對"])
     assert scores["wrong_script_rate"] == 0
@@ -295,6 +299,10 @@ def test_empty_outputs_are_counted_and_score_zero() -> None:
 def test_copies_of_the_source_are_counted(output: str, is_copy: bool) -> None:
     scores = score_translation([output], ["他今天没空。"], sources=["佢今日唔得閒。"])
     assert scores["copy_rate"] == is_copy
+
+
+def test_punctuation_alone_is_no_copy() -> None:
+    assert score_translation(["……"], ["你好"], sources=["？"])["copy_rate"] == 0
 
 
 def test_an_output_that_must_equal_its_source_is_no_copy() -> None:

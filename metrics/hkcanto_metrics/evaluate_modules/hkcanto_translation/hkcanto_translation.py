@@ -16,7 +16,8 @@ empty or a copy of the source.
 _CITATION = """\
 @misc{cao-etal-hkmmlu,
     title = {Measuring Hong Kong Massive Multi-Task Language Understanding},
-    author = {Cao, Chuxue and others},
+    author = {Cao, Chuxue and Zhu, Zhenghao and Zhu, Junqi and Lu, Guoying and Peng, Siyu and
+        Dai, Juntao and Shi, Weijie and Han, Sirui and Guo, Yike},
     year = {2025}
 }
 """
