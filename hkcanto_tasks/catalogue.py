@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from .errors import CatalogueError
-from .releases import GitHubRelease, HubDataset
+from .releases import GitHubRelease, HubDataset, PackageData, Release
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
@@ -36,9 +36,10 @@ class PromptTemplate(_Entry, frozen=True):
         answer_separator: Between a question and its answer.
         example_separator: After each worked example.
         example: A worked example's question, where it differs from the scored one.
-        zero_shot: What `{zero}` stands for when there are no worked examples.
-        cue: What `{cue}` stands for: the start of an answer, left out of a scored question that asks
-            for the answer on a last line.
+        zero_shot: What `{zero}` stands for when there are no worked examples; where a text of the
+            model's own is asked for, the whole `system` then.
+        cue: What `{cue}` stands for: the start of an answer, left out of a scored question that
+            asks for the answer on a last line.
         scaffold: What `{scaffold}` stands for when an answer in a fixed form is asked for.
         stop: Texts that only a run-away base model writes; a response ends before the first one.
         system_cot: Instead of `system`, to ask for a chain of thought.
@@ -127,7 +128,8 @@ class TaskEntry(_Entry, frozen=True):
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
         examples: The paper's worked examples, keyed as in the template.
-        language: `en`, `zh` or `yue` where tasks differ by it.
+        parameter: What chooses it among the tasks that share its name in Inspect.
+        language: `en`, `zh` or `yue` where tasks differ by it; of a translation, the one into which.
         average: Over what the paper's average goes.
         sentence: The paper's sentence in front of the prompt.
         sentences: Ours for the other prompts, by the prompt's name.
@@ -154,6 +156,7 @@ class TaskEntry(_Entry, frozen=True):
     subjects: Annotated[tuple[Subject, ...], msgspec.Meta(min_length=1)]
     prompts: dict[str, str]
     examples: tuple[dict[str, str], ...] = ()
+    parameter: str = ""
     language: str = ""
     average: Literal["questions", "subjects", "categories"] = "questions"
     sentence: str = ""
@@ -201,6 +204,7 @@ class Benchmark(_Entry, frozen=True):
         prompts: The prompt texts, by name.
         github: Where the release is, if it is a GitHub repository.
         hub: Where the release is, if it is a Hugging Face data set.
+        package: Where the data is, if it ships in this package.
         averages: The paper's averages over several tasks.
     """
 
@@ -213,12 +217,13 @@ class Benchmark(_Entry, frozen=True):
     prompts: dict[str, PromptTemplate]
     github: GitHubRelease | None = None
     hub: HubDataset | None = None
+    package: PackageData | None = None
     averages: tuple[Average, ...] = ()
 
     @property
-    def release(self) -> GitHubRelease | HubDataset:
+    def release(self) -> Release:
         """Where the data is published."""
-        release = self.github or self.hub
+        release = self.github or self.hub or self.package
         assert release is not None  # checked when the file is read
         return release
 
@@ -274,8 +279,8 @@ def read_benchmark(path: Path) -> Benchmark:
 def _problems(benchmark: Benchmark) -> Iterator[str]:
     from .kinds import kinds
 
-    if (benchmark.github is None) == (benchmark.hub is None):
-        yield "a benchmark has exactly one of [github] and [hub]"
+    if [benchmark.github, benchmark.hub, benchmark.package].count(None) != 2:
+        yield "a benchmark has exactly one of [github], [hub] and [package]"
     for name in _repeated(task.name for task in _named_tasks(benchmark)):
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:

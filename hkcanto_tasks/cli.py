@@ -39,11 +39,11 @@ def list_() -> None:
         columns = ("lm-eval", "variants", "Inspect", "Task", "Subjects", "Questions", "Shots")
         table = _table(benchmark.title, *columns)
         for task in benchmark.tasks:
-            language = f" -T language={task.language}" if task.language else ""
+            parameter = f" -T {task.parameter}" if task.parameter else ""
             table.add_row(
                 task.name,
                 " ".join(f"_{variant.suffix}" for variant in task.variants),
-                f"hkcanto/{task.inspect}{language}",
+                f"hkcanto/{task.inspect}{parameter}",
                 f"{task.title} {task.chinese}",
                 str(len(task.subjects)) if task.subjects[0].name else "",
                 f"{sum(subject.rows for subject in task.subjects):,}",
@@ -107,6 +107,25 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
+@app.command()
+def agreement(
+    log: Annotated[Path, typer.Argument(help="An Inspect log with a judge's scores.")],
+    human: Annotated[Path, typer.Argument(help="CSV: id, and a column per criterion.")],
+) -> None:
+    """Compare a judge's scores with people's: correlations and Krippendorff's alpha."""
+    from hkcanto.judges import judge_agreement
+
+    with _errors_without_traceback():
+        rows = judge_agreement(log, human)
+    columns = ("Criterion", "Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha")
+    table = _table("Agreement of the judge with people", *columns)
+    for row in rows:
+        values = (row.pearson, row.spearman, row.kendall, row.alpha, row.human_alpha)
+        shown = ("–" if value is None else f"{value:.3f}" for value in values)
+        table.add_row(row.criterion, str(row.items), *shown)
+    _out.print(table)
+
+
 @data.command()
 def fetch(benchmark: _Name = None) -> None:
     """Download the pinned release into the cache; what is there already is not fetched again."""
@@ -167,7 +186,10 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-_NUMBERS = {"Subjects", "Questions", "Shots", "Files"}
+_NUMBERS = {
+    *("Subjects", "Questions", "Shots", "Files", "Items", "Pearson", "Spearman", "Kendall"),
+    *("Alpha", "People's alpha"),
+}
 
 
 def _version(package: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from .errors import DataNotFound
 from .readers import refusal
-from .releases import GitHubRelease, HubDataset, Registry, recorded_files
+from .releases import GitHubRelease, HubDataset, PackageData, Registry, recorded_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,11 @@ class DataFolder(ABC):
 
     Attributes:
         name: The release's folder name, such as `hkmmlu`.
-        kind: `local` (the user's folder), `sample` (the package's) or `cache` (downloaded).
+        kind: `local` (the user's folder), `sample` (the package's), `cache` (downloaded), or
+            `package` (a benchmark of ours, whole).
     """
 
-    def __init__(self, name: str, kind: Literal["local", "sample", "cache"]) -> None:
+    def __init__(self, name: str, kind: Literal["local", "sample", "cache", "package"]) -> None:
         self.name = name
         self.kind = kind
 
@@ -163,6 +164,36 @@ class SampleFolder(DataFolder):
     def recorded(self) -> Registry:
         """Nothing: the sample is not the release."""
         return {}
+
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
+        """Check that the files are there."""
+        del progress
+        for file in files or ():
+            if not (self.root / file).is_file():
+                raise self._absent(file)
+
+
+class PackageFolder(DataFolder):
+    """Data of a benchmark that ships in the package: the same everywhere."""
+
+    def __init__(self, name: str, release: PackageData) -> None:
+        super().__init__(name, "package")
+        self._root = Path(__file__).parent / release.path
+
+    @property
+    def root(self) -> Path:
+        """The folder in the package."""
+        return self._root
+
+    @property
+    def recorded(self) -> Registry:
+        """Nothing: the package itself is the record."""
+        return {}
+
+    def revision(self, *files: str) -> str:
+        """Return the first 7 digits of the files' sha256."""
+        digests = "".join(sha256(self.root / file) for file in files or self.files())
+        return hashlib.sha256(digests.encode()).hexdigest()[:7]
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Check that the files are there."""

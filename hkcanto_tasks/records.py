@@ -26,7 +26,7 @@ class Sample:
         question: The question turn, rendered, without examples and system text.
         target: The gold answer in the form that the task's scorer reads.
         choices: The options of a multiple-choice question, in the order of their letters; None
-            where a letter has no option.
+            where a letter has no option. For a text to translate or to sum up, that text alone.
         subject: The subject's name.
         category: The category that the paper counts the subject under.
         groups: Further sets of questions, reported apart, that it belongs to.

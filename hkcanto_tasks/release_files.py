@@ -47,23 +47,26 @@ def read_release(folder: DataFolder, benchmark: Benchmark, entry: TaskEntry) -> 
     files = _subject_files(folder.files(), entry)
     # A group asks once for each of its subjects; the files are read once, until one changes.
     state = tuple((file, *_changed(folder.root / file)) for file in sorted(_all_paths(files)))
-    return _read(folder.root, folder.kind == "sample", benchmark.name, entry.name, state)
+    return _read(
+        folder.root, folder.kind in ("sample", "package"), benchmark.name, entry.name, state
+    )
 
 
 @lru_cache(maxsize=8)
-def _read(root: Path, is_sample: bool, benchmark: str, task: str, state: _State) -> ReleaseFiles:
+def _read(root: Path, is_ours: bool, benchmark: str, task: str, state: _State) -> ReleaseFiles:
     del state
     found = find_benchmark(benchmark)
     entry = next(entry for entry in found.tasks if entry.name == task)
     there = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
     files = _subject_files(there, entry)
     kind = kinds()[entry.kind]
+    complete = {name: splits for name, splits in files.items() if {"dev", "test"} <= splits.keys()}
+    read = {path: kind.read(root / path, entry) for path in dict.fromkeys(_all_paths(complete))}
     rows = {
-        name: {split: kind.read(root / path, entry) for split, path in of_split.items()}
-        for name, of_split in files.items()
-        if {"dev", "test"} <= of_split.keys()
+        name: {split: read[path] for split, path in of_split.items()}
+        for name, of_split in complete.items()
     }
-    if not is_sample and rows:
+    if not is_ours and rows:
         _report(list(_differences(found, entry, there, rows)), root, task)
     return ReleaseFiles(rows, {name: files[name]["test"] for name in rows})
 
@@ -134,9 +137,10 @@ def _report(differences: list[str], root: Path, task: str) -> None:
 
 
 def _first_paths(entry: TaskEntry) -> list[str]:
-    return [
+    paths = (
         entry.paths(split, subject.stem)[0] for subject in entry.subjects for split in entry.files
-    ]
+    )
+    return list(dict.fromkeys(paths))  # one file may be both splits
 
 
 def _all_paths(files: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -55,6 +55,24 @@ class HubDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class PackageData:
+    """Files that ship in this package.
+
+    Attributes:
+        path: Their folder, below `hkcanto_tasks`.
+
+    Example:
+        >>> PackageData("benchmarks/fluency").path
+        'benchmarks/fluency'
+    """
+
+    path: str
+
+
+Release = GitHubRelease | HubDataset | PackageData
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedFile:
     """What a registry says about a file.
 

@@ -12,13 +12,13 @@ import os
 from pathlib import Path
 
 from .errors import DataNotFound
-from .folders import DataFolder, LocalFolder, Problem, SampleFolder
-from .releases import GitHubRelease, HubDataset
+from .folders import DataFolder, LocalFolder, PackageFolder, Problem, SampleFolder
+from .releases import GitHubRelease, HubDataset, PackageData, Release
 
 __all__ = ["DataFolder", "GitHubRelease", "HubDataset", "Problem", "locate"]
 
 
-def locate(folder: str, release: GitHubRelease | HubDataset) -> DataFolder:
+def locate(folder: str, release: Release) -> DataFolder:
     """Find a release in the place that the environment chooses.
 
     Args:
@@ -37,6 +37,8 @@ def locate(folder: str, release: GitHubRelease | HubDataset) -> DataFolder:
         ...     locate("hkmmlu", HubDataset("chuxuecao/HKMMLU")).kind
         'cache'
     """
+    if isinstance(release, PackageData):
+        return PackageFolder(folder, release)
     chosen = os.environ.get("HKCANTO_DATA") or "release"
     if chosen not in ("release", "sample"):
         raise DataNotFound(

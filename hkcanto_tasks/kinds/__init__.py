@@ -12,7 +12,15 @@ from typing import Any, Protocol, cast
 from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
 from ..records import Example, Judgement, Metric, Sample
 
-_MODULES = ("g2p", "multiple_choice")
+_MODULES = (
+    "fluency",
+    "g2p",
+    "multiple_choice",
+    "sentiment",
+    "summarization",
+    "translation",
+    "translation_to_cantonese",
+)
 
 
 class Kind(Protocol):

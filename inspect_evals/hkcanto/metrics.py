@@ -5,6 +5,9 @@ from statistics import fmean
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
+from hkcanto_metrics.translation import Language
+from hkcanto_tasks.corpus import Pair, corpus_errors, corpus_scores
+
 
 def _rates_and_weights(scores: list[SampleScore], name: str) -> tuple[list[float], list[float]]:
     rates = [score.score.as_float() for score in scores]
@@ -115,5 +118,33 @@ def subject_means() -> Metric:
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         return _means(scores, "subject")
+
+    return compute
+
+
+@metric(name="corpus")
+def corpus_figures(names: list[str], language: Language) -> Metric:
+    """Figures of the whole corpus, such as BLEU, with bootstrap standard errors.
+
+    Args:
+        names: Which of `hkcanto_metrics.score_translation`'s figures.
+        language: By which units texts are compared.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        pairs = [
+            Pair(**score.score.metadata["pair"])
+            for score in scores
+            if score.score.metadata and "pair" in score.score.metadata
+        ]
+        if not pairs:
+            return {}
+        values = corpus_scores(pairs, language)
+        errors = corpus_errors(pairs, language)
+        figures: dict[str, float] = {}
+        for name in names:
+            figures[name] = values[name]
+            figures[f"{name}_stderr"] = errors[name].standard_error
+        return figures
 
     return compute

@@ -7,11 +7,13 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
+from hkcanto_tasks.corpus import language_of, pair_of
 from hkcanto_tasks.loading import LoadedTask, condition
 
 from .metrics import (
     category_macro,
     category_means,
+    corpus_figures,
     pooled_rate,
     pooled_stderr,
     subject_macro,
@@ -19,18 +21,24 @@ from .metrics import (
     subset_means,
 )
 
+Metrics = list[Metric | dict[str, list[Metric]]]
 
-def metrics_of(loaded: LoadedTask) -> dict[str, list[Metric]]:
+
+def metrics_of(loaded: LoadedTask) -> Metrics:
     """Return the Inspect metrics of a task's figures, in the order of its kind."""
-    metrics: dict[str, list[Metric]] = {
+    figures = loaded.condition.kind.METRICS
+    of_items: dict[str, list[Metric]] = {
         metric.name: [pooled_rate(metric.name), pooled_stderr(metric.name)]
         if metric.pooled
         else [mean(), stderr()]
-        for metric in loaded.condition.kind.METRICS
+        for metric in figures
+        if not metric.corpus
     }
-    if "acc" in metrics:
-        metrics["acc"] += _breakdown(loaded)
-    return metrics
+    if "acc" in of_items:
+        of_items["acc"] += _breakdown(loaded)
+    of_corpus = [metric.name for metric in figures if metric.corpus]
+    language = language_of(loaded.task)
+    return [*([corpus_figures(of_corpus, language)] if of_corpus else []), of_items]
 
 
 def _breakdown(loaded: LoadedTask) -> Sequence[Metric]:
@@ -52,6 +60,8 @@ def _breakdown(loaded: LoadedTask) -> Sequence[Metric]:
 def headline_of(loaded: LoadedTask) -> HeadlineMetric:
     """Return the figure that the paper reports."""
     entry = loaded.task.entry
+    if any(metric.corpus for metric in loaded.condition.kind.METRICS):
+        return HeadlineMetric(scorer="judged", score="judged", metric=entry.headline)
     averages = {"subjects": "hkcanto/subject_macro", "categories": "hkcanto/category_macro"}
     one_subject = len(loaded.examples) < 2
     metric = None if one_subject else averages.get(entry.average)
@@ -75,7 +85,11 @@ def judged(task: str, options: dict[str, Any] | None = None) -> Scorer:
             value=dict(judgement.values),
             answer=judgement.answer,
             explanation=judgement.explanation,
-            metadata={"weights": dict(judgement.weights), **judgement.details},
+            metadata={
+                "weights": dict(judgement.weights),
+                **judgement.details,
+                "pair": pair_of(judgement)._asdict(),
+            },
         )
 
     return score

@@ -11,12 +11,18 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
 )
+from inspect_ai.scorer import Scorer
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.loading import condition, load_task
 from hkcanto_tasks.records import Message
 
+from .judges import judged_summary, judged_translation
+from .judges.summarization import SUMMARY_METRICS
+from .judges.translation import TRANSLATION_METRICS
 from .scorers import headline_of, judged, metrics_of
+
+JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
 
 _ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
@@ -347,12 +353,110 @@ def tmmluplus(
     )
 
 
+@task
+def translation(
+    direction: Literal["yue_en", "en_yue", "yue_zh", "zh_yue"] = "zh_yue",
+    shots: int | None = None,
+    judge: bool = False,
+    reasoning: bool = False,
+    multiturn: bool = False,
+) -> Task:
+    """HKCanto-Eval: translation of sentences full of nuance (Section 3.5, Appendix F).
+
+        inspect eval hkcanto/translation --model openai/gpt-4o -T direction=yue_en
+        inspect eval hkcanto/translation --model … -T judge=true --model-role grader=openai/gpt-4o
+
+    Args:
+        direction: From and into: `yue` Cantonese, `zh` Written Chinese, `en` English.
+        shots: Worked examples in the prompt, 0 to 3; the paper's 3 without it.
+        judge: Have the model in the role `grader` mark errors, for the paper's score.
+        reasoning: Leave room for a reasoning block.
+        multiturn: Each worked example as a turn of its own instead of one user message.
+    """
+    name = f"hkcanto_translation_{direction}"
+    variant = f"{name}_0shot" if shots == 0 else name
+    judges = judged_translation(direction, stop=find_stop(variant)) if judge else None
+    return _task(variant, shots, multiturn, judge=judges, reasoning=reasoning)
+
+
+@task
+def summarization(judge: bool = False, reasoning: bool = False) -> Task:
+    """HKCanto-Eval: summaries of Cantonese articles and talks (Section 3.5, Appendix G).
+
+        inspect eval hkcanto/summarization --model openai/gpt-4o
+        inspect eval hkcanto/summarization --model … -T judge=true --model-role grader=openai/gpt-4o
+
+    Args:
+        judge: Have the model in the role `grader` apply the paper's rubric.
+        reasoning: Leave room for a reasoning block.
+    """
+    name = "hkcanto_summarization"
+    judges = judged_summary(stop=find_stop(name)) if judge else None
+    return _task(name, None, False, judge=judges, reasoning=reasoning)
+
+
+@task
+def sentiment(
+    subjects: str | list[str] | None = None, shots: int | None = None, reasoning: bool = False
+) -> Task:
+    """HKCanto-Eval: sentiment of reviews and comments; the average is of both (Appendix H).
+
+        inspect eval hkcanto/sentiment --model openai/gpt-4o -T subjects=facebook
+
+    Args:
+        subjects: `openrice`, `facebook`; both without it.
+        shots: Worked examples in the prompt, 0 or 1; the paper's 1 without it.
+        reasoning: Leave room for a reasoning block.
+    """
+    return _task("hkcanto_sentiment", shots, False, subjects, reasoning=reasoning)
+
+
+@task
+def hkmmlu_translation(
+    direction: Literal["yue_zh", "zh_yue"] = "yue_zh",
+    size: int = 2000,
+    sample_seed: int = 0,
+    reasoning: bool = False,
+) -> Task:
+    """HKMMLU: translation between Cantonese and Mandarin (Table 2, Figure 12).
+
+        inspect eval hkcanto/hkmmlu_translation --model openai/gpt-4o -T direction=zh_yue
+
+    Args:
+        direction: From and into: `yue` Cantonese, `zh` Mandarin in Simplified script.
+        size: Score at most this many pairs; 0 for all.
+        sample_seed: Which sample of that size.
+        reasoning: Leave room for a reasoning block.
+    """
+    return _task(
+        f"hkmmlu_translation_{direction}",
+        None,
+        False,
+        size=size,
+        sample_seed=sample_seed,
+        reasoning=reasoning,
+    )
+
+
+@task
+def fluency(reasoning: bool = False) -> Task:
+    """Answers to everyday questions in Cantonese: are they Cantonese?
+
+        inspect eval hkcanto/fluency --model vllm/my/cantonese-model
+
+    Args:
+        reasoning: Leave room for a reasoning block.
+    """
+    return _task("hkcanto_fluency", None, False, reasoning=reasoning)
+
+
 def _task(
     name: str,
     shots: int | None,
     multiturn: bool,
     subjects: str | list[str] | None = None,
     cot: bool = False,
+    judge: Scorer | None = None,
     **options: Any,
 ) -> Task:
     variant = f"{name}_cot" if cot else name
@@ -370,6 +474,8 @@ def _task(
                     target=sample.target,
                     metadata={
                         "choices": list(sample.choices),
+                        # The kinds with a text of the model's own have its source there.
+                        "source": sample.choices[0] if len(sample.choices) == 1 else "",
                         "subject": sample.subject,
                         "category": sample.category,
                         "groups": list(sample.groups),
@@ -379,8 +485,8 @@ def _task(
             ],
             name=variant,
         ),
-        scorer=judged(variant, how.chosen),
-        metrics=dict(metrics_of(loaded)),
+        scorer=[judged(variant, how.chosen), *([judge] if judge else [])],
+        metrics=[*metrics_of(loaded), *([JUDGE_METRICS] if judge else [])],
         config=GenerateConfig(max_tokens=how.max_tokens),
         headline_metric=headline_of(loaded),
         display_name=f"{entry.inspect} (sample data)" if sample_data else None,
@@ -391,6 +497,11 @@ def _task(
             "paper": loaded.task.benchmark.paper,
         },
     )
+
+
+def find_stop(name: str) -> tuple[str, ...]:
+    """Return the texts before which a task's responses end."""
+    return condition(name).stop
 
 
 def _chat(messages: list[Message]) -> list[ChatMessage]:

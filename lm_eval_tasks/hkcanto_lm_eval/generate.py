@@ -13,12 +13,15 @@ from hkcanto_tasks.kinds import kinds
 
 _HEAD = "# Made by `python -m hkcanto_lm_eval.generate` from the catalogue; do not edit.\n"
 # lm-eval 0.4.11 finds a class only in a file beside the YAML.
-_CLASS = _HEAD + '''"""The class of the tasks in this folder."""
+_CLASS = (
+    _HEAD
+    + '''"""The class of the tasks in this folder."""
 
 from hkcanto_lm_eval.task import CatalogueTask
 
 __all__ = ["CatalogueTask"]
 '''
+)
 _VERSION = "metadata:\n  version: 1.0\n"
 
 

@@ -15,10 +15,12 @@ from lm_eval.api.metrics import mean
 from lm_eval.api.task import ConfigurableTask
 
 from hkcanto_metrics.rates import pool_rates
-from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.catalogue import NamedTask, find_task
+from hkcanto_tasks.corpus import corpus_scores, language_of, pair_of
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.kinds import kinds
 from hkcanto_tasks.loading import Condition, LoadedTask, condition, load_task
+from hkcanto_tasks.records import Metric
 
 _OPENED_REASONING = re.compile(r"<(?:think|thinking|thought|reasoning)>\s*$")
 
@@ -106,8 +108,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         """Apply the filters to the responses, if there are any."""
         return super().apply_filters() if self._instances else None
 
-    def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:
-        """Score one response: metric name → value."""
+    def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Score one response: metric name → value, or for a corpus figure the pair of texts."""
         if "bypass" in self._metric_fn_list:  # --predict_only
             return {"bypass": 999}
         response = results[0]
@@ -115,11 +117,13 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
             likelihoods = [likelihood for likelihood, _ in results]
             response = doc["letters"][likelihoods.index(max(likelihoods))]
         judgement = self.loaded.condition.judge(response, doc["target"], doc["choices"])
-        return self.loaded.values(doc["groups"], judgement)
+        pair = pair_of(judgement)
+        corpus = {metric.name: pair for metric in self.loaded.metrics() if metric.corpus}
+        return corpus | self.loaded.values(doc["groups"], judgement)
 
-    def aggregation(self) -> dict[str, Callable[[list[float]], float]]:
+    def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return metric name → how items become the task's value."""
-        ours = {m.name: pool_rates if m.pooled else mean for m in self.loaded.metrics()}
+        ours = {m.name: _aggregation(m, self.loaded.task) for m in self.loaded.metrics()}
         return {**ours, **super().aggregation()}
 
     def higher_is_better(self) -> dict[str, bool]:
@@ -154,6 +158,13 @@ class _NoInstances(list[Any]):
         return self
 
 
+def _aggregation(metric: Metric, task: NamedTask) -> Callable[[Any], float]:
+    if metric.corpus:
+        language = language_of(task)
+        return lambda pairs: corpus_scores(pairs, language)[metric.name]
+    return pool_rates if metric.pooled else mean
+
+
 def _options(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Pick the options of a task's kind out of the metadata, where lm-eval has its own, too."""
     fields = kinds()[find_task(name).entry.kind].Options.__struct_fields__
@@ -179,7 +190,9 @@ def _catalogue_config(how: Condition) -> dict[str, Any]:
         "metric_list": [
             {
                 "metric": metric.name,
-                "aggregation": pool_rates if metric.pooled else "mean",
+                "aggregation": _aggregation(metric, how.task)
+                if metric.pooled or metric.corpus
+                else "mean",
                 "higher_is_better": metric.higher_is_better,
             }
             for metric in how.kind.METRICS

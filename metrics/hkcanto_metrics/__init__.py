@@ -10,15 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hkcanto_metrics.choice import extract_choice
+    from hkcanto_metrics.cleaning import clean_output
+    from hkcanto_metrics.fluency import Fluency, cantonese_fluency, pool_fluency
     from hkcanto_metrics.g2p import JyutpingScore, pool_jyutping, score_jyutping
+    from hkcanto_metrics.translation import score_translation
 
-__all__ = ["JyutpingScore", "extract_choice", "pool_jyutping", "score_jyutping"]
+__all__ = [
+    "Fluency",
+    "JyutpingScore",
+    "cantonese_fluency",
+    "clean_output",
+    "extract_choice",
+    "pool_fluency",
+    "pool_jyutping",
+    "score_jyutping",
+    "score_translation",
+]
 
 _HOME = {
+    "Fluency": "fluency",
     "JyutpingScore": "g2p",
+    "cantonese_fluency": "fluency",
+    "clean_output": "cleaning",
     "extract_choice": "choice",
+    "pool_fluency": "fluency",
     "pool_jyutping": "g2p",
     "score_jyutping": "g2p",
+    "score_translation": "translation",
 }
 
 

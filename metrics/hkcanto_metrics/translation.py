@@ -63,10 +63,10 @@ def score_translation(
 
     BLEU and chrF are sacreBLEU's corpus scores. METEOR is the mean of NLTK's sentence scores
     without WordNet, which knows no Chinese and would have to be downloaded, so in English it
-    matches words and stems but no synonyms. A translation equal to its reference scores 100 in all
-    but METEOR, where m tokens score 100 - 50 / m³. ROUGE-L is the mean of the sentences' F1. The
-    tokens of METEOR and ROUGE-L are the characters, without white space, or in English those of
-    sacreBLEU's 13a, in lower case.
+    matches words and stems but no synonyms. ROUGE-L is the mean of the sentences' F1. The tokens of
+    METEOR and ROUGE-L are the characters, without white space, or in English those of sacreBLEU's
+    13a, in lower case. References themselves score 100 in all but METEOR, where m tokens score
+    100 - 50 / m³, and in BLEU if any has four tokens.
 
     Args:
         hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).

@@ -616,7 +616,8 @@ def test_our_questions_are_there_wherever_other_data_comes_from(
         monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
     loaded = load_task("hkcanto_fluency")
     assert len(loaded.samples) >= 60
-    assert loaded.revision.startswith("package-")
+    assert loaded.revision != "sample"
+    assert not loaded.revision.startswith("local")
 
 
 def test_our_questions_are_cantonese_and_different() -> None:

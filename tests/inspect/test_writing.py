@@ -1,0 +1,110 @@
+"""Translation, summaries, sentiment and fluency in Inspect, with and without a judge."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from hkcanto import tasks
+
+from ..lm_eval.evaluating import evaluate
+from ..lm_eval.test_writing import WritingLM
+
+
+def model(text: str) -> Any:
+    def respond(*_: Any) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", text)
+        output.usage = ModelUsage()
+        return output
+
+    return get_model("mockllm/model", custom_outputs=respond)
+
+
+def run(task: Any, text: str, folder: Path, **options: Any) -> Any:
+    (log,) = inspect_eval(task, model=model(text), log_dir=str(folder), display="none", **options)
+    assert log.status == "success", log.error
+    return log
+
+
+def figures(log: Any) -> dict[str, float]:
+    """All figures by `score/metric`, or by metric where they are the corpus's."""
+    return {
+        name if score.name == score.scorer else f"{score.name}/{name}": metric.value
+        for score in log.results.scores
+        for name, metric in score.metrics.items()
+    }
+
+
+TEXT = "佢話聽日會落雨，記得帶遮。"
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        (tasks.translation, "hkcanto_translation_zh_yue"),
+        (tasks.hkmmlu_translation, "hkmmlu_translation_yue_zh"),
+    ],
+)
+def test_corpus_figures_are_lm_evals_and_have_errors(task: Any, name: str, tmp_path: Path) -> None:
+    got = figures(run(task(), TEXT, tmp_path))
+    expected = evaluate(name, model=WritingLM(TEXT))["results"][name]
+    for metric in ("bleu", "chrf", "meteor", "rouge_l", "mean", "chrf_normalized"):
+        assert got[metric] == pytest.approx(expected[f"{metric},none"])
+        assert got[f"{metric}_stderr"] >= 0
+    assert got["empty/mean"] == expected["empty,none"]
+
+
+def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:
+    fluency = figures(run(tasks.fluency(), TEXT, tmp_path))
+    expected = evaluate("hkcanto_fluency", model=WritingLM(TEXT))["results"]["hkcanto_fluency"]
+    assert fluency["fluent/mean"] == expected["fluent,none"] == 1
+    sentiment = figures(run(tasks.sentiment(), "Positive", tmp_path))
+    row = evaluate("hkcanto_sentiment", model=WritingLM("Positive"))["results"]["hkcanto_sentiment"]
+    assert sentiment["acc/hkcanto/subject_macro"] == pytest.approx(row["acc_macro,none"])
+
+
+def code(messages: list[Any]) -> str:
+    """The code that a judgement has to repeat, from the judge's prompt."""
+    found = re.search(r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages))
+    assert found, "the judge's prompt has no code"
+    return found[0]
+
+
+def test_a_judge_that_finds_nothing_gives_a_perfect_score(tmp_path: Path) -> None:
+    def judge(messages: list[Any], *_: Any) -> ModelOutput:
+        verdict = {"code": code(messages), "errors": []}
+        output = ModelOutput.from_content("mockllm", json.dumps(verdict))
+        output.usage = ModelUsage()
+        return output
+
+    grader = get_model("mockllm/grader", custom_outputs=judge)
+    log = run(
+        tasks.translation(direction="zh_yue", judge=True),
+        TEXT,
+        tmp_path,
+        model_roles={"grader": grader},
+        limit=2,
+    )
+    got = figures(log)
+    assert got["judge_failure_rate/mean"] == 0, log.samples[0].scores
+    assert got["judged_accuracy/mean"] == 1
+    assert "bleu" in got
+
+
+def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
+    tmp_path: Path,
+) -> None:
+    log = run(
+        tasks.summarization(judge=True),
+        TEXT,
+        tmp_path,
+        model_roles={"grader": model("I refuse.")},
+        limit=1,
+    )
+    got = figures(log)
+    assert got["judge_failure_rate/mean"] == 1
+    assert got["fluent/mean"] == 1
