@@ -129,7 +129,7 @@ class TaskEntry(_Entry, frozen=True):
             is the default.
         examples: The paper's worked examples, keyed as in the template.
         parameter: What chooses it among the tasks that share its name in Inspect.
-        language: `en`, `zh` or `yue` where tasks differ by it; of a translation, the one into which.
+        language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
         average: Over what the paper's average goes.
         sentence: The paper's sentence in front of the prompt.
         sentences: Ours for the other prompts, by the prompt's name.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -182,7 +182,9 @@ _PACKAGES = {
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+        justify: Literal["left", "right"] = "right" if column in _NUMBERS else "left"
+        # Names are there to be copied: they are never broken.
+        table.add_column(column, overflow="fold", justify=justify, no_wrap=column == "lm-eval")
     return table
 
 
