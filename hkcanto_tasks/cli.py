@@ -91,6 +91,7 @@ def doctor() -> None:
         healthy = healthy and good
     _out.print(harnesses)
 
+    problems: list[str] = []
     found = _table("Data", "Benchmark", "From", "Folder", "Files")
     for benchmark in benchmarks():
         try:
@@ -100,10 +101,12 @@ def doctor() -> None:
                 counted += f" of {len(folder.recorded)}"
             found.add_row(benchmark.title, folder.kind, str(folder.root), counted)
         except HKCantoError as error:
-            healthy = False
-            found.add_row(benchmark.title, f"[red]{escape(str(error))}[/red]", "", "")
+            problems.append(f"[red]{benchmark.title}:[/red] {escape(str(error))}")
+            found.add_row(benchmark.title, "[red]not found[/red]", "", "")
     _out.print(found)
-    if not healthy:
+    for problem in problems:
+        _out.print(problem, soft_wrap=True)
+    if problems or not healthy:
         raise typer.Exit(1)
 
 

@@ -1,6 +1,6 @@
 """The Inspect scorer: the core's judgement of a response as an Inspect score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai.log import HeadlineMetric
@@ -21,11 +21,16 @@ from .metrics import (
     subset_means,
 )
 
-Metrics = list[Metric | dict[str, list[Metric]]]
+Metrics = dict[str, list[Metric]] | list[Metric | dict[str, list[Metric]]]
 
 
-def metrics_of(loaded: LoadedTask) -> Metrics:
-    """Return the Inspect metrics of a task's figures, in the order of its kind."""
+def metrics_of(loaded: LoadedTask, judge: Mapping[str, list[Metric]] | None = None) -> Metrics:
+    """Return the Inspect metrics of a task's figures, in the order of its kind, and of a judge's.
+
+    Args:
+        loaded: The task.
+        judge: The metrics of a judge's figures, if there is one.
+    """
     figures = loaded.condition.kind.METRICS
     of_items: dict[str, list[Metric]] = {
         metric.name: [pooled_rate(metric.name), pooled_stderr(metric.name)]
@@ -36,9 +41,11 @@ def metrics_of(loaded: LoadedTask) -> Metrics:
     }
     if "acc" in of_items:
         of_items["acc"] += _breakdown(loaded)
+    of_items |= judge or {}
     of_corpus = [metric.name for metric in figures if metric.corpus]
-    language = language_of(loaded.task)
-    return [*([corpus_figures(of_corpus, language)] if of_corpus else []), of_items]
+    if not of_corpus:
+        return of_items
+    return [corpus_figures(of_corpus, language_of(loaded.task)), of_items]
 
 
 def _breakdown(loaded: LoadedTask) -> Sequence[Metric]:

@@ -486,7 +486,7 @@ def _task(
             name=variant,
         ),
         scorer=[judged(variant, how.chosen), *([judge] if judge else [])],
-        metrics=[*metrics_of(loaded), *([JUDGE_METRICS] if judge else [])],
+        metrics=metrics_of(loaded, JUDGE_METRICS if judge else None),
         config=GenerateConfig(max_tokens=how.max_tokens),
         headline_metric=headline_of(loaded),
         display_name=f"{entry.inspect} (sample data)" if sample_data else None,
