@@ -1,6 +1,7 @@
 """Our share of a multiple-choice run: loading, rendering and scoring, apart from the harness.
 
-    HKCANTO_DATA_DIR=… python benchmarks/bench_questions.py            # all families
+    HKCANTO_DATA_DIR=… python benchmarks/bench_questions.py            # lm-eval's dummy answers
+    HKCANTO_DATA_DIR=… python benchmarks/bench_questions.py --answers letters|sentences
     HKCANTO_DATA_DIR=… python benchmarks/bench_questions.py --profile  # where the time goes
     HKCANTO_DATA_DIR=… python benchmarks/bench_questions.py --lm-eval  # with lm-eval's dummy model
 
@@ -17,7 +18,11 @@ from time import perf_counter
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.loading import LoadedTask, load_task
 
-ANSWERS = ("B", "答案：C。", "A. 因為題目問嘅係第一座發電廠", "The answer is D.", "我唔知道")
+ANSWERS = {
+    "letters": ("B", " C", "D."),
+    "dummy": ("lol",),
+    "sentences": ("答案：C。", "A. 因為題目問嘅係第一座發電廠", "The answer is D.", "我唔知道"),
+}
 
 
 def memory() -> float:
@@ -25,7 +30,7 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(names: list[str]) -> None:
+def measure(names: list[str], answers: tuple[str, ...]) -> None:
     """Print a row per task: milliseconds a question for each step."""
     before, total = memory(), [0.0, 0.0, 0.0]
     count = 0
@@ -37,7 +42,7 @@ def measure(names: list[str]) -> None:
         render(task)
         rendered = perf_counter()
         for number, sample in enumerate(task.samples):
-            answer = ANSWERS[number % len(ANSWERS)]
+            answer = answers[number % len(answers)]
             task.values(sample.groups, task.condition.judge(answer, sample.target, sample.choices))
         steps = [loaded - start, rendered - loaded, perf_counter() - rendered]
         questions = len(task.samples)
@@ -86,6 +91,7 @@ def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--answers", choices=ANSWERS, default="dummy")
     parser.add_argument("--lm-eval", metavar="GROUP", nargs="?", const="hkcanto")
     arguments = parser.parse_args()
     if arguments.lm_eval:
@@ -102,7 +108,7 @@ def main() -> None:
     profile = cProfile.Profile()
     if arguments.profile:
         profile.enable()
-    measure(names)
+    measure(names, ANSWERS[arguments.answers])
     if arguments.profile:
         profile.disable()
         pstats.Stats(profile).sort_stats("tottime").print_stats(15)
