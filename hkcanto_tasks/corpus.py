@@ -4,7 +4,13 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from hkcanto_metrics.translation import Interval, Language, bootstrap_translation, score_translation
+from hkcanto_metrics.translation import (
+    Interval,
+    Language,
+    bootstrap_translation,
+    score_translation,
+    translation_signatures,
+)
 
 from .catalogue import NamedTask
 from .records import Judgement
@@ -26,6 +32,11 @@ def pair_of(judgement: Judgement) -> Pair:
 def language_of(task: NamedTask) -> Language:
     """Return by which units a task's texts are compared: words in English, else characters."""
     return "en" if task.entry.language == "en" else "zh"
+
+
+def metric_signatures(task: NamedTask) -> dict[str, str]:
+    """Return how each corpus figure of a task is computed, in sacreBLEU's form where it has one."""
+    return dict(translation_signatures(language_of(task)))
 
 
 def corpus_scores(pairs: Iterable[Pair], language: Language) -> Mapping[str, float]:

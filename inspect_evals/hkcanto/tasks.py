@@ -14,6 +14,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Scorer
 
 from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.corpus import metric_signatures
 from hkcanto_tasks.loading import condition, load_task
 from hkcanto_tasks.records import Message
 
@@ -493,6 +494,11 @@ def _task(
         tags=["sample data"] if sample_data else None,
         metadata={
             "signature": loaded.signature(count),
+            **(
+                {"metric_signatures": metric_signatures(loaded.task)}
+                if any(metric.corpus for metric in how.kind.METRICS)
+                else {}
+            ),
             "benchmark": loaded.task.benchmark.title,
             "paper": loaded.task.benchmark.paper,
         },

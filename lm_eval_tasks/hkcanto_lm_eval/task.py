@@ -16,7 +16,7 @@ from lm_eval.api.task import ConfigurableTask
 
 from hkcanto_metrics.rates import pool_rates
 from hkcanto_tasks.catalogue import NamedTask, find_task
-from hkcanto_tasks.corpus import corpus_scores, language_of, pair_of
+from hkcanto_tasks.corpus import corpus_scores, language_of, metric_signatures, pair_of
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.kinds import kinds
 from hkcanto_tasks.loading import Condition, LoadedTask, condition, load_task
@@ -136,6 +136,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         config: dict[str, Any] = super().dump_config()
         signature = self.loaded.signature(shots=self.config.num_fewshot or 0)
         config["metadata"] = {**(config.get("metadata") or {}), "signature": signature}
+        if any(metric.corpus for metric in self.loaded.metrics()):
+            config["metadata"]["metric_signatures"] = metric_signatures(self.loaded.task)
         return config
 
 

@@ -50,7 +50,9 @@ TEXT = "佢話聽日會落雨，記得帶遮。"
     ],
 )
 def test_corpus_figures_are_lm_evals_and_have_errors(task: Any, name: str, tmp_path: Path) -> None:
-    got = figures(run(task(), TEXT, tmp_path))
+    log = run(task(), TEXT, tmp_path)
+    assert "tok:zh" in log.eval.metadata["metric_signatures"]["bleu"]
+    got = figures(log)
     expected = evaluate(name, model=WritingLM(TEXT))["results"][name]
     for metric in ("bleu", "chrf", "meteor", "rouge_l", "mean", "chrf_normalized"):
         assert got[metric] == pytest.approx(expected[f"{metric},none"])
