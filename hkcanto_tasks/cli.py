@@ -112,8 +112,10 @@ def doctor() -> None:
 
 @app.command()
 def agreement(
-    log: Annotated[Path, typer.Argument(help="An Inspect log with a judge's scores.")],
-    human: Annotated[Path, typer.Argument(help="CSV: id, and a column per criterion.")],
+    log: Annotated[Path, typer.Argument(exists=True, help="An Inspect log with a judge's scores.")],
+    human: Annotated[
+        Path, typer.Argument(exists=True, help="CSV: id, and a column per criterion.")
+    ],
 ) -> None:
     """Compare a judge's scores with people's: correlations and Krippendorff's alpha."""
     from hkcanto.judges import judge_agreement

@@ -75,6 +75,12 @@ def test_an_unknown_benchmark_lists_the_known_ones() -> None:
     assert "hkmmlu" in hkcanto("data", "path", "hkmlu", status=1)
 
 
+def test_a_log_that_is_not_there_is_named_without_a_traceback() -> None:
+    output = hkcanto("agreement", "nowhere.eval", "people.csv", status=2)
+    assert "nowhere.eval" in output
+    assert "Traceback" not in output
+
+
 @pytest.mark.realdata
 def test_the_real_release_verifies() -> None:
     assert "files are as recorded" in hkcanto("data", "verify", "hkcanto")
