@@ -1,0 +1,32 @@
+"""Inspect's own readers of logs find our figures, scores and metadata."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inspect_ai.analysis import evals_df, samples_df
+
+from ..conftest import InspectRun
+
+
+@pytest.fixture(scope="module")
+def folder(inspect_sample_run: InspectRun) -> Path:
+    return Path(inspect_sample_run.log.location).parent
+
+
+def test_a_row_of_an_evaluation_has_the_headline_and_every_figure(
+    folder: Path, inspect_sample_run: InspectRun
+) -> None:
+    frame = evals_df(str(folder))
+    scores = {score.name: score for score in inspect_sample_run.log.results.scores}
+    assert frame["score_headline_value"][0] == scores["cer_published"].metrics["mean"].value
+    assert frame["score_cer_hkcanto/rate"][0] == scores["cer"].metrics["hkcanto/rate"].value
+
+
+def test_a_row_of_a_sample_has_its_scores_and_metadata(folder: Path) -> None:
+    frame = samples_df(str(folder))
+    assert len(frame) == 60
+    assert set(json.loads(frame["score_judged"][0])) >= {"cer_published", "cer", "invalid_rate"}
+    assert frame["metadata_subject"].tolist() == [""] * 60
+    assert frame["id"][0].startswith("hkcanto_g2p/")
