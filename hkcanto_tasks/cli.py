@@ -4,19 +4,18 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from . import __version__
 from .catalogue import Benchmark, benchmarks, find_benchmark
+from .console import errors_without_traceback, out
 from .errors import HKCantoError
+from .reports import commands
 from .sources import locate
 
 app = typer.Typer(
@@ -28,6 +27,8 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 app.add_typer(data, name="data")
+for command in (commands.report, commands.compare, commands.fertility):
+    app.command(rich_help_panel="Read results")(command)
 
 _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
 
@@ -49,9 +50,9 @@ def list_() -> None:
                 f"{sum(subject.rows for subject in task.subjects):,}",
                 str(task.shots),
             )
-        _out.print(table)
-        _out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]\n")
-    _out.print(
+        out.print(table)
+        out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]\n")
+    out.print(
         "A subject is a task of its own, [bold]<task>_<subject>[/bold], with the same variants; "
         "`lm_eval ls tasks` and `-T subjects=…` name them."
     )
@@ -82,14 +83,14 @@ def doctor() -> None:
     versions = _table("Versions", "Package", "Installed", "Needed for")
     for package, purpose in _PACKAGES.items():
         versions.add_row(package, _version(package) or "[yellow]not installed[/yellow]", purpose)
-    _out.print(versions)
+    out.print(versions)
 
     healthy = True
     harnesses = _table("Harnesses", "Harness", "State")
     for name, state, good in (_lm_eval_state(), _inspect_state()):
         harnesses.add_row(name, state if good else f"[red]{escape(state)}[/red]")
         healthy = healthy and good
-    _out.print(harnesses)
+    out.print(harnesses)
 
     problems: list[str] = []
     found = _table("Data", "Benchmark", "From", "Folder", "Files")
@@ -103,9 +104,9 @@ def doctor() -> None:
         except HKCantoError as error:
             problems.append(f"[red]{benchmark.title}:[/red] {escape(str(error))}")
             found.add_row(benchmark.title, "[red]not found[/red]", "", "")
-    _out.print(found)
+    out.print(found)
     for problem in problems:
-        _out.print(problem, soft_wrap=True)
+        out.print(problem, soft_wrap=True)
     if problems or not healthy:
         raise typer.Exit(1)
 
@@ -120,7 +121,7 @@ def agreement(
     """Compare a judge's scores with people's: correlations and Krippendorff's alpha."""
     from hkcanto.judges import judge_agreement
 
-    with _errors_without_traceback():
+    with errors_without_traceback():
         rows = judge_agreement(log, human)
     columns = ("Criterion", "Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha")
     table = _table("Agreement of the judge with people", *columns)
@@ -128,35 +129,35 @@ def agreement(
         values = (row.pearson, row.spearman, row.kendall, row.alpha, row.human_alpha)
         shown = ("–" if value is None else f"{value:.3f}" for value in values)
         table.add_row(row.criterion, str(row.items), *shown)
-    _out.print(table)
+    out.print(table)
 
 
 @data.command()
 def fetch(benchmark: _Name = None) -> None:
     """Download the pinned release into the cache; what is there already is not fetched again."""
-    with _errors_without_traceback():
+    with errors_without_traceback():
         for found in _chosen(benchmark):
             folder = locate(found.folder, found.release)
             folder.fetch(progress=True)
-            _out.print(f"{found.title}: {len(folder.files())} files in {folder.root}")
+            out.print(f"{found.title}: {len(folder.files())} files in {folder.root}")
 
 
 @data.command()
 def verify(benchmark: _Name = None) -> None:
     """Compare every file with its recorded checksum; exit status 1 if one differs."""
     amiss = False
-    with _errors_without_traceback():
+    with errors_without_traceback():
         for found in _chosen(benchmark):
             folder = locate(found.folder, found.release)
             problems = folder.verify()
             amiss = amiss or bool(problems)
             if not problems:
-                _out.print(f"{found.title}: {len(folder.files())} files are as recorded.")
+                out.print(f"{found.title}: {len(folder.files())} files are as recorded.")
                 continue
             table = _table(f"{found.title} in {folder.root}", "File", "Problem", "Detail")
             for problem in problems:
                 table.add_row(problem.file, problem.kind, problem.detail)
-            _out.print(table)
+            out.print(table)
     if amiss:
         raise typer.Exit(1)
 
@@ -164,12 +165,10 @@ def verify(benchmark: _Name = None) -> None:
 @data.command(name="path")
 def data_path(benchmark: _Name = None) -> None:
     """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
-    with _errors_without_traceback():
+    with errors_without_traceback():
         for found in _chosen(benchmark):
             typer.echo(locate(found.folder, found.release).root)
 
-
-_out = Console()
 
 _PACKAGES = {
     "hkcanto": "",
@@ -233,15 +232,6 @@ def _inspect_state() -> tuple[str, str, bool]:
 
 def _chosen(name: str | None) -> tuple[Benchmark, ...]:
     return benchmarks() if name is None else (find_benchmark(name),)
-
-
-@contextmanager
-def _errors_without_traceback() -> Iterator[None]:
-    try:
-        yield
-    except HKCantoError as error:
-        Console(stderr=True).print(f"[red]{type(error).__name__}:[/red] {escape(str(error))}")
-        raise typer.Exit(1) from error
 
 
 @app.callback(invoke_without_command=True)

@@ -35,3 +35,11 @@ class CatalogueError(HKCantoError):
 
 class OptionError(HKCantoError):
     """A task, model or command was given an option that it cannot take."""
+
+
+class LogError(HKCantoError):
+    """A path that should lead to the logs of a harness does not, or leads to none of our tasks."""
+
+
+class ComparisonError(HKCantoError):
+    """Two results cannot be compared: other items, another task, other data or no such figure."""

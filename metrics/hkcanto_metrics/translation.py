@@ -174,6 +174,45 @@ def bootstrap_translation(
     return intervals
 
 
+def sufficient_statistics(
+    name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
+) -> tuple[npt.NDArray[np.float64], Callable[[npt.NDArray[np.float64]], float]]:
+    """Count what one corpus figure is made of, for tests that resample or exchange sentences.
+
+    Args:
+        name: One of `SCORES`, with or without ``_normalized``.
+        hypotheses: As in `score_translation`, as are references and language.
+        references: See there.
+        language: See there.
+
+    Returns:
+        A row of counts for each sentence, and the function that makes the figure of the summed rows
+        of any sentences.
+
+    Raises:
+        ValueError: As in `score_translation`, or the figure is unknown.
+
+    >>> rows, score = sufficient_statistics("rouge_l", ["我食飯", "你好"], ["我食咗飯", "你好"])
+    >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
+    (85.7, 92.9)
+    """
+    import numpy as np
+
+    base = name.removesuffix(_NORMALIZED)
+    if base not in SCORES:
+        raise ValueError(f"score {name!r} is unknown: use one of {', '.join(SCORES)}")
+    suffix = name.removeprefix(base)
+    parts = [part + suffix for part in (_AVERAGED if base == "mean" else (base,))]
+    rows = _rows(hypotheses, references, language)
+    ends = np.cumsum([rows[part].shape[1] for part in parts])[:-1]
+
+    def score(sums: npt.NDArray[np.float64]) -> float:
+        split = zip(parts, np.split(sums, ends), strict=True)
+        return fmean(_figure(part, total, language) for part, total in split)
+
+    return np.hstack([rows[part] for part in parts]), score
+
+
 def translation_signatures(language: Language = "zh") -> dict[str, str]:
     """Say how each score was made, as sacreBLEU does.
 
@@ -203,18 +242,22 @@ def _figures(
     sums: Mapping[str, npt.NDArray[np.float64]], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
     """Make the figures of the sentences whose rows were summed, in the documented order."""
-    figures = {}
-    for name, total in sums.items():
-        base = name.removesuffix(_NORMALIZED)
-        if base in _FROM_SACREBLEU:
-            metric = _sacrebleu(base, language, sentence)
-            figures[name] = float(metric._compute_score_from_stats(total.tolist()).score)
-        else:
-            figures[name] = float(total[0] / total[1])
+    figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
     for suffix in ("", _NORMALIZED):
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
     names = (*SCORES, *(name + _NORMALIZED for name in SCORES), *RATES)
     return {name: figures[name] for name in names if name in figures}
+
+
+def _figure(
+    name: str, total: npt.NDArray[np.float64], language: Language, sentence: bool = False
+) -> float:
+    """Make one figure, not a mean of others, of the sentences whose rows were summed."""
+    base = name.removesuffix(_NORMALIZED)
+    if base in _FROM_SACREBLEU:
+        metric = _sacrebleu(base, language, sentence)
+        return float(metric._compute_score_from_stats(total.tolist()).score)
+    return float(total[0] / total[1])
 
 
 def _rows(

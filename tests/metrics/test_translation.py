@@ -23,6 +23,7 @@ from hkcanto_metrics.translation import (
     bootstrap_translation,
     score_translation,
     sentence_scores,
+    sufficient_statistics,
     translation_signatures,
 )
 
@@ -399,6 +400,24 @@ def test_a_perfect_corpus_has_no_spread() -> None:
     interval = bootstrap_translation(["你好嗎"] * 9, ["你好嗎"] * 9, resamples=20)["chrf"]
     assert interval.low == interval.high == pytest.approx(100)
     assert interval.standard_error == pytest.approx(0)
+
+
+# --- what a figure is made of
+
+
+@pytest.mark.parametrize("suffix", ["", "_normalized"])
+@pytest.mark.parametrize("name", SCORES)
+def test_summed_statistics_give_the_score_of_any_part_of_a_corpus(name: str, suffix: str) -> None:
+    rows, score = sufficient_statistics(name + suffix, HYPOTHESES, REFERENCES)
+    assert len(rows) == len(HYPOTHESES)
+    for part in (slice(None), slice(3, 6), slice(0, 1)):
+        expected = score_translation(HYPOTHESES[part], REFERENCES[part])
+        assert score(rows[part].sum(axis=0)) == pytest.approx(expected[name + suffix])
+
+
+def test_statistics_of_an_unknown_score_are_refused() -> None:
+    with pytest.raises(ValueError, match="'comet'"):
+        sufficient_statistics("comet", ["a"], ["a"])
 
 
 # --- time and network

@@ -1,0 +1,186 @@
+"""The overview: every evaluation with its headline, what to know of it, and whether we agree."""
+
+import math
+from collections.abc import Sequence
+
+from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
+from ..evaluations import Evaluation
+from ..figures import Mask, figure
+from .presentation import (
+    Point,
+    bar_chart,
+    cell,
+    condition_title,
+    headline,
+    headline_title,
+    side_by_side,
+    task_title,
+    title_of,
+)
+
+# The kinds' names for the share of responses that nothing could be read from.
+_UNREAD = ("unparsed_rate", "invalid_rate", "empty")
+_TOLERANCE = 1e-9
+
+
+def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+    """Return the first section of a report: a row for each evaluation, and remarks on them."""
+    if not evaluations:
+        return []
+    groups = side_by_side(evaluations)
+    ordered = [evaluation for group in groups for evaluation in group.evaluations]
+    blocks: list[Block] = [_headlines(ordered)]
+    if len({evaluation.named.entry.name for evaluation in ordered}) > 1:
+        blocks.append(_chart(ordered))
+    blocks += [*_remarks(ordered), _agreement(ordered), _signatures(ordered)]
+    return [Section("Overview", blocks, name="overview")]
+
+
+def _headlines(evaluations: Sequence[Evaluation]) -> Table:
+    columns = [
+        Column("Model"),
+        Column("Task"),
+        Column("Condition"),
+        Column("Measure", help="The figure that the benchmark's paper reports first."),
+        Column("Result", "percent", help="That figure, with its 95 % interval."),
+        Column("Items", "count", help="How many questions were answered."),
+        Column(
+            "Unparsed",
+            "percent",
+            help="Responses that no answer could be read from; they count as wrong.",
+            lower_is_better=True,
+        ),
+        Column("Data", help="Which version of the data."),
+    ]
+    rows = []
+    for evaluation in evaluations:
+        entry = evaluation.named.entry
+        unread = next((name for name in _UNREAD if name in evaluation.items.values), None)
+        rows.append(
+            Row(
+                [
+                    Cell(evaluation.label),
+                    Cell(" ".join(filter(None, (entry.title, entry.chinese)))),
+                    Cell(condition_title(evaluation)),
+                    Cell(headline_title(evaluation)),
+                    cell(headline(evaluation)),
+                    Cell(len(evaluation.items), note="" if evaluation.complete else "not all"),
+                    cell(figure(evaluation, unread) if unread else None),
+                    Cell(evaluation.data),
+                ],
+                kind="run",
+            )
+        )
+    caption = "Rows of one task under one condition are comparable; others are not."
+    return Table("Results", columns, rows, caption, name="overview")
+
+
+def _chart(evaluations: Sequence[Evaluation]) -> Chart:
+    points = [
+        Point(task_title(evaluation), evaluation.label, found)
+        for evaluation in evaluations
+        if (found := headline(evaluation)) is not None
+    ]
+    return Chart(
+        "Results by task",
+        bar_chart(points, value="Result", series="Model"),
+        "A bar for each model's result in each task, with its 95 % interval, as in the table. "
+        "Bars of different tasks are different measures, some of which are better when shorter.",
+    )
+
+
+def _remarks(evaluations: Sequence[Evaluation]) -> list[Note]:
+    notes = []
+    if sample := [evaluation for evaluation in evaluations if evaluation.is_sample]:
+        which = "Every figure" if len(sample) == len(evaluations) else f"{len(sample)} of the rows"
+        notes.append(
+            Note(
+                f"{which} is from the sample data that ships with this package, for trying things "
+                "out. Such figures are comparable with nothing, published results least of all.",
+                "warning",
+            )
+        )
+    partial = [run for run in evaluations if not run.complete and not run.is_sample]
+    if partial:
+        counts = "; ".join(_count(evaluation) for evaluation in partial)
+        notes.append(
+            Note(
+                f"Not all items were run: {counts}. A part of a benchmark is not comparable with "
+                "all of it.",
+                "warning",
+            )
+        )
+    return notes + [Note(f"{_name(run)}: {text}") for run in evaluations for text in run.notes]
+
+
+def _count(evaluation: Evaluation) -> str:
+    expected = sum(subject.rows for subject in evaluation.named.subjects)
+    missing = len(evaluation.named.subjects) - len(evaluation.subjects)
+    lacking = f" ({missing} subjects are missing)" if missing else ""
+    items = len(set(evaluation.items.ids))
+    return f"{_name(evaluation)} has {items:,} of {expected:,} items{lacking}"
+
+
+def _agreement(evaluations: Sequence[Evaluation]) -> Note:
+    """Say whether our figures are those that the harnesses report, which nothing else checks."""
+    equal, different = 0, []
+    for evaluation in evaluations:
+        masks: dict[str, Mask | None] = {"": None}
+        for (scope, metric), reported in evaluation.reported.items():
+            if scope not in masks:
+                masks[scope] = _mask(evaluation, scope)
+            # A subject's share in the mean over categories is no mean over categories itself.
+            if (scope and metric == "acc_category_macro") or math.isnan(reported):
+                continue
+            ours = figure(evaluation, metric, masks[scope])
+            if ours is None:
+                continue
+            if math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+                equal += 1
+            else:
+                place = f" of {scope.removeprefix('category:')}" if scope else ""
+                different.append(
+                    f"{_name(evaluation)}: {title_of(metric)}{place} is {ours.value:.6g} here, "
+                    f"{reported:.6g} in {evaluation.harness}"
+                )
+    if different:
+        more = f"; and {len(different) - 10} more" if len(different) > 10 else ""
+        return Note(
+            f"{len(different)} figures differ from those that the harnesses report, {equal} are "
+            f"equal. {'; '.join(different[:10])}{more}. Were logs edited, or made by another "
+            "version of this package?",
+            "warning",
+        )
+    if not equal:
+        return Note("The logs hold no figures of the harnesses to check these against.")
+    return Note(f"{equal:,} figures equal those that the harnesses report.")
+
+
+def _mask(evaluation: Evaluation, scope: str) -> Mask:
+    category = scope.removeprefix("category:")
+    if category == scope:
+        return evaluation.items.of_subjects([scope])
+    names = [subject.name for subject in evaluation.subjects if subject.category == category]
+    return evaluation.items.of_subjects(names)
+
+
+def _signatures(evaluations: Sequence[Evaluation]) -> Table:
+    columns = [Column("Model"), Column("Harness"), Column("Signature"), Column("Run on")]
+    rows = [
+        Row(
+            [
+                Cell(evaluation.label, note=evaluation.model),
+                Cell(evaluation.harness),
+                Cell(evaluation.signature),
+                Cell(f"{evaluation.created:%Y-%m-%d %H:%M}"),
+            ],
+            kind="run",
+        )
+        for evaluation in evaluations
+    ]
+    caption = "How each number was made: only numbers with one signature are comparable."
+    return Table("Signatures", columns, rows, caption, name="signatures")
+
+
+def _name(evaluation: Evaluation) -> str:
+    return f"{evaluation.label} on {task_title(evaluation)}"

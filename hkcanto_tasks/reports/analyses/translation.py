@@ -1,0 +1,181 @@
+"""Translation: figures as they are and with both sides in one script, faults, a judge's figures."""
+
+from collections.abc import Mapping, Sequence
+
+from hkcanto_metrics.error_spans import ERROR_CATEGORIES
+
+from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
+from ..evaluations import Evaluation
+from ..figures import figure
+from .figure_tables import figure_table
+from .presentation import cell, chart, legend, side_by_side
+
+_KINDS = ("translation", "translation_to_cantonese")
+_NORMALIZED = "_normalized"
+_FIGURES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "meteor": "METEOR",
+    "rouge_l": "ROUGE-L",
+    "mean": "mean",
+}
+_FAULTS = {
+    "empty": Column("empty", "percent", "Outputs without any text.", lower_is_better=True),
+    "wrong_script": Column(
+        "wrong script",
+        "percent",
+        "Outputs in another script than their reference: Traditional for Simplified or the other "
+        "way round, Chinese for English.",
+        lower_is_better=True,
+    ),
+    "copied_source": Column(
+        "copied source",
+        "percent",
+        "Outputs that repeat the source, but for script, case and punctuation.",
+        lower_is_better=True,
+    ),
+    "fluent": Column(
+        "fluent",
+        "percent",
+        "Outputs that pass as Cantonese by the words in them; not caught in a loop.",
+    ),
+}
+_JUDGED: dict[str, Column] = {
+    "judged_accuracy": Column(
+        "judged accuracy",
+        "percent",
+        "Share of the characters that the judge labelled no error in (HKCanto-Eval, formula (1)).",
+    ),
+    "judge_failure_rate": Column(
+        "failed judgements",
+        "percent",
+        "Judgements that could not be used; an item without any is unscored.",
+        lower_is_better=True,
+    ),
+    **{
+        str(category): Column(
+            category, "number", "Labelled errors for each judgement.", lower_is_better=True
+        )
+        for category in ERROR_CATEGORIES
+    },
+}
+_WARNING = (
+    "BLEU, chrF, METEOR and ROUGE-L are diagnostics where Cantonese or Written Chinese is written, "
+    "not the score: they compare with one reference, and between such close varieties many other "
+    "translations are as good. HKCanto-Eval (Appendix F) rejects BLEU for these pairs and has "
+    "people label the errors instead."
+)
+
+
+def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+    """Return a section on translation.
+
+    Args:
+        evaluations: All that was run; only translations are looked at.
+    """
+    of_kind = [each for each in evaluations if each.named.entry.kind in _KINDS]
+    if not of_kind:
+        return []
+    groups = side_by_side(of_kind)
+    blocks: list[Block] = []
+    if any(each.named.entry.language != "en" for each in of_kind):
+        blocks.append(Note(_WARNING, "warning"))
+    for group in groups:
+        scores = {each.label: _scores(each) for each in group.evaluations}
+        if any(scores.values()):
+            blocks.append(_table(group.title, scores, f"translation_{group.name}"))
+            blocks.append(_chart(group.title, scores))
+    ordered = [each for group in groups for each in group.evaluations]
+    faults = figure_table(
+        "Faults of the translations",
+        ordered,
+        _FAULTS,
+        name="translation_faults",
+        caption="Shares of the outputs. What passes as Cantonese is judged where it is asked for.",
+        with_task=True,
+    )
+    judged = figure_table(
+        "Translations as a judge sees them",
+        [each for each in ordered if "judged_accuracy" in each.items.values],
+        _JUDGED,
+        name="translation_judged",
+        caption="A model labelled error spans by the rubric of HKCanto-Eval (Appendix F.1), for "
+        "which the paper had people: figures of different judges are not comparable.",
+        with_task=True,
+    )
+    blocks += [table for table in (faults, judged) if table]
+    return [Section("Translation", blocks, name="translation")] if blocks else []
+
+
+_Scores = Mapping[str, tuple[Cell, Cell]]
+
+
+def _scores(evaluation: Evaluation) -> _Scores:
+    """Figure → its cell as it is, and normalised."""
+    return {
+        shown: (cell(raw), cell(figure(evaluation, f"{metric}{_NORMALIZED}")))
+        for metric, shown in _FIGURES.items()
+        if (raw := figure(evaluation, metric))
+    }
+
+
+def _table(title: str, scores: Mapping[str, _Scores], name: str) -> Table:
+    rows = [
+        Row([Cell(model), Cell(shown), raw, normalized, Cell(_gap(raw, normalized))], kind="run")
+        for model, figures in scores.items()
+        for shown, (raw, normalized) in figures.items()
+    ]
+    return Table(
+        title,
+        [
+            Column("model"),
+            Column("figure"),
+            Column("raw", "number", "As it is written: the right words in the script asked for."),
+            Column("normalised", "number", "With both sides in one script: the right words."),
+            Column("gap", "number", "Normalised less raw: what the wrong script costs."),
+        ],
+        rows,
+        "Figures of the corpus, from 0 to 100, with intervals from bootstrap resamples; characters "
+        "are the units in Chinese, words in English; the mean is that of "
+        "BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). A model that converts the language but not "
+        "the script has a low raw figure and a high normalised one.",
+        name,
+    )
+
+
+def _gap(raw: Cell, normalized: Cell) -> float | None:
+    if isinstance(raw.value, float) and isinstance(normalized.value, float):
+        return normalized.value - raw.value
+    return None
+
+
+def _chart(title: str, scores: Mapping[str, _Scores]) -> Chart:
+    import altair as alt
+
+    forms = ("raw", "normalised")
+    values = [
+        {"model": model, "figure": shown, "form": form, "score": each.value}
+        for model, figures in scores.items()
+        for shown, cells in figures.items()
+        for form, each in zip(forms, cells, strict=True)
+    ]
+    models, shown = list(scores), [*_FIGURES.values()]
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("score:Q", title="score, raw to normalised"),
+        y=alt.Y("figure:N", sort=shown, title=None, axis=alt.Axis(labelLimit=110)),
+        yOffset=alt.YOffset("model:N", sort=models),
+        color=alt.Color("model:N", sort=models, title=None, legend=legend(models)),
+    )
+    # Grey, because shapes have no colour of their own, and black is not seen in a dark theme.
+    shapes = alt.Legend(orient="bottom", symbolFillColor="gray", symbolStrokeColor="gray")
+    lines = base.mark_line().encode(detail="figure:N")
+    dots = base.mark_point(opacity=1, size=60, filled=True).encode(
+        shape=alt.Shape("form:N", sort=list(forms), title=None, legend=shapes),
+        tooltip=["model:N", "figure:N", "form:N", alt.Tooltip("score:Q", format=".1f")],
+    )
+    return Chart(
+        f"{title}: raw and normalised",
+        chart(alt.layer(lines, dots), height=alt.Step(14, **{"for": "offset"})),
+        "For each figure and model a line from the score as it is to the score with both sides in "
+        "one script: its length is what the wrong script costs. The table above has the values.",
+    )

@@ -1,0 +1,173 @@
+"""Figures of evaluations with their 95 % intervals, each computed as the harness computes it.
+
+Items that are not independent (epochs of one item, questions on one passage) count as clusters
+(Miller 2024, "Adding Error Bars to Evals", section 2.2).
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corpus import corpus_errors, corpus_scores, language_of
+from .evaluations import Evaluation
+
+Mask = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
+_Z = 1.959963984540054  # two-sided 95 %
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with its 95 % interval.
+
+    Attributes:
+        value: In the unit of its metric; an accuracy or a rate from 0 to 1.
+        low: Lower end of the interval; None where none can be computed.
+        high: Upper end.
+        items: Number of items behind it.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    items: int
+
+
+def figure(evaluation: Evaluation, metric: str, where: Mask | None = None) -> Figure | None:
+    """Return a figure of an evaluation, or of a part of its items.
+
+    Args:
+        evaluation: What was run.
+        metric: A metric of its kind (`acc`, `cer`, `bleu`); `acc_macro`, the mean over subjects;
+            `acc_category_macro`, the mean over categories of the mean over subjects; or `acc_` and
+            a set of items (`acc_hk_specific`, `acc_homophone`).
+        where: Which items count; all of them without it.
+
+    Returns:
+        The figure; None if no item has it. Its interval is Wilson's for shares, with the effective
+        number of items where they are clustered; for other means, pooled rates and averages of
+        subjects it is normal, from the (clustered, linearised) standard error; for figures of a
+        corpus, from bootstrap resamples.
+    """
+    items = evaluation.items
+    mask = np.ones(len(items), np.bool_) if where is None else where
+    if metric in _AVERAGES:
+        return _macro(evaluation, mask, by_category=metric == "acc_category_macro")
+    known = {known.name: known for known in evaluation.metrics}
+    if metric in known and known[metric].corpus:
+        return _corpus(evaluation, metric, mask)
+    if metric not in known and metric.startswith("acc_"):
+        mask = mask & items.of_group(metric.removeprefix("acc_"))
+        metric = "acc"
+    if metric not in items.values:
+        return None
+    mask = mask & ~np.isnan(items.values[metric])
+    values, clusters = items.values[metric][mask], items.clusters[mask]
+    if not len(values):
+        return None
+    if metric in items.weights:
+        return _pooled(values, items.weights[metric][mask], clusters)
+    return mean_figure(values, clusters)
+
+
+def mean_figure(values: _Floats, clusters: NDArray[np.int64]) -> Figure:
+    """Return the mean of some values: Wilson's interval for shares, else a normal one.
+
+    Args:
+        values: One per item; 0 and 1 for shares.
+        clusters: Equal numbers mark items that are not independent.
+
+    Example:
+        >>> mean_figure(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
+        0.5
+    """
+    mean, count = float(values.mean()), len(values)
+    error = _standard_error(values - mean, clusters) / count
+    if not np.isin(values, (0.0, 1.0)).all():
+        return _normal(mean, error, count)
+    from statsmodels.stats.proportion import proportion_confint
+
+    effective = float(count)
+    if error > 0 and len(np.unique(clusters)) < count:
+        effective = min(effective, mean * (1 - mean) / error**2)
+    elif len(np.unique(clusters)) < count:
+        effective = float(len(np.unique(clusters)))
+    low, high = proportion_confint(mean * effective, effective, method="wilson")
+    return Figure(mean, float(low), float(high), count)
+
+
+def _pooled(rates: _Floats, weights: _Floats, clusters: NDArray[np.int64]) -> Figure:
+    """Summed errors over summed length; its error by linearising (Cochran 1977, section 6.4)."""
+    total = float(weights.sum())
+    errors = errors_of(rates, weights)
+    pooled = float(errors.sum()) / (total or 1)
+    error = _standard_error(errors - pooled * weights, clusters) / (total or 1)
+    return _normal(pooled, error, len(rates))
+
+
+def errors_of(rates: _Floats, weights: _Floats) -> _Floats:
+    """Return the number of errors behind each item's rate.
+
+    Args:
+        rates: Of the items; over an empty reference a rate is its number of errors.
+        weights: Lengths of their references.
+    """
+    return np.where(weights == 0, rates, rates * weights)
+
+
+def _macro(evaluation: Evaluation, mask: Mask, *, by_category: bool) -> Figure | None:
+    """Mean over subjects, or over categories of that: a mean with a weight for each item."""
+    items = evaluation.items
+    if "acc" not in items.values:
+        return None
+    mask = mask & ~np.isnan(items.values["acc"])
+    categories: dict[str, list[str]] = defaultdict(list)
+    masks = {}
+    for subject in evaluation.subjects:
+        own = mask & items.of_subjects([subject.name])
+        if own.any():
+            masks[subject.name] = own
+            categories[subject.category if by_category else ""].append(subject.name)
+    if not masks:
+        return None
+    mean, residuals = 0.0, np.zeros(len(items))
+    for names in categories.values():
+        for name in names:
+            values = items.values["acc"][masks[name]]
+            weight = 1 / (len(categories) * len(names))
+            mean += weight * float(values.mean())
+            residuals[masks[name]] = weight * (values - values.mean()) / len(values)
+    used = np.logical_or.reduce(list(masks.values()))
+    error = _standard_error(residuals[used], items.clusters[used])
+    return _normal(mean, error, int(used.sum()))
+
+
+def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
+    pairs = [pair for pair, counts in zip(evaluation.items.pairs, mask, strict=False) if counts]
+    if not pairs:
+        return None
+    language = language_of(evaluation.named)
+    interval = corpus_errors(pairs, language)[metric]
+    value = corpus_scores(pairs, language)[metric]
+    return Figure(value, interval.low, interval.high, len(pairs))
+
+
+def _standard_error(residuals: _Floats, clusters: NDArray[np.int64]) -> float:
+    """Standard error of a sum of residuals, summed up by cluster first."""
+    _, places = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(places, weights=residuals)
+    count = len(sums)
+    if count < 2:
+        return float("nan")
+    return float(np.sqrt((sums**2).sum() * count / (count - 1)))
+
+
+def _normal(value: float, error: float, items: int) -> Figure:
+    if np.isnan(error):
+        return Figure(value, None, None, items)
+    return Figure(value, value - _Z * error, value + _Z * error, items)
+
+
+_AVERAGES = ("acc_macro", "acc_category_macro")

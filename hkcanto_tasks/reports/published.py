@@ -1,0 +1,309 @@
+"""The papers' tables of scores: data files in `hkcanto_tasks/published`, checked when read.
+
+Each benchmark has a TOML file that declares its tables, and each table a CSV file with the cells as
+printed. An empty cell is missing in the paper, or cannot be read from its text with certainty.
+"""
+
+import csv
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from ..catalogue import NamedTask, Subject, find_benchmark, find_task, named_tasks
+from ..errors import CatalogueError
+from ..kinds import kinds
+
+PUBLISHED = Path(__file__).parent.parent / "published"
+
+RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of what the files declare: immutable, no key that is not declared."""
+
+
+class PublishedColumn(_Entry, frozen=True):
+    """A column of scores, and which measure of ours it is.
+
+    Attributes:
+        name: Its heading.
+        unit: `percent` for shares; `score` for figures from 0 to 100 that are not shares, such as
+            BLEU; `number` for others.
+        lower_is_better: Which way is good.
+        tasks: The tasks and variants that it measures; the questions of several are pooled.
+        shots: Worked examples, where they differ from the task's.
+        metric: A metric for `hkcanto_tasks.reports.figures.figure`.
+        category: The category that it is restricted to.
+        subject: The subject that it is restricted to.
+        mean_of: The columns that it is the mean of.
+        unmeasured: Why no run of ours measures it; empty if one does.
+        repeats: The table that has the same figures; empty if none has. Such a column alone is no
+            reason to show its table.
+    """
+
+    name: str
+    unit: Literal["percent", "score", "number"] = "percent"
+    lower_is_better: bool = False
+    tasks: tuple[str, ...] = ()
+    shots: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    metric: str = "acc"
+    category: str = ""
+    subject: str = ""
+    mean_of: tuple[str, ...] = ()
+    unmeasured: str = ""
+    repeats: str = ""
+
+    @property
+    def named(self) -> tuple[NamedTask, ...]:
+        """What the names of its tasks stand for."""
+        return tuple(find_task(name) for name in self.tasks)
+
+    def shots_of(self, task: NamedTask) -> int:
+        """Return with how many worked examples it measures one of its tasks."""
+        return task.shots if self.shots is None else self.shots
+
+    def subjects_of(self, task: NamedTask) -> tuple[Subject, ...]:
+        """Return the subjects that it measures of one of its tasks."""
+        return tuple(
+            subject
+            for subject in task.subjects
+            if self.category in ("", subject.category) and self.subject in ("", subject.name)
+        )
+
+
+class _Table(_Entry, frozen=True):
+    """A table as its file declares it; see `PublishedTable`."""
+
+    number: int
+    title: str
+    columns: Annotated[tuple[PublishedColumn, ...], msgspec.Meta(min_length=1)]
+    part: str = ""
+    headline: str = ""
+    protocol: str = ""
+    transposed: bool = False
+    kinds: dict[str, RowKind] = {}
+
+
+class _File(_Entry, frozen=True):
+    benchmark: str
+    paper: str
+    tables: tuple[_Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row of a published table.
+
+    Attributes:
+        model: Whose it is, as printed.
+        kind: A `model`, `human` for people, `random` for random answers, `control` for answers by
+            professionals, `rule_based` for a program, or the `average` of the other rows.
+        values: Column → its score; shares from 0 to 1, others as printed; None where it is missing.
+    """
+
+    model: str
+    kind: RowKind
+    values: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """A table of scores in a paper.
+
+    Attributes:
+        name: Short name: benchmark, number and part.
+        benchmark: The benchmark in the catalogue.
+        source: The paper and the number of the table.
+        title: What it shows, in our words.
+        headline: The column to read first; empty for a table of subjects.
+        protocol: How the paper's measurement differs from ours, and what else to know of it.
+        transposed: Whether the paper prints its columns as rows.
+        columns: Its columns, without that of the names.
+        rows: Its rows, in the paper's order.
+    """
+
+    name: str
+    benchmark: str
+    source: str
+    title: str
+    headline: str
+    protocol: str
+    transposed: bool
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
+
+    def column(self, name: str) -> PublishedColumn:
+        """Return a column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def row(self, model: str) -> PublishedRow:
+        """Return a row by its name."""
+        return next(row for row in self.rows if row.model == model)
+
+
+@cache
+def published_tables() -> tuple[PublishedTable, ...]:
+    """Return every published table, by benchmark and number.
+
+    Raises:
+        CatalogueError: A data file is wrong.
+
+    Example:
+        >>> table = next(table for table in published_tables() if table.name == "hkcanto_eval_7")
+        >>> table.source, table.row("Human").values["Average"]
+        ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
+    """
+    return tuple(table for path in sorted(PUBLISHED.glob("*.toml")) for table in read_tables(path))
+
+
+def tables_of(task: str) -> tuple[PublishedTable, ...]:
+    """Return the published tables with a column for a task.
+
+    Args:
+        task: The name of a task, a variant or a subject in lm-eval.
+
+    Raises:
+        CatalogueError: There is no such task.
+
+    Example:
+        >>> [table.name for table in tables_of("hkcanto_g2p")]
+        ['hkcanto_eval_3']
+        >>> [table.name for table in tables_of("tmmluplus_gen_economics_sc")]
+        ['tmmluplus_4']
+    """
+    wanted = find_task(task)
+    return tuple(
+        table
+        for table in published_tables()
+        if any(
+            (named.entry.name, named.variant) == (wanted.entry.name, wanted.variant)
+            for column in table.columns
+            for named in column.named
+        )
+    )
+
+
+def read_tables(path: Path) -> tuple[PublishedTable, ...]:
+    """Read and check the tables of one benchmark.
+
+    Args:
+        path: A TOML file in the form of `published/hkcanto_eval.toml`. The cells of its table 1 are
+            beside it, in `hkcanto_eval_1.csv`.
+
+    Raises:
+        CatalogueError: A file contradicts itself or the catalogue; the message says where.
+    """
+    try:
+        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise CatalogueError(f"{path.name}: {error}. Mend this entry.") from error
+    find_benchmark(file.benchmark)
+    tables = []
+    for table in file.tables:
+        name = "_".join(filter(None, (path.stem, str(table.number), table.part)))
+        for problem in _problems(table):
+            raise CatalogueError(f"{path.name}, table {table.number}: {problem}. Mend this entry.")
+        tables.append(
+            PublishedTable(
+                name=name,
+                benchmark=file.benchmark,
+                source=f"{file.paper}, Table {table.number}",
+                title=table.title,
+                headline=table.headline,
+                protocol=table.protocol.strip(),
+                transposed=table.transposed,
+                columns=table.columns,
+                rows=tuple(_rows(path.with_name(f"{name}.csv"), table)),
+            )
+        )
+    return tuple(tables)
+
+
+def _problems(table: _Table) -> Iterator[str]:
+    names = [column.name for column in table.columns]
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        yield f"columns {repeated} are there twice"
+    if table.headline not in names and not (table.transposed and not table.headline):
+        yield f"there is no column {table.headline!r} for its headline"
+    for column in table.columns:
+        for problem in _column_problems(column, names):
+            yield f"column {column.name!r} {problem}"
+
+
+def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]:
+    if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
+        yield "must have either tasks, or mean_of, or say under unmeasured why not"
+    if unknown := set(column.mean_of) - set(names):
+        yield f"is the mean of columns that do not exist: {sorted(unknown)}"
+    if unknown := set(column.tasks) - named_tasks().keys():
+        yield f"has tasks that do not exist: {sorted(unknown)}"
+        return
+    for task in column.named:
+        metrics = {metric.name: metric for metric in kinds()[task.entry.kind].METRICS}
+        sets = {group for subject in task.subjects for group in subject.groups}
+        sets |= {*task.entry.types, *task.entry.coarse, "macro", "category_macro"}
+        known = {*metrics, *(f"acc_{name}" for name in sets if "acc" in metrics)}
+        of_corpus = column.metric in metrics and metrics[column.metric].corpus
+        if not column.unmeasured and column.metric not in known:
+            yield f"has a metric {column.metric!r} that {task.name} does not have"
+        elif (column.unit == "score") != of_corpus:
+            yield f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
+        if not column.subjects_of(task):
+            yield (
+                f"is restricted to category {column.category!r} and subject {column.subject!r}, "
+                f"which {task.name} does not have"
+            )
+
+
+def _rows(path: Path, table: _Table) -> Iterator[PublishedRow]:
+    where = f"{path.name}, table {table.number}"
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file, strict=True))
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(lines[0]):
+            raise CatalogueError(
+                f"{where}, row {number} ({line[0]!r}): it has {len(line)} cells, and the header "
+                f"has {len(lines[0])}. Mend this row."
+            )
+    if table.transposed:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    header, *lines = lines
+    if header[1:] != [column.name for column in table.columns]:
+        declared = [column.name for column in table.columns]
+        raise CatalogueError(
+            f"{where}: its columns are {header[1:]}, but {declared} are declared. Make them equal."
+        )
+    models = [line[0] for line in lines]
+    for model, count in Counter(models).items():
+        if count > 1:
+            raise CatalogueError(f"{where}, row {model!r}: it is there twice. Remove one.")
+    if unknown := table.kinds.keys() - set(models):
+        raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
+    for line in lines:
+        values = {
+            column.name: _value(cell, column, f"{where}, row {line[0]!r}")
+            for column, cell in zip(table.columns, line[1:], strict=True)
+        }
+        yield PublishedRow(line[0], table.kinds.get(line[0], "model"), values)
+
+
+def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
+    if not cell:
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = float("nan")
+    highest = float("inf") if column.unit == "number" else 100
+    if not 0 <= value <= highest:
+        raise CatalogueError(
+            f"{where}, column {column.name!r}: {cell!r} is no number from 0 to {highest:g}. "
+            "Correct it, or leave the cell empty."
+        )
+    return round(value / 100, 6) if column.unit == "percent" else value

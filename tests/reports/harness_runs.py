@@ -1,0 +1,94 @@
+"""Runs of the real harnesses in this process, that leave the logs which a user would have."""
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
+
+from ..lm_eval.evaluating import evaluate
+
+Answer = Callable[[str], str]
+
+FORMS = (
+    "{}",
+    "答案：{}",
+    "<think>諗下先。</think>{}",
+    "<think>未諗完，{}",
+    "唔知",
+    "對唔住，我無法回答呢條問題。",
+)
+TRANSLATIONS = (
+    "佢話聽日會落雨，記得帶遮。",
+    "洗衣機又壞咗，師傅話整番好過買新嘅。",
+    "他說明天會下雨，記得帶傘。",
+)
+
+
+def answer(prompt: str) -> str:
+    """Return an answer that depends on nothing but the prompt."""
+    number = zlib.crc32(prompt.encode())
+    if "翻譯" in prompt:
+        return TRANSLATIONS[number % len(TRANSLATIONS)]
+    return FORMS[number // 7 % len(FORMS)].format("ABCD"[number % 4])
+
+
+class AnsweringLM(LM):  # type: ignore[misc]
+    """A model of lm-eval that answers as it is told to, and prefers some letter."""
+
+    tokenizer_name = "answering"
+
+    def __init__(self, answer: Answer = answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        del disable_tqdm
+        return [self.answer(request.args[0]) for request in requests]
+
+    def loglikelihood(self, requests: list[Instance], **_: Any) -> list[tuple[float, bool]]:
+        return [(-float(zlib.crc32(str(request.args).encode())), False) for request in requests]
+
+    def loglikelihood_rolling(self, *_: Any, **__: Any) -> list[float]:
+        raise NotImplementedError
+
+
+def run_lm_eval(folder: Path, *tasks: str, model: Any = None, **options: Any) -> Path:
+    """Run tasks as `lm_eval --output_path --log_samples` does; returns the results file."""
+    tracker = EvaluationTracker(output_path=str(folder))
+    results = evaluate(
+        *tasks, model=model or AnsweringLM(), evaluation_tracker=tracker, log_samples=True, **options
+    )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results, samples)
+    for task in results["configs"]:
+        tracker.save_results_samples(task, samples[task])
+    (file,) = folder.rglob(f"results_{tracker.date_id}.json")
+    return file
+
+
+def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
+    """Return a model of Inspect that answers as it is told to, in seven tokens."""
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    def respond(messages: list[Any], *_: Any) -> ModelOutput:
+        text = answer("".join(message.text for message in messages))
+        output = ModelOutput.from_content("answering", text, stop_reason=stop_reason)
+        # Without usage Inspect counts tokens with an encoding that it would have to download.
+        output.usage = ModelUsage(input_tokens=5, output_tokens=7, total_tokens=12)
+        return output
+
+    return get_model("mockllm/AnsweringLM", custom_outputs=respond, memoize=False)
+
+
+def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> Path:
+    """Run a task as `inspect eval` does; returns the log."""
+    from inspect_ai import eval as inspect_eval
+
+    (log,) = inspect_eval(
+        task, model=model or answering_model(), log_dir=str(folder), display="none", **options
+    )
+    return Path(log.location.removeprefix("file://"))

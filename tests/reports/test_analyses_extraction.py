@@ -1,0 +1,111 @@
+"""Extraction health."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from hkcanto_tasks.reports.analyses import extraction
+from hkcanto_tasks.reports.blocks import Block, Note, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+
+def blocks(*runs: Evaluation) -> Sequence[Block]:
+    (section,) = extraction.sections(runs)
+    return section.blocks
+
+
+def values(table: Block, row: int = 0) -> dict[str, object]:
+    assert isinstance(table, Table)
+    cells = table.rows[row].cells
+    return {column.name: cell.value for column, cell in zip(table.columns, cells, strict=True)}
+
+
+def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Evaluation:
+    return evaluation(
+        "hkcanto_law",
+        {"acc": [0.0] * count, "unparsed_rate": [1.0] * unparsed + [0.0] * (count - unparsed)},
+        truncated=[1.0] * truncated + [0.0] * (count - truncated),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def warnings(*runs: Evaluation) -> list[str]:
+    return [block.text for block in blocks(*runs) if isinstance(block, Note)]
+
+
+def test_each_share_is_of_all_responses() -> None:
+    run = law(
+        4,
+        unparsed=2,
+        truncated=1,
+        refused=[1, 0, 0, 0],
+        response_lengths=[0, 2, 4, 10],
+        reasoning_lengths=[0, 0, 100, 300],
+        output_tokens=[np.nan, 1, 2, 6],
+    )
+
+    found = values(blocks(run)[0])
+
+    assert found["Unparsed"] == 0.5
+    assert (found["Truncated"], found["Refused"], found["Empty"]) == (0.25, 0.25, 0.25)
+    assert found["Mean length"] == 4.0
+    assert found["95th percentile"] == pytest.approx(9.1)  # 4 + 0.85 · (10 − 4)
+    assert found["Mean reasoning"] == 200.0
+    assert found["Mean output tokens"] == 3.0
+
+
+def test_what_a_harness_does_not_log_is_missing() -> None:
+    found = values(blocks(evaluation("hkcanto_g2p", {"cer_published": [0.0]}))[0])
+
+    missing = ("Unparsed", "Truncated", "Mean reasoning", "Mean output tokens")
+    assert [found[name] for name in missing] == [None] * 4
+
+
+@pytest.mark.parametrize(("unparsed", "warned"), [(2, False), (3, True)])
+def test_more_than_two_percent_unparsed_is_warned_of(unparsed: int, warned: bool) -> None:
+    assert any("No answer could be read" in text for text in warnings(law(unparsed=unparsed))) == (
+        warned
+    )
+
+
+@pytest.mark.parametrize(("truncated", "warned"), [(1, False), (2, True)])
+def test_more_than_one_percent_truncated_is_warned_of(truncated: int, warned: bool) -> None:
+    found = warnings(law(truncated=truncated))
+
+    assert any("limit of length" in text and "2.0%" in text for text in found) == warned
+
+
+def test_the_five_worst_subjects_are_named() -> None:
+    names = ["dentistry", "physics", "hk_law", "optometry", "mechanical", "pharmacy", "hk_music"]
+    unread = [0, 1, 2, 3, 4, 5, 6]
+    run = evaluation(
+        "hkmmlu",
+        {"unparsed_rate": [float(place < bad) for bad in unread for place in range(10)]},
+        subjects=[name for name in names for _ in range(10)],
+    )
+
+    table = blocks(run)[-1]
+
+    assert isinstance(table, Table)
+    assert [(row.cells[2].value, row.cells[5].value) for row in table.rows] == [
+        ("Hong Kong Music", 0.6),
+        ("Pharmacy", 0.5),
+        ("Mechanical", 0.4),
+        ("Optometry", 0.3),
+        ("Hong Kong Law", 0.2),
+    ]
+
+
+def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
+    likelihood = evaluation("hkcanto_law_mc", {"acc": [1.0]})
+
+    table, note = blocks(law(1), likelihood)
+
+    assert isinstance(table, Table)
+    assert len(table.rows) == 1
+    assert isinstance(note, Note)
+    assert "1 by log-likelihood" in note.text
+    assert list(extraction.sections([likelihood])) == []

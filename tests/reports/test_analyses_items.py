@@ -1,0 +1,75 @@
+"""Wrong answers for people to look at."""
+
+from dataclasses import replace
+
+from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.reports.analyses import items
+from hkcanto_tasks.reports.blocks import ItemView
+from hkcanto_tasks.reports.evaluations import Evaluation, ItemText
+
+from .building import evaluation
+
+
+def with_texts(run: Evaluation) -> Evaluation:
+    texts = [ItemText(f"prompt {i}", f"response {i}", "A", "B") for i in range(len(run.items))]
+    return replace(run, items=replace(run.items, texts=texts))
+
+
+def view(*runs: Evaluation) -> ItemView:
+    (section,) = items.sections(runs)
+    (found,) = [block for block in section.blocks if isinstance(block, ItemView)]
+    return found
+
+
+def test_items_are_shown_only_if_they_were_asked_for() -> None:
+    assert list(items.sections([evaluation("hkcanto_law", {"acc": [0.0]})])) == []
+
+
+def test_wrong_answers_are_shown_with_their_texts() -> None:
+    run = evaluation(
+        "hkmmlu", {"acc": [1.0, 0.0]}, subjects=["dentistry", "hk_law"], ids=["a", "b"]
+    )
+
+    (row,) = view(with_texts(run)).rows
+
+    assert (row.item, row.subject, row.prompt) == ("b", "Hong Kong Law", "prompt 1")
+    assert (row.response, row.answer, row.target, row.correct) == ("response 1", "A", "B", False)
+    assert row.task == "HKMMLU, 0-shot"
+
+
+def test_two_hundred_of_many_are_spread_evenly() -> None:
+    many = with_texts(evaluation("hkcanto_law", {"acc": [0.0] * 399}))
+
+    found = view(many)
+
+    assert [row.prompt for row in found.rows] == [f"prompt {i}" for i in range(0, 399, 2)]
+    assert found.left_out == 199
+
+
+def test_each_model_has_room_of_its_own() -> None:
+    runs = [
+        with_texts(evaluation("hkcanto_law", {"acc": [0.0] * 201}, label=label))
+        for label in ("a", "b")
+    ]
+
+    found = view(*runs)
+
+    assert [row.model for row in found.rows] == ["a"] * 200 + ["b"] * 200
+    assert found.left_out == 2
+
+
+def test_the_worst_come_first_where_there_is_no_right_and_wrong() -> None:
+    g2p = with_texts(evaluation("hkcanto_g2p", {"cer_published": [0.1, 0.0, 0.9, 0.5]}))
+
+    assert [row.prompt for row in view(g2p).rows] == ["prompt 2", "prompt 3", "prompt 0"]
+
+
+def test_translations_are_ordered_by_their_own_score() -> None:
+    pairs = [
+        Pair("我食飯", "我食咗飯", "I have eaten."),
+        Pair("我食咗飯", "我食咗飯", "I have eaten."),
+        Pair("", "我食咗飯", "I have eaten."),
+    ]
+    run = evaluation("hkcanto_translation_en_yue", {"empty": [0, 0, 1]}, pairs=pairs)
+
+    assert [row.prompt for row in view(with_texts(run)).rows] == ["prompt 2", "prompt 0"]

@@ -1,0 +1,119 @@
+"""Accuracy by length."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hkcanto_tasks.reports.analyses import lengths
+from hkcanto_tasks.reports.analyses.lengths import equal_bins, step_bins
+from hkcanto_tasks.reports.blocks import Chart, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+
+def shown(*runs: Evaluation) -> list[Table]:
+    return [
+        block
+        for section in lengths.sections(runs)
+        for block in section.blocks
+        if isinstance(block, Table)
+    ]
+
+
+def rows(table: Table) -> list[list[object]]:
+    return [[cell.value for cell in row.cells] for row in table.rows]
+
+
+def test_characters_are_cut_into_bins_of_equal_counts() -> None:
+    run = evaluation(
+        "hkcanto_law",
+        {"acc": [1.0] * 10 + [0.0] * 5 + [1.0] * 5},
+        question_lengths=[*range(1, 11), *range(31, 41)],
+    )
+
+    (table,) = shown(run)
+
+    assert table.columns[0].name == "Question length in characters"
+    assert rows(table) == [["1–30", 10, 1.0], ["31 or more", 10, 0.5]]
+
+
+def test_tokens_are_cut_in_the_papers_steps() -> None:
+    run = evaluation(
+        "hkcanto_law",
+        {"acc": [1.0] * 10 + [0.0] * 10},
+        question_lengths=[199] * 10 + [200] * 10,
+    )
+
+    (table,) = shown(replace(run, length_unit="tokens of gpt2"))
+
+    assert rows(table) == [["0–199", 10, 1.0], ["200 or more", 10, 0.0]]
+
+
+def test_intervals_are_wilsons() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1.0] * 10 + [0.0] * 10}, question_lengths=range(1, 21))
+
+    (table,) = shown(run)
+
+    # Wilson for 10 of 10: from 10 / (10 + 3.8415) to 1.
+    first = table.rows[0].cells[2]
+    assert (first.low, first.high) == (pytest.approx(10 / 13.8415, abs=1e-4), pytest.approx(1.0))
+
+
+def test_small_steps_are_joined_to_a_neighbour() -> None:
+    sizes = np.repeat([100, 300, 500, 700, 900], [10, 3, 8, 10, 9])
+
+    # 3 + 8 make eleven; the nine at the end go to the step before them.
+    assert [str(part) for part in step_bins(sizes)] == ["0–199", "200–599", "600 or more"]
+
+
+def test_every_length_is_in_exactly_one_bin() -> None:
+    drawn = np.random.default_rng(1).lognormal(4, 1, 500).astype(np.int64)
+
+    for bins in (equal_bins(drawn), step_bins(drawn)):
+        assert np.array_equal(sum(part.holds(drawn).astype(int) for part in bins), np.ones(500))
+        assert all(part.holds(drawn).sum() >= 10 for part in bins)
+
+
+def test_many_items_of_one_length_stay_together() -> None:
+    bins = equal_bins(np.repeat([5, 6], [60, 20]))
+
+    assert [str(part) for part in bins] == ["5", "6 or more"]
+
+
+def test_reasoning_is_shown_where_there_is_some() -> None:
+    acc = {"acc": [1.0] * 10 + [0.0] * 10 + [1.0] * 5}
+    reasoning = [50] * 10 + [600] * 10 + [0] * 5
+    run = evaluation("hkmmlu_cot", acc, subjects=["dentistry"] * 25, reasoning_lengths=reasoning)
+
+    (table,) = shown(run)  # all questions are equally long: nothing to show of them
+
+    assert table.columns[0].name == "Reasoning length in characters"
+    assert rows(table) == [["50–599", 10, 1.0], ["600 or more", 10, 0.0]]
+
+
+def test_a_model_with_few_items_in_a_bin_has_no_figure_there() -> None:
+    acc = {"acc": [1.0] * 20}
+    even = evaluation("hkcanto_law", acc, label="a", reasoning_lengths=[10] * 10 + [90] * 10)
+    terse = evaluation("hkcanto_law", acc, label="b", reasoning_lengths=[10] * 17 + [90] * 3)
+
+    (table,) = shown(even, terse)
+
+    assert rows(table) == [["10–89", 1.0, 10, 1.0, 17], ["90 or more", 1.0, 10, None, 3]]
+    assert table.rows[1].cells[3].note == "fewer than 10 items"
+
+
+def test_the_chart_keeps_the_order_of_the_bins() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1.0] * 40}, question_lengths=range(80, 120))
+    (section,) = lengths.sections([run])
+    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
+
+    order = chart.spec["layer"][1]["encoding"]["x"]["sort"]
+    assert order == ["80–89", "90–99", "100–109", "110 or more"]
+
+
+def test_too_few_items_say_nothing_about_length() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1.0] * 15}, question_lengths=range(15))
+
+    assert list(lengths.sections([run])) == []

@@ -1,0 +1,124 @@
+"""Results by category, subset and subject."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from hkcanto_tasks.reports.analyses import subjects
+from hkcanto_tasks.reports.blocks import Chart, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+
+def tables(*runs: Evaluation) -> dict[str, Table]:
+    (section,) = subjects.sections(runs)
+    found = [block for block in section.blocks if isinstance(block, Table)]
+    return {table.name.split("_")[0]: table for table in found}
+
+
+def figures(table: Table, model: str) -> dict[object, object]:
+    place = [column.name for column in table.columns].index(model)
+    return {row.cells[0].value: row.cells[place].value for row in table.rows}
+
+
+def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Evaluation:
+    names = ["dentistry", "dentistry", "hkdse_physics", "hk_law"]
+    sets: list[tuple[str, ...]] = [(), (), ("hkdse",), ("hk_specific",)]
+    return evaluation(task, {"acc": acc}, subjects=names, groups=sets, label=label)
+
+
+def test_categories_and_subsets_of_all_models_stand_side_by_side() -> None:
+    found = tables(hkmmlu("a", [1, 1, 0, 1]), hkmmlu("b", [0, 0, 0, 1]))["categories"]
+
+    assert figures(found, "a") == {
+        "All questions": pytest.approx(3 / 4),
+        "Mean over subjects": pytest.approx(2 / 3),
+        "STEM": pytest.approx(2 / 3),
+        "Humanities": 1.0,
+        "HKDSE": 0.0,
+        "Hong Kong-specific": 1.0,
+    }
+    assert figures(found, "b")["STEM"] == 0.0
+    assert figures(found, "Items")["STEM"] == 3
+
+
+def test_intervals_are_wilsons() -> None:
+    found = tables(hkmmlu("a", [1, 1, 0, 1]))["categories"]
+
+    # Wilson's interval of 3 successes in 4, worked with z = 1.96: (3 + 1.92) / (4 + 3.84) ± …
+    whole = found.rows[0].cells[2]
+    assert (whole.low, whole.high) == (
+        pytest.approx(0.3006, abs=1e-4),
+        pytest.approx(0.9544, abs=1e-4),
+    )
+
+
+def test_tmmluplus_averages_a_category_over_its_subjects() -> None:
+    run = evaluation(
+        "tmmluplus_gen",
+        {"acc": [1, 0, 0, 0, 1, 1]},
+        subjects=["physics", "physics", "physics", "physics", "organic_chemistry", "accounting"],
+    )
+    (section,) = subjects.sections([run])
+    found = figures(section.blocks[0], "model")  # type: ignore[arg-type]
+
+    assert found["STEM"] == pytest.approx((1 / 4 + 1) / 2)
+    assert found["Mean over categories"] == pytest.approx(((1 / 4 + 1) / 2 + 1) / 2)
+
+
+def test_each_subject_has_both_names_and_its_number_of_items() -> None:
+    found = tables(hkmmlu("a", [1, 0, 0, 1]))["subjects"]
+
+    assert [[cell.value for cell in row.cells] for row in found.rows] == [
+        ["Dentistry", "牙醫學", "STEM", 2, 0.5],
+        ["HKDSE Physics", "香港中學文憑考試物理", "STEM", 1, 0.0],
+        ["Hong Kong Law", "香港法律", "Humanities", 1, 1.0],
+    ]
+
+
+def test_types_of_question_are_shown_for_a_task_of_one_subject() -> None:
+    sets = [("homophone",), ("rhyme",), ("tone", "misc"), ("couplet", "misc")]
+    run = evaluation("hkcanto_phonology", {"acc": [1, 0, 1, 0]}, groups=sets)
+
+    found = tables(run)
+
+    assert list(found) == ["categories"]
+    assert figures(found["categories"], "model") == {
+        "All questions": 0.5,
+        "Homophone": 1.0,
+        "Rhyme": 0.0,
+        "Tone": 1.0,
+        "Couplet": 0.0,
+        "Miscellaneous": 0.5,
+    }
+
+
+def test_a_model_without_a_subject_has_an_empty_cell() -> None:
+    part = evaluation("hkmmlu", {"acc": [1]}, subjects=["dentistry"], label="b")
+
+    found = figures(tables(hkmmlu("a", [1, 1, 1, 1]), part)["subjects"], "b")
+
+    assert found == {"Dentistry": 1.0, "HKDSE Physics": None, "Hong Kong Law": None}
+
+
+def test_the_heat_map_holds_every_subject_and_model_and_little_more() -> None:
+    names = ["dentistry", "hk_law", "physics", "hk_music", "optometry", "mechanical"]
+    acc = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    runs = [evaluation("hkmmlu", {"acc": acc}, subjects=names, label=label) for label in ("a", "b")]
+    (section,) = subjects.sections(runs)
+    heat_map = [block for block in section.blocks if isinstance(block, Chart)][-1]
+
+    places = heat_map.spec["encoding"]["y"]["scale"]["domain"]
+    assert places[:5] == ["— STEM", "Optometry", "Physics", "Dentistry", "Mechanical"]
+    (values,) = heat_map.spec["datasets"].values()
+    assert len(values) == 12
+    assert set(values[0]) == {
+        "row", "chinese", "series", "value", "low", "high", "n",
+    }  # fmt: skip
+
+
+def test_tasks_without_right_and_wrong_have_no_section() -> None:
+    run = evaluation("hkcanto_g2p", {"cer_published": [0.5, 0.0]})
+
+    assert list(subjects.sections([run])) == []

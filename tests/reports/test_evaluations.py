@@ -1,0 +1,47 @@
+"""What an evaluation says of itself."""
+
+from dataclasses import replace
+
+from .building import evaluation
+
+
+def _run(task, count, **options):
+    made = evaluation(task, {"acc": [1] * count})
+    return replace(made, options={**made.options, **options})
+
+
+def test_a_run_of_all_items_is_complete():
+    assert _run("hkcanto_orthography", 100).complete
+    assert not _run("hkcanto_orthography", 99).complete
+
+
+def test_the_worked_examples_of_sentiment_are_not_missed():
+    # 1,200 and 399 rows, of which the first is the example (HKCanto-Eval's release).
+    made = evaluation(
+        "hkcanto_sentiment",
+        {"acc": [1] * 1597},
+        subjects=["openrice"] * 1199 + ["facebook"] * 398,
+    )
+    assert made.complete
+
+
+def test_a_sample_of_the_size_asked_for_is_complete():
+    assert _run("hkmmlu_translation_yue_zh", 2000, size="2000").complete
+    assert not _run("hkmmlu_translation_yue_zh", 1999, size="2000").complete
+
+
+def test_epochs_of_an_item_count_once():
+    made = evaluation("hkcanto_orthography", {"acc": [1] * 100}, ids=["one"] * 100)
+    assert not made.complete
+
+
+def test_the_condition_names_what_is_not_the_default():
+    assert _run("hkcanto_orthography", 1).condition == "5-shot"
+    assert _run("hkcanto_orthography", 1, prompt="yue+scaffold").condition == (
+        "5-shot, prompt:yue+scaffold"
+    )
+
+
+def test_items_of_subjects_are_found():
+    made = evaluation("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
+    assert made.items.of_subjects(["a", "z"]).tolist() == [True, False, True]

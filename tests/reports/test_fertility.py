@@ -1,0 +1,269 @@
+"""Tokenizer fertility: tokenizers whose fertility is known by hand."""
+
+import builtins
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
+from hkcanto_tasks.reports.fertility import (
+    FertilityRow,
+    Tokenizer,
+    fertility,
+    load_tokenizer,
+    sections,
+)
+
+from .building import evaluation
+
+tokenizers = pytest.importorskip("tokenizers")
+
+TINY_MODEL = Path("~/.cache/hkcanto-tests/gemma3-270m").expanduser()
+
+
+@pytest.fixture
+def bytes_file(tmp_path: Path) -> Path:
+    """A byte-level tokenizer without merges: a token for each byte in UTF-8."""
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    made = tokenizers.Tokenizer(
+        tokenizers.models.BPE(vocab={each: i for i, each in enumerate(alphabet)}, merges=[])
+    )
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.add_special_tokens(["<s>"])
+    start = [("<s>", made.token_to_id("<s>"))]
+    made.post_processor = tokenizers.processors.TemplateProcessing("<s> $A", special_tokens=start)
+    made.enable_truncation(max_length=8)
+    made.enable_padding()
+    path = tmp_path / "bytes" / "tokenizer.json"
+    path.parent.mkdir()
+    made.save(str(path))
+    return path
+
+
+def by_characters(texts):
+    return [len(text) for text in texts]
+
+
+def row(**changes) -> FertilityRow:
+    """800 tokens for 1,000 characters, 400 of them Chinese."""
+    made = FertilityRow("mine", "tmmluplus", "tmmluplus_gen", "rev", 10, 800, 1000, 400, 100)
+    return replace(made, **changes)
+
+
+def table(section: Section, name: str) -> Table:
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.name == name]
+    assert all(len(each.cells) == len(found.columns) for each in found.rows)
+    return found
+
+
+def data_of(chart: Chart) -> list[dict[str, object]]:
+    (values,) = chart.spec["datasets"].values()
+    return values
+
+
+def test_a_byte_tokenizer_needs_three_tokens_for_a_chinese_character(bytes_file: Path):
+    count = load_tokenizer(str(bytes_file))
+    assert count("廣東話") == 9
+    assert count("abc") == 3
+    assert count("") == 0
+
+
+def test_neither_special_tokens_nor_truncation_nor_padding_count(bytes_file: Path):
+    count = load_tokenizer(str(bytes_file))
+    assert count.count(["a" * 50, "b"]) == [50, 1]
+
+
+def test_a_folder_with_a_tokenizer_is_a_tokenizer(bytes_file: Path):
+    assert load_tokenizer(str(bytes_file.parent))("話") == 3
+
+
+def test_a_lone_surrogate_is_counted_as_the_question_mark_that_replaces_it(bytes_file: Path):
+    assert load_tokenizer(str(bytes_file))("a\ud800b") == 3
+
+
+def test_fertility_is_all_tokens_over_all_characters(bytes_file: Path):
+    questions = [sample.question for sample in load_task("tmmluplus_gen").samples]
+    (found,) = fertility({"bytes": load_tokenizer(str(bytes_file))}, ["tmmluplus"])
+    assert found.questions == len(questions)
+    assert found.characters == sum(len(text) for text in questions)
+    assert found.tokens == sum(len(text.encode()) for text in questions)
+    assert found.fertility == found.tokens / found.characters
+    assert found.data == "sample"
+
+
+def test_the_options_are_counted_and_the_instruction_is_not():
+    seen: list[str] = []
+
+    def count(texts):
+        seen.extend(texts)
+        return by_characters(texts)
+
+    fertility({"any": Tokenizer("any", count)}, ["tmmluplus"])
+    sample = load_task("tmmluplus_gen").samples[0]
+    (text,) = [text for text in seen if text == sample.question]
+    assert all(choice in text for choice in sample.choices)
+    assert "考試單選題" not in "".join(seen)
+
+
+def test_characters_written_in_bytes_are_split(bytes_file: Path):
+    (bytes_row,) = fertility({"bytes": load_tokenizer(str(bytes_file))}, ["tmmluplus"])
+    (whole,) = fertility({"characters": Tokenizer("characters", by_characters)}, ["tmmluplus"])
+    assert bytes_row.split_share == 1
+    assert whole.split_share == 0
+
+
+def test_a_blank_that_a_tokenizer_puts_in_front_splits_no_character():
+    def with_blank(texts):  # as SentencePiece does at the start of a text
+        return [len(text) + 1 for text in texts]
+
+    (found,) = fertility({"blank": Tokenizer("blank", with_blank)}, ["tmmluplus"])
+    assert found.split_share == 0
+
+
+def test_every_task_of_every_benchmark_has_a_row_for_each_tokenizer():
+    characters = Tokenizer("characters", by_characters)
+    rows = fertility({"a": characters, "b": characters})
+    tasks = {each.task for each in rows}
+    assert {
+        "hkmmlu",
+        "tmmluplus_gen",
+        "hkcanto_mmlu_yue",
+        "hkcanto_g2p",
+        "hkcanto_fluency",
+    } <= tasks
+    assert len(rows) == 2 * len(tasks)
+    assert all(each.fertility == 1 for each in rows)
+
+
+def test_a_task_can_be_named_instead_of_a_benchmark():
+    (found,) = fertility({"c": Tokenizer("c", by_characters)}, ["hkcanto_law"])
+    assert (found.benchmark, found.task) == ("hkcanto", "hkcanto_law")
+
+
+def test_an_unknown_benchmark_is_refused():
+    with pytest.raises(CatalogueError, match="nonsense"):
+        fertility({"c": Tokenizer("c", by_characters)}, ["nonsense"])
+
+
+def test_a_file_that_is_not_there_is_said_to_be():
+    with pytest.raises(OptionError, match="no such file"):
+        load_tokenizer("none/tokenizer.json")
+
+
+def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text("{}")
+    with pytest.raises(OptionError, match=r"tokenizer\.json is no tokenizer"):
+        load_tokenizer(str(path))
+
+
+def test_without_a_network_the_hub_says_what_to_set(monkeypatch: pytest.MonkeyPatch):
+    transformers = pytest.importorskip("transformers")
+
+    def offline(*_: object, **__: object):
+        raise OSError("We couldn't connect")
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", offline)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", offline)
+    with pytest.raises(
+        NetworkUnavailable, match=r"(?s)some/model: .*couldn't connect.*HF_ENDPOINT"
+    ):
+        load_tokenizer("some/model")
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("tiktoken:o200k_base", "tiktoken"), ("some/model", "transformers"), ("", "tokenizers")],
+)
+def test_a_missing_package_is_named(
+    name: str, package: str, bytes_file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    found = builtins.__import__
+
+    def without(module: str, *rest: object, **more: object):
+        if module == package:
+            raise ImportError(module)
+        return found(module, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(OptionError, match=f"pip install {package}"):
+        load_tokenizer(name or str(bytes_file))
+
+
+def test_an_unknown_encoding_of_tiktoken_is_refused_with_those_that_exist():
+    pytest.importorskip("tiktoken")
+    with pytest.raises(OptionError, match="o200k_base"):
+        load_tokenizer("tiktoken:o300k")
+
+
+def test_the_table_has_a_row_for_each_tokenizer():
+    (section,) = sections([row(), row(tokenizer="bytes", tokens=2200, split=400)])
+    cells = [[cell.value for cell in each.cells] for each in table(section, "fertility").rows]
+    assert cells == [
+        ["mine", "TMMLU+", 0.8, 0.25, 800, 1000, 10, "rev"],
+        ["bytes", "TMMLU+", 2.2, 1, 2200, 1000, 10, "rev"],
+    ]
+
+
+def test_a_run_stands_beside_the_published_models_in_their_unit():
+    # Two subjects of one category: the mean over categories is the mean of their accuracies.
+    run = evaluation(
+        "tmmluplus_gen",
+        {"acc": [1, 0, 1]},
+        label="mine",
+        subjects=["physics", "physics", "dentistry"],
+    )
+    (section,) = sections([row()], [run])
+    found = table(section, "fertility_tmmluplus_gen")
+    by_model = {each.cells[0].value: each for each in found.rows}
+    mine, qwen = by_model["mine"], by_model["Qwen-7B"]
+    assert mine.kind == "run"
+    assert mine.cells[2].value == 2  # 800 tokens for 400 Chinese characters
+    # TMMLU+, Table 6.
+    assert qwen.kind == "published"
+    assert [cell.value for cell in qwen.cells[2:]] == [1.40, pytest.approx(0.4001)]
+    assert sum(each.kind == "published" for each in found.rows) == 15
+    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
+    assert len(data_of(chart)) == 16
+
+
+def test_beside_sample_data_nothing_is_published():
+    run = evaluation("hkmmlu", {"acc": [1, 0]}, label="mine", data="sample")
+    sample = row(data="sample", task="hkmmlu", benchmark="hkmmlu")
+    (section,) = sections([sample], [run])
+    (only,) = table(section, "fertility_hkmmlu").rows
+    assert [cell.value for cell in only.cells] == ["mine", "HKMMLU, 0-shot, sample data", 0.8, 0.5]
+    assert [b.name for b in sections([row(data="sample")])[0].blocks] == ["fertility"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        evaluation("hkmmlu", {"acc": [1]}, label="another"),
+        evaluation("hkmmlu", {"acc": [1]}, label="mine", data="sample"),
+        evaluation("hkmmlu_sc", {"acc": [1]}, label="mine"),
+        evaluation("hkcanto_law", {"acc": [1]}, label="mine"),
+    ],
+    ids=["another model", "sample data", "another script", "another task"],
+)
+def test_a_run_on_other_questions_is_not_shown(other):
+    (section,) = sections([row(task="hkmmlu", benchmark="hkmmlu")], [other])
+    assert not any(isinstance(block, Chart) for block in section.blocks)
+    (note,) = [block for block in section.blocks if isinstance(block, Note)]
+    assert "NAME=TOKENIZER" in note.text
+
+
+def test_without_rows_there_is_nothing_to_say():
+    assert sections([]) == []
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(not TINY_MODEL.is_dir(), reason="needs tools/tiny_model.py")
+def test_a_real_tokenizer_counts_as_transformers_does():
+    transformers = pytest.importorskip("transformers")
+    text = "問題：香港嘅茶餐廳幾時開始有？\nA. 1950 年代\nB. Tuesday"
+    ids = transformers.AutoTokenizer.from_pretrained(TINY_MODEL)(text, add_special_tokens=False)
+    assert load_tokenizer(str(TINY_MODEL))(text) == len(ids["input_ids"])

@@ -1,0 +1,215 @@
+"""What the report says of Jyutping: confusions counted by hand on short alignments."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
+from hkcanto_tasks.kinds import g2p
+from hkcanto_tasks.reports.analyses.jyutping import (
+    aligned_pairs,
+    lazy_sounds,
+    part_confusions,
+    sections,
+    tone_confusions,
+)
+from hkcanto_tasks.reports.blocks import Chart, Section, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
+
+
+def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Evaluation:
+    judgements = [g2p.score(*pair) for pair in zip(responses, gold, strict=True)]
+    made = evaluation(
+        "hkcanto_g2p",
+        {name: [each.values[name] for each in judgements] for name in judgements[0].values},
+        weights={
+            name: [each.weights[name] for each in judgements] for name in judgements[0].weights
+        },
+        label=label,
+    )
+    read = [(each.answer, answer) for each, answer in zip(judgements, gold, strict=True)]
+    return replace(made, items=replace(made.items, jyutping=read))
+
+
+def table(section: Section, title: str) -> list[list[object]]:
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == title]
+    assert all(len(row.cells) == len(found.columns) for row in found.rows)
+    return [[cell.value for cell in row.cells] for row in found.rows]
+
+
+def data_of(chart: Chart) -> list[dict[str, object]]:
+    (values,) = chart.spec["datasets"].values()
+    return values
+
+
+def test_syllables_are_counted_beside_those_of_the_variant_that_fits():
+    pairs = aligned_pairs(run(["nei5 hou2 maa1", "ngo5 hou3 gwok3", "sap6 app"]))
+    assert pairs == {
+        ("nei5", "nei5"): 1,
+        ("hou2", "hou2"): 1,
+        ("maa3", "maa1"): 1,
+        ("ngo5", "ngo5"): 1,
+        ("hou3", "hou3"): 1,
+        ("gwok3", "gwok3"): 1,
+        ("sap6", "sap6"): 1,
+        ("app", "app"): 1,
+    }
+
+
+def test_tones_dropped_and_added_are_confusions_of_their_own():
+    pairs = Counter(
+        {
+            ("nei5", "nei2"): 3,
+            ("hou2", None): 2,
+            (None, "aa3"): 1,
+            ("sap6", "sap"): 1,
+            ("app", "a"): 9,
+        }
+    )
+    assert tone_confusions(pairs) == {
+        ("5", "2"): 3,
+        ("2", "dropped"): 2,
+        ("added", "3"): 1,
+        ("6", "no tone"): 1,
+    }
+
+
+def test_parts_are_confused_only_in_aligned_syllables():
+    pairs = Counter({("ngo5", "o5"): 2, ("nei5", "lei5"): 1, ("hou2", None): 4, (None, "hou2"): 4})
+    assert part_confusions(pairs, "onset") == {("ng", "∅"): 2, ("n", "l"): 1}
+    assert part_confusions(pairs, "coda") == {("∅", "∅"): 2, ("i", "i"): 1}
+
+
+def test_what_is_no_jyutping_is_wrong_in_every_part_unless_it_is_the_gold_word():
+    pairs = Counter({("hou2", "hao2"): 1, ("app", "app"): 1, ("app", "ipad"): 1})
+    for part in ("onset", "nucleus", "coda"):
+        wrong = [pair for pair in part_confusions(pairs, part).elements() if pair[0] != pair[1]]
+        assert len(wrong) == 2
+
+
+@pytest.mark.parametrize("part", ["onset", "nucleus", "coda", "tone"])
+def test_confusions_add_up_to_the_error_rates(part: str):
+    responses = ["lei5 hau2 maa", "o4 hou3 gok3 aa3", "hao6 ipad"]
+    pooled = pool_jyutping(map(score_jyutping, responses, GOLD))
+    pairs = aligned_pairs(run(responses))
+    if part == "tone":
+        counts = tone_confusions(pairs)
+        counts = Counter(
+            {k: n for k, n in counts.items() if "dropped" not in k and "added" not in k}
+        )
+        # The tone of "app" is no tone, and is wrong because the word is.
+        wrong = 1 + sum(n for (gold, read), n in counts.items() if gold != read)
+        total = 1 + counts.total()
+    else:
+        counts = part_confusions(pairs, part)
+        wrong = sum(n for (gold, read), n in counts.items() if gold != read)
+        total = counts.total()
+    assert wrong / total == pooled[f"{part}_error_rate"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "read", "change"),
+    [
+        ("nei5", "lei5", "n- → l-"),
+        ("ngo5", "o5", "ng- → ∅-"),
+        ("oi3", "ngoi3", "∅- → ng- (hypercorrect)"),
+        ("gwok3", "gok3", "gw- → g- before o"),
+        ("ng5", "m5", "ng → m, syllabic"),
+        ("saang1", "saan1", "-ng → -n"),
+        ("bak1", "bat1", "-k → -t"),
+    ],
+)
+def test_lazy_sounds_are_named(gold: str, read: str, change: str):
+    found = [(each.name, n, of) for each, n, of in lazy_sounds(Counter({(gold, read): 3})) if n]
+    assert found == [(change, 3, 3)]
+
+
+def test_a_lazy_sound_is_a_share_of_the_places_where_it_can_happen():
+    pairs = Counter(
+        {("nei5", "lei5"): 1, ("nei5", "nei5"): 2, ("naam4", "haam4"): 1, ("lei5", None): 5}
+    )
+    counted = {change.name: (n, of) for change, n, of in lazy_sounds(pairs)}
+    assert counted["n- → l-"] == (1, 4)
+    assert counted["l- → n- (hypercorrect)"] == (0, 0)
+
+
+def test_a_syllabic_nasal_has_no_place_for_an_onset():
+    counted = {change.name: of for change, _, of in lazy_sounds(Counter({("m4", "m4"): 7}))}
+    assert counted["∅- → ng- (hypercorrect)"] == 0
+
+
+def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
+    # One of eight gold syllables is wrong, in its tone; the published figure is the mean of
+    # 1/3, 0 and 0.
+    (section,) = sections([run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
+    (figures,) = table(section, "Figures")
+    assert figures[1] == pytest.approx(1 / 9)
+    assert figures[4:6] == [1 / 8, 1 / 8]
+    assert figures[6:] == [0, 0, 0, 0]
+
+
+def test_models_under_one_condition_share_a_section():
+    good = run(["nei5 hou2 maa3", "ngo5 hou2 gwok3", "sap6 app"], label="good")
+    bad = run(["nei5 maa2", "o5 hou2 gwok3 aa3", ""], label="bad")
+    (section,) = sections([good, bad])
+    assert table(section, "Syllables") == [["good", 8, 8, 0, 0, 0], ["bad", 8, 3, 2, 3, 1]]
+    assert table(section, "Tones most often confused") == [["bad", "3", "2", 1, 1 / 2, ""]]
+    assert table(section, "Syllables most often wrong") == [
+        ["bad", "maa3", "maa2", 1, 1],
+        ["bad", "ngo5", "o5", 1, 1],
+    ]
+    assert table(section, "Syllables dropped and added") == [
+        ["bad", "dropped", "app", 1],
+        ["bad", "dropped", "hou2", 1],
+        ["bad", "dropped", "sap6", 1],
+        ["bad", "added", "aa3", 1],
+    ]
+
+
+def test_tones_that_merge_in_hong_kong_are_said_to():
+    (section,) = sections([run(["nei2"], ["nei5"])])
+    assert table(section, "Tones most often confused") == [
+        ["model", "5", "2", 1, 1, "merging in Hong Kong"]
+    ]
+
+
+def test_there_is_a_section_for_each_condition():
+    paper = run(GOLD[:1], ["nei5 hou2 maa3"])
+    release = replace(paper, options={"examples": "release"})
+    names = [section.name for section in sections([paper, release])]
+    assert len(set(names)) == 2
+
+
+def test_other_tasks_have_nothing_to_say():
+    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
+
+
+def test_without_responses_only_the_figures_are_shown():
+    (section,) = sections([evaluation("hkcanto_g2p", {"cer_published": [0.5]})])
+    assert table(section, "Figures") == [["model", 0.5]]
+    assert not any(isinstance(block, Chart) for block in section.blocks)
+
+
+def test_no_sentence_and_no_gold_string_is_in_the_section():
+    (section,) = sections([run(["nei5 hou2 maa1", "ngo5 hou2 gok3", "sap6"])])
+    shown = repr(section)
+    assert "gwok3" in shown
+    for text in (*GOLD, "nei5 hou2", "nei5 hou2 maa1"):
+        assert text not in shown
+
+
+def test_a_runaway_syllable_is_cut():
+    (section,) = sections([run(["a" * 100_000 + "1"], ["hou2"])])
+    assert len(repr(section.blocks[1:])) < 40_000
+
+
+def test_the_tone_map_has_the_share_of_each_row():
+    (section,) = sections([run(["nei5 hou2 maa1"] * 3 + ["nei5 hou2 maa3"], GOLD[:1] * 4)])
+    (chart,) = [b for b in section.blocks if isinstance(b, Chart) and b.title.startswith("Tones")]
+    shares = {(each["gold"], each["read"]): each["share"] for each in data_of(chart)}
+    assert shares == {("5", "5"): 1, ("2", "2"): 1, ("3", "1"): 0.75, ("3", "3"): 0.25}

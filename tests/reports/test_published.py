@@ -1,0 +1,527 @@
+"""The papers' tables are in the package as they are printed, and a wrong data file is refused."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.errors import CatalogueError
+from hkcanto_tasks.reports.published import (
+    PUBLISHED,
+    PublishedTable,
+    published_tables,
+    read_tables,
+    tables_of,
+)
+
+
+def table(name: str) -> PublishedTable:
+    return next(table for table in published_tables() if table.name == name)
+
+
+ROWS = {
+    "hkcanto_eval_1": 24,
+    "hkcanto_eval_2": 24,
+    "hkcanto_eval_3": 24,
+    "hkcanto_eval_7": 25,
+    "hkcanto_eval_8": 24,
+    "hkmmlu_1": 21,
+    "hkmmlu_2": 21,
+    "hkmmlu_3": 21,
+    "hkmmlu_4": 2,
+    **{f"hkmmlu_8_{shots}shot": 20 for shots in range(6)},
+    "hkmmlu_10": 21,
+    "hkmmlu_11": 21,
+    "tmmluplus_2": 14,
+    "tmmluplus_3": 6,
+    "tmmluplus_4": 6,
+    "tmmluplus_5": 3,
+    "tmmluplus_6": 15,
+    "tmmluplus_11": 4,
+}
+
+
+def test_every_table_of_scores_is_there_with_all_of_its_rows() -> None:
+    assert {table.name: len(table.rows) for table in published_tables()} == ROWS
+
+
+# Typed from the papers: the first row, one in the middle, the last ones, people and random answers.
+@pytest.mark.parametrize(
+    ("name", "row", "percentages"),
+    [
+        ("hkcanto_eval_1", "Claude 3.5 Sonnet", [85.0, 81.5, 75.1, 75.2, 71.7, 75.0, 80.1, 75.8]),
+        ("hkcanto_eval_1", "Yi 1.5 9B", [70.9, 60.8, 59.2, 63.3, 48.7, 57.3, 65.0, 57.5]),
+        ("hkcanto_eval_1", "Qwen2 72B", [82.9, 78.3, 74.7, 76.3, 72.9, 77.7, 78.8, 76.3]),
+        ("hkcanto_eval_1", "Random", [25.0, 25.5, 22.9, 24.6, 29.8, 28.1, 23.9, 27.0]),
+        ("hkcanto_eval_2", "Claude 3.5 Sonnet", [28.0, 64.0, 16.0, 50.0, 76.9, 59.3, 89.2]),
+        ("hkcanto_eval_2", "GPT4o", [56.0, 96.0, 28.0, 50.0, 65.4, 63.0, 89.6]),
+        ("hkcanto_eval_2", "Qwen2 72B", [12.0, 28.0, 16.0, 50.0, 76.9, 48.1, 83.5]),
+        ("hkcanto_eval_2", "Random/Control", [16.0, 28.0, 24.0, 30.0, 11.5, 27.8, 76.8]),
+        ("hkcanto_eval_7", "Claude 3.5 Sonnet", [74.1, 80.4, 70.5, 85.7, 64.3, 75.0]),
+        ("hkcanto_eval_7", "SenseChat", [87.0, None, 79.6, 78.6, 64.3, 77.4]),
+        ("hkcanto_eval_7", "Random", [35.2, 21.4, 27.3, 31.4, 25.0, 28.1]),
+        ("hkcanto_eval_7", "Human", [81.7, 73.4, 85.8, 83.9, 53.0, 75.6]),
+        ("hkcanto_eval_8", "Claude 3.5 Sonnet", [96.2, 91.9, 92.7, 76.0]),
+        ("hkcanto_eval_8", "Yi 1.5 6B", [62.9, 56.7, 42.5, 64.3]),
+        ("hkcanto_eval_8", "Control", [99.1, 99.1, None, None]),
+        (
+            "hkmmlu_1",
+            "DeepSeek-V3",
+            [74.8, 74.0, 74.5, 74.1, 73.4, 70.8, 76.0, 75.9, 74.7, 74.1],
+        ),
+        (
+            "hkmmlu_1",
+            "Llama-3.1-70B-Instruct",
+            [58.7, 56.9, 60.5, 60.1, 59.4, 56.7, 59.1, 56.8, 55.9, 53.9],
+        ),
+        (
+            "hkmmlu_1",
+            "Yi-1.5-34B-Chat",
+            [None, 59.7, 56.2, 55.4, 58.7, 56.3, 64.7, 64.5, 60.7, 60.3],
+        ),
+        ("hkmmlu_1", "Avg.", [57.0, 56.7, 54.9, 55.5, 55.5, 54.2, 59.4, 59.1, 56.9, 56.6]),
+        (
+            "hkmmlu_3",
+            "DeepSeek-V3",
+            [
+                *(74.9, 74.1, 75.8, 74.5, 78.1, 81.0, 73.5, 74.3),
+                *(75.6, 76.0, 72.9, 74.3, 74.8, 71.8, 72.9),
+            ],
+        ),
+        (
+            "hkmmlu_3",
+            "Mistral-Large-Instruct",
+            [
+                *(60.0, 58.7, 49.3, 63.8, 59.2, 51.7, 58.2, 56.3),
+                *(50.8, 59.5, 59.9, 48.1, 58.4, 58.6, 47.2),
+            ],
+        ),
+        (
+            "hkmmlu_3",
+            "Avg.",
+            [
+                *(57.0, 54.4, 53.9, 54.9, 55.8, 55.3, 55.6, 54.1),
+                *(53.9, 59.3, 54.3, 53.8, 56.9, 53.4, 52.5),
+            ],
+        ),
+        ("hkmmlu_4", "DeepSeek-V3", [57.0, 59.2, 56.2]),
+        ("hkmmlu_4", "Human", [57.9, 63.4, 55.9]),
+        ("hkmmlu_8_0shot", "DeepSeek-V3", [74.5, 73.5, 76.0, 74.8, 74.9]),
+        ("hkmmlu_8_0shot", "Mistral-Large-Instruct", [63.8, 58.2, 59.5, 58.4, 60.0]),
+        ("hkmmlu_8_1shot", "Llama-3.1-70B-Instruct", [59.7, 57.3, 58.5, 56.7, 58.1]),
+        ("hkmmlu_8_2shot", "Llama-3-Taiwan-70B-Instruct", [72.9, 67.8, 65.6, 63.7, 67.3]),
+        ("hkmmlu_8_3shot", "Llama-3-Taiwan-70B-Instruct", [71.8, 67.0, 64.5, 65.0, 66.8]),
+        ("hkmmlu_8_4shot", "Llama-3-8B-Instruct", [32.4, 42.0, 53.3, 50.1, 45.4]),
+        ("hkmmlu_8_5shot", "Claude 3.7 Sonnet", [46.3, 49.6, 48.4, 45.2, 47.4]),
+        ("hkmmlu_8_5shot", "Mistral-Small-Instruct", [None] * 5),
+        ("hkmmlu_8_5shot", "Yi-1.5-34B-Chat", [56.6, 59.5, 65.9, 60.8, 61.3]),
+        (
+            "hkmmlu_10",
+            "DeepSeek-V3",
+            [74.5, 73.5, 76.0, 74.8, 81.6, 83.0, 85.1, 85.5, 79.9, 81.5, 68.5, 71.7],
+        ),
+        (
+            "hkmmlu_10",
+            "Avg.",
+            [54.9, 55.6, 59.3, 56.9, 61.8, 66.1, 67.2, 71.0, 57.1, 61.6, 48.4, 53.5],
+        ),
+        ("hkmmlu_11", "DeepSeek-V3", [75.1, 74.6]),
+        ("hkmmlu_11", "Llama-3-Taiwan-70B-Instruct", [63.7, 61.7]),
+        ("hkmmlu_11", "Yi-1.5-9B-Chat", [55.4, None]),
+        ("hkmmlu_11", "Avg.", [57.7, 57.4]),
+        ("tmmluplus_2", "Random", [25.0] * 10),
+        (
+            "tmmluplus_2",
+            "GPT-4",
+            [60.4, 66.0, 67.4, 74.9, 56.0, 63.6, 57.6, 65.3, 60.3, 67.5],
+        ),
+        (
+            "tmmluplus_2",
+            "Taiwan-LLaMA-7B",
+            [15.0, 7.7, 16.2, 4.5, 15.0, 3.2, 16.2, 5.1, 15.6, 5.1],
+        ),
+        ("tmmluplus_3", "Human", [62.9, 72.1, 69.5, 68.5, 68.2]),
+        ("tmmluplus_3", "GPT-turbo-3.5", [43.6, 43.8, 31.5, 40.3, 29.8]),
+        (
+            "tmmluplus_4",
+            "gpt-3.5-turbo",
+            [42.1, 41.6, 46.3, 46.7, 37.6, 36.7, 41.7, 42.0, 41.9, 41.8],
+        ),
+        (
+            "tmmluplus_4",
+            "Taiwan-LLM-7B",
+            [14.3, 15.0, 16.4, 16.2, 16.6, 15.0, 16.2, 16.2, 15.9, 15.6],
+        ),
+        ("tmmluplus_5", "Gemini-pro", [46.4, 52.2, 41.4, 45.2, 46.3]),
+        ("tmmluplus_5", "gpt-3.5-turbo", [30.2, 33.0, 27.2, 29.6, 30.0]),
+    ],
+)
+def test_scores_are_those_of_the_paper(
+    name: str, row: str, percentages: list[float | None]
+) -> None:
+    values = table(name).row(row).values.values()
+    assert [None if value is None else round(value * 100, 4) for value in values] == percentages
+
+
+@pytest.mark.parametrize(
+    ("row", "error_rate", "levenshtein"),
+    [
+        ("Claude 3.5 Sonnet", 0.079, 0.018),
+        ("GPT4o", 0.054, 0.009),
+        ("Qwen2 72B", 0.740, 0.268),
+        ("Rule Based", 0.008, 0.001),
+    ],
+)
+def test_levenshtein_is_no_percentage_in_the_paper(
+    row: str, error_rate: float, levenshtein: float
+) -> None:
+    assert [*table("hkcanto_eval_3").row(row).values.values()] == [error_rate, levenshtein]
+
+
+@pytest.mark.parametrize(
+    ("row", "scores"),
+    [
+        ("DeepSeek-V3", [57.4, 41.9, 79.0, 67.1, 80.2, 69.4, 72.2, 59.5]),
+        ("Llama-3-Taiwan-70B-Instruct", [48.2, 45.1, 72.6, 69.8, 74.0, 71.4, 64.9, 62.1]),
+        ("Yi-1.5-9B-Chat", [42.1, 7.6, None, 29.3, 71.4, 36.3, 61.1, 24.4]),
+        ("Yi-1.5-34B-Chat", [33.0, 12.2, 50.4, 37.5, 51.2, 43.2, 44.9, 31.0]),
+        ("Avg.", [43.6, 18.6, 68.8, 42.9, 70.9, 47.9, 61.1, 36.5]),
+    ],
+)
+def test_translation_scores_stay_on_the_papers_scale(row: str, scores: list[float]) -> None:
+    assert [*table("hkmmlu_2").row(row).values.values()] == scores
+
+
+def test_fertility_is_in_tokens_per_character() -> None:
+    scores = table("tmmluplus_6")
+    assert scores.row("Yi-6B-Chat").values["Fertility"] == 1.49
+    assert scores.row("Atom-7B").values == {
+        "STEM": 0.056,
+        "Other": 0.1184,
+        "Soc. Sci.": 0.1357,
+        "Humanities": 0.0771,
+        "Average": 0.0968,
+        "Fertility": 1.97,
+    }
+
+
+def test_table_11_of_tmmluplus_has_each_subject_of_the_catalogue_once() -> None:
+    columns = table("tmmluplus_11").columns
+    catalogue = {subject.name for subject in find_task("tmmluplus_gen").subjects}
+    assert len(columns) == 66
+    assert {column.subject for column in columns} == catalogue
+
+
+def test_table_11_of_tmmluplus_is_read_by_model() -> None:
+    scores = table("tmmluplus_11")
+    assert [row.model for row in scores.rows] == ["GPT-4", "Qwen-14B", "Qwen-72B", "Gemini-pro"]
+    assert scores.row("GPT-4").values["Engineering Math"] == 0.4757
+    assert scores.row("Qwen-72B").values["Psychology Disorders"] == 0.7882
+    assert scores.row("Gemini-pro").values["taiwanese hokkien"] == 0.3488
+
+
+def test_rows_of_people_and_of_random_answers_say_so() -> None:
+    kinds = {
+        (table.name, row.model): row.kind
+        for table in published_tables()
+        for row in table.rows
+        if row.kind != "model"
+    }
+    averages = {(f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 10, 11)}
+    assert kinds == averages | {
+        ("hkcanto_eval_1", "Random"): "random",
+        ("hkcanto_eval_2", "Random/Control"): "random",
+        ("hkcanto_eval_3", "Rule Based"): "rule_based",
+        ("hkcanto_eval_7", "Random"): "random",
+        ("hkcanto_eval_7", "Human"): "human",
+        ("hkcanto_eval_8", "Control"): "control",
+        ("hkmmlu_4", "Human"): "human",
+        ("tmmluplus_2", "Random"): "random",
+        ("tmmluplus_3", "Human"): "human",
+    }
+
+
+# ---------------------------------------------------------------- what the papers state of them
+
+
+def off(
+    scores: PublishedTable, whole: str, parts: list[str], tolerance: float = 0.1
+) -> dict[str, float]:
+    """Return the rows whose average is not the mean of its parts, with the mean in percent."""
+    found = {}
+    scale = 100 if scores.column(whole).unit == "percent" else 1
+    for row in scores.rows:
+        values = [row.values[part] for part in parts]
+        average = row.values[whole]
+        if average is None or None in values:
+            continue
+        mean = fmean(value for value in values if value is not None) * scale
+        if abs(mean - average * scale) > tolerance + 1e-6:
+            found[row.model] = round(mean, 2)
+    return found
+
+
+def test_averages_of_hkcanto_eval_table_1_are_means_of_its_columns() -> None:
+    scores = table("hkcanto_eval_1")
+    assert not off(scores, "Average EN", list(scores.column("Average EN").mean_of))
+    columns = list(scores.column("Average ZH/YUE").mean_of)
+    assert off(scores, "Average ZH/YUE", columns) == {"SenseChat": 72.62}
+    # It refused one of the five cultural subjects: its five-shot figure is the mean of the other
+    # four, and in the average that subject counts as 0.
+    others = fmean([0.870, 0.0, 0.796, 0.786, 0.643])
+    average = fmean([0.701, 0.756, 0.674, others])
+    assert scores.row("SenseChat").values["Average ZH/YUE"] == pytest.approx(average, abs=0.001)
+
+
+def test_averages_of_the_cultural_questions_are_means_of_the_five_subjects() -> None:
+    scores = table("hkcanto_eval_7")
+    assert not off(scores, "Average", [column.name for column in scores.columns[:5]])
+
+
+def test_cultural_averages_are_the_same_in_both_tables_that_have_them() -> None:
+    averages = {row.model: row.values["Average"] for row in table("hkcanto_eval_7").rows}
+    for row in table("hkcanto_eval_1").rows:
+        assert row.values["Cultural 5-shot"] == averages[row.model]
+
+
+def test_nlp_averages_are_means_of_the_four_columns_of_table_8() -> None:
+    averages = {row.model: row.values["NLP Average"] for row in table("hkcanto_eval_2").rows}
+    for row in table("hkcanto_eval_8").rows:
+        parts = [value for value in row.values.values() if value is not None]
+        if row.kind == "model":
+            assert fmean(parts) == pytest.approx(averages[row.model], abs=0.00101), row.model
+
+
+CATEGORIES = ["STEM", "Soc. Sci.", "Humanities", "Other"]
+
+
+# The rows named here are inconsistent in the paper itself.
+@pytest.mark.parametrize(
+    ("name", "suffix", "inconsistent"),
+    [
+        ("tmmluplus_2", " 0-shot", {}),
+        ("tmmluplus_2", " 5-shot", {"Qwen-7B": 42.75}),
+        ("tmmluplus_3", "", {"Qwen-72B": 61.62, "GPT-turbo-3.5": 39.8}),
+        ("tmmluplus_4", " Simplified", {}),
+        ("tmmluplus_4", " Traditional", {}),
+        ("tmmluplus_5", "", {}),
+        ("tmmluplus_6", "", {}),
+    ],
+)
+def test_averages_of_tmmluplus_are_means_of_the_four_categories(
+    name: str, suffix: str, inconsistent: dict[str, float]
+) -> None:
+    parts = [f"{category}{suffix}" for category in CATEGORIES]
+    assert off(table(name), f"Average{suffix}", parts) == inconsistent
+
+
+def test_traditional_scores_of_tmmluplus_table_4_are_the_zero_shot_ones_of_table_2() -> None:
+    names = {"gpt-3.5-turbo": "GPT-turbo-3.5", "Taiwan-LLM-13B": "Taiwan-LLaMA-13B"}
+    names["Taiwan-LLM-7B"] = "Taiwan-LLaMA-7B"
+    for row in table("tmmluplus_4").rows:
+        other = table("tmmluplus_2").row(names.get(row.model, row.model))
+        for category in [*CATEGORIES, "Average"]:
+            assert row.values[f"{category} Traditional"] == other.values[f"{category} 0-shot"]
+
+
+def test_categories_of_tmmluplus_table_2_are_means_of_the_subjects_of_table_11() -> None:
+    by_subject = table("tmmluplus_11")
+    category_of = {s.name: s.category for s in find_task("tmmluplus_gen").subjects}
+    titles = {"stem": "STEM", "social_sciences": "Soc. Sci.", "humanities": "Humanities"}
+    distances = {}
+    for row in by_subject.rows:
+        for category, title in {**titles, "other": "Other"}.items():
+            mean = fmean(
+                row.values[column.name] or 0
+                for column in by_subject.columns
+                if category_of[column.subject] == category
+            )
+            published = table("tmmluplus_2").row(row.model).values[f"{title} 0-shot"]
+            distances[row.model, title] = abs(mean - (published or 0))
+    assert {key: value for key, value in distances.items() if value > 0.001} == {}
+
+
+def test_direct_answers_of_hkmmlu_table_3_are_the_traditional_ones_of_table_1() -> None:
+    differences = {
+        (row.model, category): round(abs(direct - other) * 100, 1)
+        for row in table("hkmmlu_1").rows
+        for category in ["Avg.", *CATEGORIES]
+        if (other := row.values[f"{category} TC"]) is not None
+        and (direct := table("hkmmlu_3").row(row.model).values[f"{category} DA"]) is not None
+    }
+    assert {key: value for key, value in differences.items() if value > 0.2} == {
+        ("Llama-3.1-70B-Instruct", "Humanities"): 0.3,
+        ("Qwen2.5-3B-Instruct", "Humanities"): 0.3,
+    }
+
+
+def test_hkmmlu_repeats_its_direct_answers_in_three_tables() -> None:
+    for row in table("hkmmlu_3").rows:
+        if row.kind != "model":
+            continue
+        few_shot = table("hkmmlu_8_0shot").row(row.model).values
+        compared = table("hkmmlu_10").row(row.model).values
+        for category in CATEGORIES:
+            assert row.values[f"{category} DA"] == few_shot[category], row.model
+            assert row.values[f"{category} DA"] == compared[f"HKMMLU {category}"], row.model
+        assert row.values["Avg. DA"] == few_shot["Avg."], row.model
+
+
+@pytest.mark.parametrize("shots", range(6))
+def test_averages_of_hkmmlu_table_8_weigh_the_categories_by_their_questions(shots: int) -> None:
+    # Table 5 less the five dev questions of each subject. The paper's own averages are up to 0.3
+    # off; a number in a wrong row would be off by more.
+    questions = {"STEM": 6068, "Soc. Sci.": 4754, "Humanities": 8814, "Other": 6732}
+    for row in table(f"hkmmlu_8_{shots}shot").rows:
+        average = row.values["Avg."]
+        if average is not None:
+            total = sum(count * (row.values[name] or 0) for name, count in questions.items())
+            assert total / 26368 == pytest.approx(average, abs=0.0035), row.model
+
+
+@pytest.mark.parametrize("direction", ["C to M", "M to C"])
+def test_averages_of_translation_are_means_of_the_three_scores(direction: str) -> None:
+    parts = [f"{metric} {direction}" for metric in ("BLEU", "METEOR", "ROUGE-L")]
+    assert not off(table("hkmmlu_2"), f"Avg. {direction}", parts)
+
+
+def test_ranks_that_hkmmlu_states_of_translation_hold() -> None:
+    rows = [row for row in table("hkmmlu_2").rows if row.kind == "model"]
+
+    def best(column: str) -> list[str]:
+        scored = [row for row in rows if row.values[column] is not None]
+        return [row.model for row in sorted(scored, key=lambda row: -(row.values[column] or 0))]
+
+    assert best("Avg. C to M")[:2] == ["DeepSeek-V3", "GPT-4o"]
+    assert best("Avg. M to C")[:2] == ["Llama-3-Taiwan-70B-Instruct", "DeepSeek-V3"]
+    gaps = {
+        row.model: to_mandarin - to_cantonese
+        for row in rows
+        if (to_mandarin := row.values["Avg. C to M"]) is not None
+        and (to_cantonese := row.values["Avg. M to C"]) is not None
+    }
+    smallest = sorted(gaps, key=lambda model: gaps[model])[:2]
+    assert smallest == ["Llama-3-Taiwan-70B-Instruct", "Llama-3-Taiwan-8B-Instruct"]
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("hkcanto_eval_7", 1),
+        ("hkcanto_eval_8", 2),
+        ("hkmmlu_1", 1),
+        ("hkmmlu_2", 4 * 8 + 1),
+        ("hkmmlu_8_5shot", 5),
+        ("hkmmlu_11", 8),
+    ],
+)
+def test_cells_that_cannot_be_read_are_missing(name: str, missing: int) -> None:
+    values = [value for row in table(name).rows for value in row.values.values()]
+    assert values.count(None) == missing
+
+
+def test_no_other_table_misses_a_cell() -> None:
+    gaps = {
+        table.name
+        for table in published_tables()
+        for row in table.rows
+        if None in row.values.values()
+    }
+    few_shot = {"hkmmlu_8_5shot"}
+    assert gaps == {"hkcanto_eval_7", "hkcanto_eval_8", "hkmmlu_1", "hkmmlu_2", "hkmmlu_11"} | (
+        few_shot
+    )
+
+
+# ---------------------------------------------------------------- finding and checking
+
+
+def test_tables_of_a_task_are_those_with_a_column_for_it() -> None:
+    assert [table.name for table in tables_of("hkcanto_cultural")] == [
+        "hkcanto_eval_1",
+        "hkcanto_eval_7",
+    ]
+    assert [table.name for table in tables_of("hkmmlu_cot_1shot")] == ["hkmmlu_3"]
+    assert tables_of("hkmmlu_mc") == ()
+
+
+Edit = Callable[[Path], None]
+
+
+def replaced(file: str, old: str, new: str) -> Edit:
+    def edit(folder: Path) -> None:
+        text = (folder / file).read_text("utf-8")
+        assert old in text
+        (folder / file).write_text(text.replace(old, new, 1), "utf-8")
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            replaced("hkcanto_eval_7.csv", "81.7", "817"),
+            r"hkcanto_eval_7.csv, table 7, row 'Human', column 'Food Culture': '817' is no number",
+        ),
+        (
+            replaced("hkcanto_eval_7.csv", "81.7", "8l.7"),
+            r"row 'Human', column 'Food Culture': '8l.7' is no number from 0 to 100",
+        ),
+        (
+            replaced("hkcanto_eval_7.csv", "Human,81.7", "Human"),
+            r"hkcanto_eval_7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
+        ),
+        (
+            replaced("hkcanto_eval_7.csv", "Human,", "Random,"),
+            r"hkcanto_eval_7.csv, table 7, row 'Random': it is there twice",
+        ),
+        (
+            replaced("hkcanto_eval_7.csv", "Life in HK", "Life"),
+            r"hkcanto_eval_7.csv, table 7: its columns are .*'Life'.* are declared",
+        ),
+        (
+            replaced("hkcanto_eval.toml", 'Human = "human"', 'People = "human"'),
+            r"table 7: kinds names rows that do not exist: \['People'\]",
+        ),
+        (
+            replaced("hkcanto_eval.toml", 'subject = "food"', 'subject = "drink"'),
+            r"hkcanto_eval.toml, table 7: column 'Food Culture' is restricted to .*'drink'",
+        ),
+        (
+            replaced("hkcanto_eval.toml", '"hkcanto_mmlu_en"', '"hkcanto_mmlu_fr"'),
+            r"table 1: column 'MMLU EN' has tasks that do not exist: \['hkcanto_mmlu_fr'\]",
+        ),
+        (
+            replaced("hkcanto_eval.toml", '"acc_homophone"', '"acc_homonym"'),
+            r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology does",
+        ),
+        (
+            replaced("hkcanto_eval.toml", 'metric = "cer_published"', 'shot = "cer_published"'),
+            r"hkcanto_eval.toml: .*unknown field `shot`",
+        ),
+        (
+            replaced("hkcanto_eval.toml", 'headline = "CER"', 'headline = "WER"'),
+            r"table 3: there is no column 'WER' for its headline",
+        ),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name_and_place(
+    tmp_path: Path, edit: Edit, message: str
+) -> None:
+    for file in PUBLISHED.glob("hkcanto_eval*"):
+        shutil.copy(file, tmp_path)
+    edit(tmp_path)
+    with pytest.raises(CatalogueError, match=message):
+        read_tables(tmp_path / "hkcanto_eval.toml")
+
+
+def test_a_bleu_that_is_declared_as_a_share_is_refused(tmp_path: Path) -> None:
+    for file in PUBLISHED.glob("hkmmlu*"):
+        shutil.copy(file, tmp_path)
+    replaced("hkmmlu.toml", 'metric = "bleu", unit = "score"', 'metric = "bleu"')(tmp_path)
+    with pytest.raises(CatalogueError, match=r"'BLEU C to M' has the unit 'percent'"):
+        read_tables(tmp_path / "hkmmlu.toml")

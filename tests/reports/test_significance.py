@@ -1,0 +1,343 @@
+"""Paired statistics, against published examples, scipy, statsmodels and sacreBLEU."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.significance import PairedTest
+from scipy.optimize import minimize_scalar
+from scipy.stats import bootstrap, norm, permutation_test
+from statsmodels.stats.contingency_tables import mcnemar
+
+from hkcanto_metrics.translation import sufficient_statistics
+from hkcanto_tasks.reports import significance
+from hkcanto_tasks.reports.significance import (
+    bootstrap_differences,
+    bootstrap_p_value,
+    holm,
+    interval,
+    loss_bound,
+    loss_bound_of_equals,
+    mcnemar_p_value,
+    randomization_p_value,
+    ratio,
+    sum_clusters,
+)
+
+# Complete response before and after consolidation therapy (Cavo et al., 2012), as in Fagerland,
+# Lydersen and Laake (2017), "Statistical Analysis of Contingency Tables", chapter 8.
+CAVO = {"losses": 6, "wins": 16, "items": 161}
+# Airway hyper-responsiveness before and after transplantation (Bentur et al., 2009), as in
+# Fagerland, Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired
+# binomial proportions".
+BENTUR = {"losses": 1, "wins": 7, "items": 21}
+# Darwin's maize: crossed minus self-fertilised plants, in eighths of an inch.
+DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], float)
+
+
+def means(*values: object) -> np.ndarray:
+    """Rows whose ratio of sums is the mean of some values."""
+    return np.column_stack([np.asarray(values[0], float), np.ones(len(values[0]))])
+
+
+# --- McNemar
+
+
+def test_mcnemar_equals_the_published_p_value():
+    assert mcnemar_p_value(CAVO["wins"], CAVO["losses"]) == pytest.approx(0.052479, abs=5e-7)
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+@settings(max_examples=50, deadline=None)
+def test_mcnemar_equals_statsmodels(wins: int, losses: int):
+    expected = mcnemar([[10, losses], [wins, 5]], exact=True).pvalue if wins + losses else 1
+    assert mcnemar_p_value(wins, losses) == pytest.approx(expected)
+
+
+# --- Holm
+
+
+def test_holm_worked_by_hand():
+    # In order: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04 · 1 raised to the one before it.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_holm_of_no_test_is_empty():
+    assert holm([]) == []
+
+
+# --- exchanging the models
+
+
+def test_fishers_test_of_darwins_maize_is_exact():
+    # Fisher (1935), "The Design of Experiments", section 21: of 2¹⁵ = 32,768 ways to give signs to
+    # the differences, 1,726 give a total as large as Darwin's 314, in either direction.
+    assert DARWIN.sum() == 314
+    p = randomization_p_value(means(DARWIN), means(0 * DARWIN), ratio, resamples=2**15, seed=0)
+    assert p == 1726 / 32768
+
+
+def test_drawing_exchanges_comes_close_to_all_of_them():
+    p = randomization_p_value(means(DARWIN), means(0 * DARWIN), ratio, resamples=2**14, seed=0)
+    assert p == pytest.approx(1726 / 32768, abs=4 * np.sqrt(0.05 * 0.95 / 2**14))
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=8))
+@settings(max_examples=50, deadline=None)
+def test_a_mean_is_tested_as_scipy_does(differences: list[int]):
+    values = np.array(differences, float)
+    if np.any(values):
+        expected = permutation_test(
+            (values,), np.mean, permutation_type="samples", n_resamples=np.inf
+        ).pvalue
+    else:
+        expected = 1
+    found = randomization_p_value(means(values), means(0 * values), ratio, resamples=512, seed=0)
+    assert found == pytest.approx(expected)
+
+
+def test_right_and_wrong_answers_are_tested_as_mcnemar_does():
+    a, b = means([1] * 8 + [0] * 2 + [1] * 30), means([0] * 8 + [1] * 2 + [1] * 30)
+    p = randomization_p_value(a, b, ratio, resamples=1024, seed=0)
+    assert p == pytest.approx(mcnemar_p_value(2, 8))
+
+
+def test_rates_are_tested_with_their_lengths():
+    # Worked by hand: 1/2 and 0/1 of errors against 0/2 and 1/1. As they are, 1/3 and 1/3: every
+    # exchange is as far apart.
+    a, b = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[0.0, 2.0], [1.0, 1.0]])
+    assert randomization_p_value(a, b, ratio, resamples=100, seed=0) == 1
+    # 2/2 and 1/1 against 0/2 and 0/1: 1 apart, as in 2 of 4 exchanges; the others are 1/3 apart.
+    a, b = np.array([[2.0, 2.0], [1.0, 1.0]]), np.array([[0.0, 2.0], [0.0, 1.0]])
+    assert randomization_p_value(a, b, ratio, resamples=100, seed=0) == 0.5
+
+
+# --- bootstrap
+
+
+def test_interval_agrees_with_scipys():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=80)
+    b = a + rng.normal(0.2, 0.5, size=80)
+    expected = bootstrap(
+        (a, b),
+        lambda a, b, axis: (b - a).mean(axis=axis),
+        paired=True,
+        method="percentile",
+        n_resamples=10_000,
+        rng=2,
+    ).confidence_interval
+    low, high = interval(bootstrap_differences(means(a), means(b), ratio, resamples=10_000, seed=1))
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.01)
+
+
+def answers(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Right and wrong answers of two models, B a little better."""
+    rng = np.random.default_rng(seed)
+    hard = rng.random(count)
+    return tuple(
+        (hard + 0.2 * rng.normal(size=count) < level).astype(float) for level in (0.6, 0.63)
+    )
+
+
+def test_drawing_kinds_of_answers_has_the_spread_of_theory():
+    a, b = answers(5000)
+    drawn = bootstrap_differences(means(a), means(b), ratio, resamples=10_000, seed=3)
+    assert drawn.mean() == pytest.approx((b - a).mean(), abs=3e-4)
+    assert drawn.std() == pytest.approx((b - a).std() / np.sqrt(5000), rel=0.03)
+
+
+def test_drawing_items_one_by_one_gives_the_same_interval(monkeypatch: pytest.MonkeyPatch):
+    a, b = (means(side) for side in answers(400))
+    kinds = bootstrap_differences(a, b, ratio, resamples=10_000, seed=3)
+    monkeypatch.setattr(significance, "_MULTINOMIAL_COST", 1000)
+    items = bootstrap_differences(a, b, ratio, resamples=10_000, seed=3)
+    assert not np.array_equal(kinds, items)
+    assert interval(kinds) == pytest.approx(interval(items), abs=0.004)
+
+
+def test_resampling_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
+    a, b = (means(DARWIN), means(0 * DARWIN))
+    at_once = bootstrap_differences(a, b, ratio, resamples=200, seed=3)
+    p = randomization_p_value(a, b, ratio, resamples=200, seed=3)
+    monkeypatch.setattr(significance, "_BATCH", 1)
+    assert np.array_equal(bootstrap_differences(a, b, ratio, resamples=200, seed=3), at_once)
+    assert randomization_p_value(a, b, ratio, resamples=200, seed=3) == p
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 1])), min_size=1),
+    st.integers(0, 99),
+)
+@settings(max_examples=50, deadline=None)
+def test_exchanging_the_models_negates_every_resample(pairs: list[tuple[float, int]], seed: int):
+    a, b = (means(side) for side in zip(*pairs, strict=True))
+    there = bootstrap_differences(a, b, ratio, resamples=50, seed=seed)
+    back = bootstrap_differences(b, a, ratio, resamples=50, seed=seed)
+    assert np.array_equal(there, -back)
+    p_values = [
+        randomization_p_value(*sides, ratio, resamples=50, seed=seed) for sides in ((a, b), (b, a))
+    ]
+    assert p_values[0] == p_values[1]
+
+
+def test_equal_runs_have_no_spread_and_no_evidence():
+    a = means(answers(100)[0])
+    drawn = bootstrap_differences(a, a, ratio, resamples=200, seed=0)
+    assert interval(drawn) == (0, 0)
+    assert randomization_p_value(a, a, ratio, resamples=200, seed=0) == 1
+    assert bootstrap_p_value(drawn, 0) == 1
+
+
+def test_interval_covers_the_truth_as_often_as_it_says():
+    # B turns 15 % of the answers right and 5 % wrong: 10 points better.
+    rng = np.random.default_rng(7)
+    covered = 0
+    for seed in range(400):
+        kind = rng.choice(3, size=200, p=[0.15, 0.05, 0.8])
+        a, b = means(kind == 1), means(kind == 0)
+        low, high = interval(bootstrap_differences(a, b, ratio, resamples=500, seed=seed))
+        covered += low <= 0.1 <= high
+    assert covered / 400 == pytest.approx(0.95, abs=0.025)
+
+
+# --- clusters
+
+
+def test_equal_epochs_count_once():
+    a, b = answers(150)
+    items = np.arange(150)
+    alone = bootstrap_differences(means(a), means(b), ratio, resamples=300, seed=5)
+    four = [sum_clusters(means(np.tile(side, 4)), np.tile(items, 4)) for side in (a, b)]
+    assert np.allclose(bootstrap_differences(*four, ratio, resamples=300, seed=5), alone)
+    p_values = [
+        randomization_p_value(*sides, ratio, resamples=300, seed=5)
+        for sides in ((means(a), means(b)), four)
+    ]
+    assert p_values[0] == p_values[1]
+
+
+def test_clusters_of_unequal_size_keep_the_mean_over_items():
+    a = sum_clusters(means([1, 0, 0, 1, 1]), np.array([3, 3, 3, 1, 2]))
+    assert a.tolist() == [[1, 3], [1, 1], [1, 1]]
+    assert ratio(a.sum(axis=0, keepdims=True))[0] == pytest.approx(3 / 5)
+
+
+# --- translations, as in sacreBLEU
+
+
+def translations(count: int) -> tuple[list[str], list[str], list[str]]:
+    """References and the outputs of two systems, all of them different."""
+    rng = np.random.default_rng(11)
+    letters = np.array(list("我你佢唔係有冇去嚟食飲講聽睇行企坐瞓"))
+    references = ["".join(rng.choice(letters, 24)) for _ in range(count)]
+
+    def system(errors: float) -> list[str]:
+        return [
+            "".join(rng.choice(letters) if rng.random() < errors else c for c in reference)
+            for reference in references
+        ]
+
+    return references, system(0.32), system(0.28)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf"])
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_corpus_figures_have_sacrebleus_p_values(
+    name: str, test: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("SACREBLEU_SEED", "12345")
+    references, one, other = translations(96)
+    metric = {
+        "bleu": sacrebleu.metrics.BLEU(tokenize="zh"),
+        "chrf": sacrebleu.metrics.CHRF(),
+    }[name]
+    paired = PairedTest(
+        [("one", one), ("other", other)], {name: metric}, [references], test, n_samples=400
+    )
+    expected = next(found for key, found in paired()[1].items() if key != "System")[1].p_value
+    rows, score = zip(
+        *(sufficient_statistics(name, side, references) for side in (one, other)), strict=True
+    )
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        return np.array([score[0](row) for row in sums])
+
+    if test == "ar":
+        found = randomization_p_value(*rows, statistic, resamples=400, seed=12345)
+    else:
+        drawn = bootstrap_differences(*rows, statistic, resamples=400, seed=12345)
+        figures = [score[0](side.sum(axis=0)) for side in rows]
+        found = bootstrap_p_value(drawn, figures[1] - figures[0])
+    assert 1 / 401 < found < 0.5
+    assert found == pytest.approx(expected)
+
+
+# --- non-inferiority
+
+
+def test_the_bound_is_the_published_end_of_tangos_interval():
+    # Fagerland, Lydersen and Laake: -0.1240 to -0.0054, and -0.517 to -0.026; at two-sided 95 %.
+    assert loss_bound(**CAVO, confidence=0.975) == pytest.approx(-0.0054, abs=5e-5)
+    assert loss_bound(**BENTUR, confidence=0.975) == pytest.approx(-0.026, abs=5e-4)
+    for table, low in ((CAVO, -0.1240), (BENTUR, -0.517)):
+        mirrored = {**table, "losses": table["wins"], "wins": table["losses"]}
+        assert -loss_bound(**mirrored, confidence=0.975) == pytest.approx(low, abs=5e-4)
+
+
+def test_equal_runs_are_not_proven_equal():
+    # z² / (n + z²): Tango's equation with no discordant pair.
+    z = norm.ppf(0.95)
+    assert loss_bound(0, 0, 100) == pytest.approx(z**2 / (100 + z**2))
+    assert loss_bound_of_equals(100) == pytest.approx(0.02951, abs=1e-5)  # 1 - 0.05^(1/100)
+
+
+def score_statistic(losses: int, wins: int, items: int, loss: float) -> float:
+    """Tango's score, with the restricted maximum likelihood found numerically."""
+
+    def minus_likelihood(only_b: float) -> float:
+        counts = (losses, only_b + loss), (wins, only_b), (items - losses - wins, None)
+        agree = 1 - loss - 2 * only_b
+        return -sum(
+            count * np.log(max(agree if share is None else share, 1e-300))
+            for count, share in counts
+            if count
+        )
+
+    limits = (max(0.0, -loss), (1 - loss) / 2)
+    only_b = minimize_scalar(
+        minus_likelihood, bounds=limits, method="bounded", options={"xatol": 1e-12}
+    ).x
+    variance = (2 * only_b + loss - loss**2) / items
+    return ((losses - wins) / items - loss) / np.sqrt(variance)
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_the_bound_is_where_the_score_test_stops_rejecting(losses: int, wins: int, agree: int):
+    items = losses + wins + agree
+    bound = loss_bound(losses, wins, items)
+    assert score_statistic(losses, wins, items, bound) == pytest.approx(-norm.ppf(0.95), abs=2e-3)
+
+
+def test_more_losses_raise_the_bound_and_more_items_lower_it():
+    by_losses = [loss_bound(losses, 10, 500) for losses in range(0, 60, 5)]
+    by_items = [loss_bound(items // 10, items // 10, items) for items in (50, 500, 5000, 50_000)]
+    assert all(low < high for low, high in pairwise(by_losses))
+    assert all(high > low for high, low in pairwise(by_items))
+
+
+def test_the_bound_holds_as_often_as_it_says():
+    # B loses 10 points: 12 % of the answers turn wrong and 2 % right.
+    rng = np.random.default_rng(9)
+    counts = rng.multinomial(150, [0.12, 0.02, 0.86], size=1000)
+    held = np.mean([loss_bound(int(c[0]), int(c[1]), 150) >= 0.1 for c in counts])
+    assert held == pytest.approx(0.95, abs=0.025)
+
+
+def test_a_run_that_loses_everything_is_bounded_by_everything():
+    assert loss_bound(10, 0, 10) == pytest.approx(1)
+    assert -1 < loss_bound(0, 10, 10) < 0

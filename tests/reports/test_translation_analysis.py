@@ -1,0 +1,138 @@
+"""What the report says of translations: raw and normalised figures, faults, a judge's figures."""
+
+import pytest
+
+from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.reports.analyses.translation import sections
+from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+TASK = "hkmmlu_translation_yue_zh"
+REFERENCE = "他说这里没有人"
+RIGHT_SCRIPT = Pair(REFERENCE, REFERENCE, "佢話呢度冇人")
+WRONG_SCRIPT = Pair("他說這裡沒有人", REFERENCE, "佢話呢度冇人")
+
+
+def run(pairs: list[Pair], task: str = TASK, **values: list[float]) -> Evaluation:
+    return evaluation(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)
+
+
+def tables(section: Section) -> dict[str, list[dict[str, object]]]:
+    return {
+        block.name: [
+            dict(zip((c.name for c in block.columns), (c.value for c in row.cells), strict=True))
+            for row in block.rows
+        ]
+        for block in section.blocks
+        if isinstance(block, Table)
+    }
+
+
+def data_of(chart: Chart) -> list[dict[str, object]]:
+    (values,) = chart.spec["datasets"].values()
+    return values
+
+
+def test_the_gap_is_what_the_wrong_script_costs():
+    # 3 of 7 characters are the same in both scripts; all are after folding.
+    (section,) = sections([run([WRONG_SCRIPT])])
+    scores = {row["figure"]: row for row in tables(section)[f"translation_{TASK}_0_shot"]}
+    assert scores["ROUGE-L"]["raw"] == pytest.approx(300 / 7)
+    assert scores["ROUGE-L"]["normalised"] == pytest.approx(100)
+    assert scores["ROUGE-L"]["gap"] == pytest.approx(400 / 7)
+
+
+def test_the_right_script_has_no_gap():
+    (section,) = sections([run([RIGHT_SCRIPT])])
+    for row in tables(section)[f"translation_{TASK}_0_shot"]:
+        assert row["gap"] == 0
+
+
+def test_every_figure_is_there_in_both_forms():
+    (section,) = sections([run([WRONG_SCRIPT])])
+    rows = tables(section)[f"translation_{TASK}_0_shot"]
+    assert [row["figure"] for row in rows] == ["BLEU", "chrF", "METEOR", "ROUGE-L", "mean"]
+    mean = (rows[0]["raw"] + rows[2]["raw"] + rows[3]["raw"]) / 3
+    assert rows[4]["raw"] == pytest.approx(mean)
+
+
+def test_faults_are_shares_of_the_outputs():
+    made = run([RIGHT_SCRIPT, WRONG_SCRIPT], wrong_script=[0.0, 1.0], copied_source=[0.0, 0.0])
+    (section,) = sections([made])
+    (faults,) = tables(section)["translation_faults"]
+    assert faults["wrong script"] == 0.5
+    assert faults["copied source"] == faults["empty"] == 0
+    assert "fluent" not in faults
+
+
+def test_into_cantonese_fluency_stands_beside_the_faults():
+    pair = Pair("佢係我朋友", "佢係我嘅朋友", "他是我的朋友")
+    (section,) = sections([run([pair, pair], "hkcanto_translation_zh_yue", fluent=[1.0, 0.0])])
+    (faults,) = tables(section)["translation_faults"]
+    assert faults["fluent"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("task", "warned"),
+    [("hkcanto_translation_yue_zh", True), ("hkcanto_translation_yue_en", False)],
+)
+def test_bleu_is_called_a_diagnostic_where_chinese_is_written(task: str, warned: bool):
+    (section,) = sections([run([Pair("a b c d", "a b c d", "…")], task)])
+    warnings = [b for b in section.blocks if isinstance(b, Note) and b.level == "warning"]
+    assert bool(warnings) == warned
+    assert all("Appendix F" in note.text for note in warnings)
+
+
+def test_each_direction_and_condition_has_its_own_table():
+    (section,) = sections(
+        [
+            run([RIGHT_SCRIPT], "hkcanto_translation_yue_zh"),
+            run([RIGHT_SCRIPT], "hkcanto_translation_yue_zh_0shot"),
+            run([RIGHT_SCRIPT], "hkmmlu_translation_yue_zh"),
+        ]
+    )
+    scores = [name for name in tables(section) if name != "translation_faults"]
+    assert len(scores) == 3
+    assert sum(isinstance(block, Chart) for block in section.blocks) == 3
+
+
+def test_the_chart_joins_raw_and_normalised_of_each_model():
+    (section,) = sections([run([WRONG_SCRIPT])])
+    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
+    values = [
+        (value["form"], value["score"]) for value in data_of(chart) if value["figure"] == "ROUGE-L"
+    ]
+    assert values == [("raw", pytest.approx(300 / 7)), ("normalised", pytest.approx(100))]
+
+
+def test_a_judges_figures_are_shown_where_there_was_a_judge():
+    judged = run(
+        [RIGHT_SCRIPT, WRONG_SCRIPT],
+        judged_accuracy=[1.0, 0.5],
+        judge_failure_rate=[0.0, 0.5],
+        Omission=[0.0, 1.0],
+    )
+    (section,) = sections([judged, run([RIGHT_SCRIPT])])
+    (row,) = tables(section)["translation_judged"]
+    assert row["judged accuracy"] == 0.75
+    assert row["failed judgements"] == 0.25
+    assert row["Omission"] == 0.5
+    assert "Orthography" not in row
+
+
+def test_an_unscored_item_is_not_zero():
+    judged = run([RIGHT_SCRIPT, WRONG_SCRIPT], judged_accuracy=[0.8, float("nan")])
+    (section,) = sections([judged])
+    (row,) = tables(section)["translation_judged"]
+    assert row["judged accuracy"] == pytest.approx(0.8)
+
+
+def test_without_pairs_there_are_faults_but_no_scores():
+    (section,) = sections([evaluation(TASK, {"empty": [1.0, 0.0]})])
+    assert list(tables(section)) == ["translation_faults"]
+
+
+def test_other_tasks_have_nothing_to_say():
+    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
