@@ -23,7 +23,7 @@ os.environ["HKCANTO_DATA"] = "sample"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from hkcanto_tasks.catalogue import Subject, find_task  # noqa: E402
+from hkcanto_tasks.catalogue import Subject, find_task
 
 MARK = "⟦response⟧"
 ITEM = "hkmmlu/hk_law/1"
@@ -167,7 +167,9 @@ def inspect_logs(folder: Path, models: int, count: int, seed: int) -> None:
     template["metadata"] |= {"subject": "⟦subject⟧", "groups": "⟦groups⟧"}
     score = template["scores"]["judged"]
     score["value"] = {"acc": "⟦acc⟧", "unparsed_rate": "⟦unparsed⟧"}
-    text = json.dumps(template, ensure_ascii=False, separators=(",", ":")).replace(f'"{ITEM}"', '"⟦id⟧"')
+    text = json.dumps(template, ensure_ascii=False, separators=(",", ":")).replace(
+        f'"{ITEM}"', '"⟦id⟧"'
+    )
     folder.mkdir(parents=True, exist_ok=True)
     for model in range(models):
         correct: list[bool] = []
@@ -194,7 +196,9 @@ def _marked(sample: dict[str, Any], question: str) -> dict[str, Any]:
 
 
 def _filled(text: str, item: Item) -> str:
-    question = f"請回答以下問題:\n問題: {item.question}\nA. 第一項\nB. 第二項\nC. 第三項\nD. 第四項\n答案:"
+    question = (
+        f"請回答以下問題:\n問題: {item.question}\nA. 第一項\nB. 第二項\nC. 第三項\nD. 第四項\n答案:"
+    )
     for mark, value in {
         "⟦id⟧": item.id,
         "⟦question⟧": question,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 CellValue = str | float | int | None
-Unit = Literal["text", "percent", "points", "number", "count", "rank"]
+Unit = Literal["text", "percent", "points", "number", "count", "rank", "p"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +16,16 @@ class Column:
     Attributes:
         name: Its heading.
         unit: `percent` shows 0.5 as 50.0; `points` is a difference of percentages, 0.5 shown as
-            +50.0; `number` is shown to four significant digits; `count` and `rank` are whole.
+            +50.0; `number` is shown to four significant digits; `count` and `rank` are whole;
+            `p` is a p-value.
         help: What the figure means, in one sentence.
-        lower_is_better: Which way is good, for marking the best.
+        lower_is_better: Which way is good, for marking the best; None if neither is.
     """
 
     name: str
     unit: Unit = "text"
     help: str = ""
-    lower_is_better: bool = False
+    lower_is_better: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,13 @@ class Section:
         title: Its heading.
         blocks: What is in it.
         name: Short name, unique in a report, for links: letters, digits, `-`.
+        is_summary: Whether a terminal, which has little room, shows it unasked.
     """
 
     title: str
     blocks: Sequence[Block]
     name: str
+    is_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

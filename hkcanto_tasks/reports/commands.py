@@ -188,9 +188,7 @@ def _named(argument: str) -> tuple[str, str]:
     return (name, path) if given else (Path(argument).name, argument)
 
 
-def write(
-    made: Report, output: Path | None, kind: Format | None, *, full: bool = False
-) -> None:
+def write(made: Report, output: Path | None, kind: Format | None, *, full: bool = False) -> None:
     """Write a report to a file, or print it.
 
     Args:

@@ -84,7 +84,7 @@ def compare_runs(
     left_out += [f"{each.label}, {each.task} ({each.condition}): no partner" for each in alone]
     if left_out:
         notes = [Note(line, "warning") for line in left_out]
-        sections.append(Section("Not compared", notes, name="not-compared"))
+        sections.append(Section("Not compared", notes, name="not-compared", is_summary=True))
     report = report_of(sections, _title(read.evaluations), footer_of(read.evaluations))
     return ComparedRuns(report, all(_passed(comparison) for comparison in found))
 

@@ -25,7 +25,11 @@ def blocks(comparison: Comparison | PairwiseComparison) -> Sequence[Section]:
     a, b = comparison.a, comparison.b
     name = short_name(a.task, a.condition, b.task, b.condition, comparison.metric.name)
     title = f"{a.named.entry.title}: {' against '.join(reversed(_names([a, b])))}"
-    return [Section(title, list(_of_two(comparison, name)), name=name.replace("_", "-"))]
+    return [
+        Section(
+            title, list(_of_two(comparison, name)), name=name.replace("_", "-"), is_summary=True
+        )
+    ]
 
 
 def verdict(comparison: Comparison) -> str:
@@ -183,8 +187,8 @@ def _columns(comparison: Comparison, *, adjusted: bool) -> list[Column]:
             f"{names[1]} minus {names[0]}, in points, with 95 % interval; {way} is better.",
             lower_is_better=lower,
         ),
-        Column("p", "number", "How likely a difference of this size is between equal models."),
-        *([Column("p by Holm", "number", "The same for the whole family of tests.")] * adjusted),
+        Column("p", "p", "How likely a difference of this size is between equal models."),
+        *([Column("p by Holm", "p", "The same for the whole family of tests.")] * adjusted),
         Column("test", help="Which test the p-value is of."),
         Column("wins", "count", f"Items on which {names[1]} is better."),
         Column("losses", "count", f"Items on which {names[0]} is better."),
@@ -295,7 +299,7 @@ def _pairwise(compared: PairwiseComparison) -> Section:
         if one.gate is not None
     ]
     title = f"{first.named.entry.title}: {len(names)} evaluations pairwise"
-    return Section(title, found, name=name.replace("_", "-"))
+    return Section(title, found, name=name.replace("_", "-"), is_summary=True)
 
 
 def _matrix(compared: PairwiseComparison, names: Sequence[str], name: str) -> Table:

@@ -154,7 +154,12 @@ class Evaluation:
     @cached_property
     def complete(self) -> bool:
         """Whether it has every item that the condition asks for: no `--limit`, no missing subject."""
-        return len(set(self.items.ids)) == sum(map(self._expected, self.named.subjects))
+        return len(set(self.items.ids)) == self.expected
+
+    @property
+    def expected(self) -> int:
+        """How many items the condition asks for."""
+        return sum(map(self._expected, self.named.subjects))
 
     def _expected(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""

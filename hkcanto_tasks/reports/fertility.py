@@ -198,7 +198,7 @@ def sections(
                 f"called {labels}. Write NAME=TOKENIZER to see a run's accuracy beside it."
             )
         )
-    return [Section("Tokenizer fertility", blocks, name="fertility")]
+    return [Section("Tokenizer fertility", blocks, name="fertility", is_summary=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,9 @@ def compare_independent(a: Evaluation, b: Evaluation, metric: str | None = None)
     )
     short = f"independent-{a.task}-{name}".replace("_", "-")
     table = Table(title_of(name), columns, rows, caption, short.replace("-", "_"))
-    return Section(f"{a.named.entry.title}: {b.label} against {a.label}", [note, table], short)
+    return Section(
+        f"{a.named.entry.title}: {b.label} against {a.label}", [note, table], short, is_summary=True
+    )
 
 
 def _parts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:

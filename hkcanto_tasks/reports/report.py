@@ -49,7 +49,7 @@ def _skipped(skipped: Sequence[SkippedLog]) -> Section:
     columns = [Column("file"), Column("reason")]
     rows = [Row([Cell(_short(log.path)), Cell(log.reason)]) for log in skipped]
     table = Table("Logs that were not read", columns, rows, name="skipped")
-    return Section("Skipped logs", [note, table], name="skipped")
+    return Section("Skipped logs", [note, table], name="skipped", is_summary=True)
 
 
 def _short(path: Path) -> str:

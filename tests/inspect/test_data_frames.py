@@ -1,7 +1,6 @@
 """Inspect's own readers of logs find our figures, scores and metadata."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest

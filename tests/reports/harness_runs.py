@@ -60,7 +60,11 @@ def run_lm_eval(folder: Path, *tasks: str, model: Any = None, **options: Any) ->
     """Run tasks as `lm_eval --output_path --log_samples` does; returns the results file."""
     tracker = EvaluationTracker(output_path=str(folder))
     results = evaluate(
-        *tasks, model=model or AnsweringLM(), evaluation_tracker=tracker, log_samples=True, **options
+        *tasks,
+        model=model or AnsweringLM(),
+        evaluation_tracker=tracker,
+        log_samples=True,
+        **options,
     )
     samples = results.pop("samples")
     tracker.save_results_aggregated(results, samples)

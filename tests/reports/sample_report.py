@@ -32,7 +32,7 @@ def report(*sections: Section, title: str = "粵語 evaluation of two models") -
 
 
 def section(*blocks: Table | Chart | Note | ItemView, name: str = "overview") -> Section:
-    return Section(name.capitalize(), blocks, name)
+    return Section(name.capitalize(), blocks, name, is_summary=True)
 
 
 def scores() -> Table:
@@ -218,5 +218,5 @@ def hostile_report() -> Report:
     )
     view = items(3, HOSTILE)
     blocks = (table, bars(HOSTILE), Note(HOSTILE), Note(HOSTILE, "warning"), view)
-    made = report(Section(HOSTILE, blocks, "hostile"), title=HOSTILE)
+    made = report(Section(HOSTILE, blocks, "hostile", is_summary=True), title=HOSTILE)
     return Report(made.title, made.created, made.version, made.sections, [HOSTILE])

@@ -49,9 +49,7 @@ def test_epochs_that_are_all_wrong_count_as_often_as_there_are_items():
 
 
 def test_a_pooled_rate_is_errors_over_length_not_a_mean():
-    found = figure(
-        evaluation("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer"
-    )
+    found = figure(evaluation("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer")
     assert found.value == pytest.approx(2 / 12)
 
 

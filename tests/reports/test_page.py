@@ -1,6 +1,7 @@
 """The page of a report in a real browser: it draws, sorts, fits and keeps hostile text harmless."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,8 @@ def test_a_chart_can_be_saved_as_a_picture(opened: Opened) -> None:
 
 
 def test_a_page_without_charts_carries_no_chart_library() -> None:
-    with_charts = render(report(section(bars())), "html")
     without = render(report(section(scores())), "html")
-    assert "vega" in with_charts
-    assert "vega" not in without.replace("vegaEmbed", "").replace("Vega", "")
-    assert len(without) < 100_000
+    assert len(without) < 100_000 < len(render(report(section(bars())), "html"))
 
 
 def test_the_page_of_66_subjects_and_five_models_stays_under_two_megabytes() -> None:
@@ -274,7 +272,7 @@ def test_the_page_is_built_for_screen_readers(opened: Opened) -> None:
     assert browser.find("html").get_attribute("lang") == "en"
     levels = [int(heading.tag_name[1]) for heading in browser.all("h1, h2, h3, h4, h5, h6")]
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     for table in browser.all("table"):
         assert table.find_elements("css selector", "caption")
         assert not table.find_elements("css selector", "th:not([scope])")
@@ -311,7 +309,9 @@ def test_contents_lead_to_the_sections_and_fold_away_on_a_phone(opened: Opened) 
     assert opened(made).find("nav a").is_displayed()
 
 
-def test_without_javascript_tables_and_notes_are_still_there(browser: Browser, opened: Opened) -> None:
+def test_without_javascript_tables_and_notes_are_still_there(
+    browser: Browser, opened: Opened
+) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         opened(report(section(Note(HOSTILE), scores())))

@@ -81,7 +81,14 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     left_out = [one for one in evaluations if id(one) not in used]
     if left_out:
         notes = list(_left_out(left_out))
-        found.append(Section("Not beside published figures", notes, name="published-not-compared"))
+        found.append(
+            Section(
+                "Not beside published figures",
+                notes,
+                name="published-not-compared",
+                is_summary=True,
+            )
+        )
     return found
 
 
@@ -201,9 +208,8 @@ def _section(beside: _Beside, runs: Sequence[_Run]) -> Section:
     ]
     if table.protocol:
         blocks.append(Note(f"{table.source}: {table.protocol}"))
-    return Section(
-        f"{table.source}: {table.title}", blocks, name=f"published-{table.name}".replace("_", "-")
-    )
+    name = f"published-{table.name}".replace("_", "-")
+    return Section(f"{table.source}: {table.title}", blocks, name, is_summary=True)
 
 
 def _headline(beside: _Beside) -> PublishedColumn:

@@ -31,11 +31,25 @@ _COLUMNS = (
     ),
     Column("Refused", "percent", help="Responses that decline to answer.", lower_is_better=True),
     Column("Empty", "percent", help="Responses without any text.", lower_is_better=True),
-    Column("Mean length", "number", help="Of the response without its reasoning."),
-    Column("95th percentile", "number", help="One in twenty responses is longer."),
-    Column("Mean reasoning", "number", help="Mean length of the reasoning, where there is some."),
+    Column(
+        "Mean length", "number", help="Of the response without its reasoning.", lower_is_better=None
+    ),
+    Column(
+        "95th percentile", "number", help="One in twenty responses is longer.", lower_is_better=None
+    ),
+    Column(
+        "Mean reasoning",
+        "number",
+        help="Mean length of the reasoning, where there is some.",
+        lower_is_better=None,
+    ),
     Column("Unit", help="What the three lengths count."),
-    Column("Mean output tokens", "number", help="By the provider's count, where it is logged."),
+    Column(
+        "Mean output tokens",
+        "number",
+        help="By the provider's count, where it is logged.",
+        lower_is_better=None,
+    ),
 )
 
 

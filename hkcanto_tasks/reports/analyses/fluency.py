@@ -23,13 +23,16 @@ _COLUMNS = {
         "Of the words that only Cantonese or only Written Chinese has, in all texts together.",
     ),
     "simplified_ratio": Column(
-        "Simplified", "percent", "Of the characters that tell the script; not counted as a fault."
+        "Simplified",
+        "percent",
+        "Of the characters that tell the script; not counted as a fault.",
+        None,
     ),
     "degenerate": Column(
         "in a loop", "percent", "Texts that repeat themselves without end.", lower_is_better=True
     ),
     "empty": Column("empty", "percent", "Responses without any text.", lower_is_better=True),
-    "n_characters": Column("characters", "number", "Mean length, white space not counted."),
+    "n_characters": Column("characters", "number", "Mean length, white space not counted.", None),
     "length_penalty": Column(
         "length penalty",
         "number",

@@ -19,6 +19,7 @@ from .presentation import (
 )
 
 # The kinds' names for the share of responses that nothing could be read from.
+_NAMED = 3  # Examples that a remark gives.
 _UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _TOLERANCE = 1e-9
 
@@ -33,7 +34,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     if len({evaluation.named.entry.name for evaluation in ordered}) > 1:
         blocks.append(_chart(ordered))
     blocks += [*_remarks(ordered), _agreement(ordered), _signatures(ordered)]
-    return [Section("Overview", blocks, name="overview")]
+    return [Section("Overview", blocks, name="overview", is_summary=True)]
 
 
 def _headlines(evaluations: Sequence[Evaluation]) -> Table:
@@ -42,13 +43,15 @@ def _headlines(evaluations: Sequence[Evaluation]) -> Table:
         Column("Task"),
         Column("Condition"),
         Column("Measure", help="The figure that the benchmark's paper reports first."),
-        Column("Result", "percent", help="That figure, with its 95 % interval."),
+        Column(
+            "Result", "percent", help="That figure, with its 95 % interval.", lower_is_better=None
+        ),
         Column("Items", "count", help="How many questions were answered."),
         Column(
             "Unparsed",
             "percent",
             help="Responses that no answer could be read from; they count as wrong.",
-            lower_is_better=True,
+            lower_is_better=None,
         ),
         Column("Data", help="Which version of the data."),
     ]
@@ -92,17 +95,20 @@ def _chart(evaluations: Sequence[Evaluation]) -> Chart:
 def _remarks(evaluations: Sequence[Evaluation]) -> list[Note]:
     notes = []
     if sample := [evaluation for evaluation in evaluations if evaluation.is_sample]:
-        which = "Every figure" if len(sample) == len(evaluations) else f"{len(sample)} of the rows"
+        all_of_it = len(sample) == len(evaluations)
+        which = "All of this is" if all_of_it else f"Of the rows above, {len(sample)} are"
         notes.append(
             Note(
-                f"{which} is from the sample data that ships with this package, for trying things "
+                f"{which} from the sample data that ships with this package, for trying things "
                 "out. Such figures are comparable with nothing, published results least of all.",
                 "warning",
             )
         )
     partial = [run for run in evaluations if not run.complete and not run.is_sample]
     if partial:
-        counts = "; ".join(_count(evaluation) for evaluation in partial)
+        counts = "; ".join(_count(evaluation) for evaluation in partial[:_NAMED])
+        if len(partial) > _NAMED:
+            counts += f"; and {len(partial) - _NAMED} more"
         notes.append(
             Note(
                 f"Not all items were run: {counts}. A part of a benchmark is not comparable with "
@@ -114,7 +120,7 @@ def _remarks(evaluations: Sequence[Evaluation]) -> list[Note]:
 
 
 def _count(evaluation: Evaluation) -> str:
-    expected = sum(subject.rows for subject in evaluation.named.subjects)
+    expected = evaluation.expected
     missing = len(evaluation.named.subjects) - len(evaluation.subjects)
     lacking = f" ({missing} subjects are missing)" if missing else ""
     items = len(set(evaluation.items.ids))
@@ -144,10 +150,10 @@ def _agreement(evaluations: Sequence[Evaluation]) -> Note:
                     f"{reported:.6g} in {evaluation.harness}"
                 )
     if different:
-        more = f"; and {len(different) - 10} more" if len(different) > 10 else ""
+        more = f"; and {len(different) - _NAMED} more" if len(different) > _NAMED else ""
         return Note(
             f"{len(different)} figures differ from those that the harnesses report, {equal} are "
-            f"equal. {'; '.join(different[:10])}{more}. Were logs edited, or made by another "
+            f"equal. {'; '.join(different[:_NAMED])}{more}. Were logs edited, or made by another "
             "version of this package?",
             "warning",
         )

@@ -132,7 +132,7 @@ def _table(title: str, scores: Mapping[str, _Scores], name: str) -> Table:
             Column("figure"),
             Column("raw", "number", "As it is written: the right words in the script asked for."),
             Column("normalised", "number", "With both sides in one script: the right words."),
-            Column("gap", "number", "Normalised less raw: what the wrong script costs."),
+            Column("gap", "number", "Normalised less raw: what the wrong script costs.", None),
         ],
         rows,
         "Figures of the corpus, from 0 to 100, with intervals from bootstrap resamples; characters "

@@ -114,6 +114,8 @@ def value_text(cell: Cell, column: Column) -> str:
     Example:
         >>> value_text(Cell(0.523), Column("acc", "percent"))
         '52.3'
+        >>> value_text(Cell(0.00002), Column("p", "p")), value_text(Cell(0.0832), Column("p", "p"))
+        ('< 0.001', '0.083')
         >>> value_text(Cell(-0.021), Column("loss", "points")), value_text(Cell(None), Column("n"))
         ('−2.1', '–')
     """
@@ -148,6 +150,8 @@ def _number_text(value: float, column: Column) -> str:
             text = text if text.startswith("-") or text == "0.0" else f"+{text}"
         case "count" | "rank":
             text = f"{value:,.0f}"
+        case "p":
+            text = "< 0.001" if value < 0.001 else f"{value:.2g}"
         case _:
             # Four significant digits, but never fewer than the whole part has.
             text = f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:#.4g}"
@@ -285,7 +289,7 @@ def _is_model(row: Row) -> bool:
 def _best(table: Table, place: int) -> float | None:
     """Return the best number of a column; None if there is nothing to choose between."""
     column = table.columns[place]
-    if column.unit not in ("percent", "number"):
+    if column.unit not in ("percent", "number") or column.lower_is_better is None:
         return None
     models = [row for row in table.rows if _is_model(row)]
     names = {row.cells[0].value for row in models}

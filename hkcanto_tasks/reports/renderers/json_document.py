@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any
@@ -30,8 +30,15 @@ def json_document(report: Report) -> str:
     )
 
 
-def plain(value: object) -> Any:
-    """Return a value as JSON can hold it: NaN and infinities as None, lone surrogates replaced.
+def plain(value: object, text: Callable[[str], str] = encodable) -> Any:
+    """Return a value as JSON can hold it: NaN and infinities become None.
+
+    Args:
+        value: Strings, numbers, datetimes, mappings, sequences and dataclasses of them.
+        text: What to make of a string; by default lone surrogates are replaced.
+
+    Raises:
+        TypeError: The value has something else in it.
 
     Example:
         >>> plain({"a": (float("nan"), 1)})
@@ -39,7 +46,7 @@ def plain(value: object) -> Any:
     """
     match value:
         case str():
-            return encodable(value)
+            return text(value)
         case bool() | int() | None:
             return value
         case float():
@@ -47,10 +54,10 @@ def plain(value: object) -> Any:
         case datetime():
             return value.isoformat()
         case Mapping():
-            return {encodable(str(key)): plain(entry) for key, entry in value.items()}
+            return {text(str(key)): plain(entry, text) for key, entry in value.items()}
         case Sequence():
-            return [plain(entry) for entry in value]
+            return [plain(entry, text) for entry in value]
     if not is_dataclass(value):
         raise TypeError(f"{value!r} is a {type(value).__name__}, which JSON does not have.")
     kind = {"type": type(value).__name__.lower()} if isinstance(value, Block) else {}
-    return kind | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return kind | {field.name: plain(getattr(value, field.name), text) for field in fields(value)}

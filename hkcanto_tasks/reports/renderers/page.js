@@ -222,7 +222,7 @@
   };
   addEventListener('resize', debounced(redrawAtNewWidth));
   for (const drawing of document.querySelectorAll('.drawing')) {
-    const caption = drawing.parentElement.querySelector('figcaption');
+    const caption = drawing.closest('figure').querySelector('figcaption');
     const name = caption.firstElementChild.textContent;
     const buttons = ['svg', 'png'].map((kind) => saveButton(kind, drawing, name));
     caption.append(make('span', { className: 'save' }, ...buttons));

@@ -62,7 +62,7 @@ def page(report: Report) -> str:
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    return template.render(
+    html: str = template.render(
         report=report,
         policy="; ".join(f"{name} {value}" for name, value in policy.items()),
         style=Markup(style),
@@ -70,6 +70,7 @@ def page(report: Report) -> str:
         # A comment: the licences ask for no more, and have no `--` in them.
         licences=Markup(_resource("vega_licences.txt")) if has_charts else "",
     )
+    return html.lstrip()
 
 
 @cache
@@ -131,7 +132,7 @@ def _embedded(value: object) -> "Markup":
     """Return data as JSON that cannot end the script element it stands in."""
     from markupsafe import Markup
 
-    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(plain(value, printable), ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
@@ -156,7 +157,7 @@ def _items(view: ItemView) -> Mapping[str, Any]:
     places: dict[str, int] = {}
 
     def place(text: str) -> int:
-        return places.setdefault(printable(shorten(text, TEXT_LIMIT)), len(places))
+        return places.setdefault(shorten(text, TEXT_LIMIT), len(places))
 
     rows = [
         [

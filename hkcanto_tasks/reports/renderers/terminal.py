@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -28,7 +27,7 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     Args:
         report: What to print.
         console: Where to.
-        full: Whether to print long tables whole, and what their columns mean.
+        full: Whether to print all sections, long tables whole, and what their columns mean.
 
     Example:
         >>> from datetime import datetime
@@ -41,12 +40,17 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     console.print(Text(one_line(report.title), style="bold"))
     made = f"{report.created:%Y-%m-%d %H:%M} · hkcanto {one_line(report.version)}"
     console.print(Text(made, style="dim"))
-    for section in report.sections:
+    shown = report.sections if full else [part for part in report.sections if part.is_summary]
+    for section in shown:
         console.print()
         console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
         for block in section.blocks:
             console.print()
             _show_block(block, console, full)
+    if left_out := [part.title for part in report.sections if part not in shown]:
+        console.print()
+        rest = f"Not shown: {'; '.join(map(one_line, left_out))}. All of it: --full, -o report.html"
+        console.print(Text(rest, style="dim"))
     if report.footer:
         console.print()
     for line in report.footer:
@@ -106,11 +110,12 @@ def _fitting(
     view: ShownTable, rows: Sequence[ShownRow], console: Console
 ) -> tuple[Grid, Sequence[str]]:
     """Return as much of a table as the terminal is wide enough for, and what that leaves out."""
-    # Measured in unlimited space: the console's own would cut the answer down to its width.
-    options = console.options.update(width=10_000)
 
     def fits(grid: Grid) -> bool:
-        return Measurement.get(console, options, grid).minimum <= console.width
+        # Not rich's own measure, by which the longest word of a text has to fit in a line; but its
+        # way to count: a space on both sides of each column, and one between two.
+        widths = [column.width or column.min_width or 0 for column in grid.columns]
+        return sum(widths) + 3 * len(widths) - 1 <= console.width
 
     total = len(view.headings)
     for intervals in (True, False):
@@ -134,14 +139,17 @@ def _grid(
             name.append(f" ({row.mark})", style="italic")
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, numeric in enumerate(view.numeric[:columns]):
+        heading = Text(view.headings[place])
         width = max((row[place].cell_len for row in cells), default=0)
+        longest_word = max(word.cell_len for word in heading.split(" "))
         grid.add_column(
-            Text(view.headings[place]),
+            heading,
             justify="right" if numeric else "left",
             overflow="fold",
-            min_width=width if numeric else min(width, text_width),
-            # A heading alone may be cut in the middle of a word.
-            max_width=max(width, text_width) if numeric else None,
+            # rich squeezes columns without a width, even below their least one: part of a number
+            # is worse than none.
+            width=max(width, longest_word) if numeric else None,
+            min_width=min(width, text_width),
         )
     for row, texts in zip(rows, cells, strict=True):
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")

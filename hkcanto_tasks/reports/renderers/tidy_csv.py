@@ -98,5 +98,5 @@ def _safe(field: _Field) -> _Field:
     if not isinstance(field, str):
         return None if field is None or field != field else field
     # A NUL ends the text for many readers of CSV.
-    text = encodable(field).replace("\0", "␀")
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    text = encodable(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text

@@ -1,0 +1,346 @@
+"""Reading logs of both harnesses: what they have in common, and what each has of its own."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hkcanto import tasks
+from hkcanto_tasks.errors import LogError
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import figure
+from hkcanto_tasks.reports.logs import inspect, read_runs
+from hkcanto_tasks.reports.logs.item_columns import ItemColumns, Row
+from hkcanto_tasks.reports.logs.signatures import catalogue_task, of_whole_task, parse_signature
+
+from .harness_runs import run_inspect
+
+BOTH = ["hkcanto_g2p", "hkcanto_cultural", "hkcanto_translation_zh_yue", "hkmmlu"]
+
+
+@pytest.fixture(scope="module")
+def in_lm_eval(lm_eval_logs: Path) -> dict[str, Evaluation]:
+    return by_task(read_runs([lm_eval_logs], texts=True).evaluations)
+
+
+@pytest.fixture(scope="module")
+def in_inspect(inspect_logs: Path) -> dict[str, Evaluation]:
+    return by_task(read_runs([inspect_logs], texts=True).evaluations)
+
+
+def by_task(evaluations: Sequence[Evaluation]) -> dict[str, Evaluation]:
+    found = {each.task: each for each in evaluations}
+    assert len(found) == len(evaluations)
+    return found
+
+
+@pytest.mark.parametrize("task", BOTH)
+def test_both_harnesses_are_read_alike(
+    task: str, in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
+) -> None:
+    one, other = in_lm_eval[task], in_inspect[task]
+    assert (one.harness, other.harness) == ("lm-eval", "inspect")
+    for name in ("task", "shots", "options", "data", "signature", "metrics"):
+        assert getattr(one, name) == getattr(other, name), name
+    for name in ("ids", "subjects", "groups", "pairs", "jyutping"):
+        assert getattr(one.items, name) == getattr(other.items, name), name
+    for name in ("clusters", "question_lengths", "response_lengths", "reasoning_lengths"):
+        assert getattr(one.items, name).tolist() == getattr(other.items, name).tolist(), name
+    assert one.items.refused.tolist() == other.items.refused.tolist()
+    for name, values in one.items.values.items():
+        assert values.tolist() == pytest.approx(other.items.values[name].tolist()), name
+    for name, weights in one.items.weights.items():
+        assert weights.tolist() == other.items.weights[name].tolist(), name
+    responses = [(text.response, text.answer, text.target) for text in one.items.texts]
+    assert responses == [(text.response, text.answer, text.target) for text in other.items.texts]
+
+
+@pytest.mark.parametrize("task", [*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"])
+def test_figures_of_the_items_are_those_that_the_harness_reports(
+    task: str, in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
+) -> None:
+    for evaluations in (in_lm_eval, in_inspect):
+        evaluation = evaluations.get(task)
+        if evaluation is None:
+            continue
+        assert ("", evaluation.named.entry.headline) in evaluation.reported
+        for (scope, metric), reported in evaluation.reported.items():
+            where = None
+            if scope.startswith("category:"):
+                category = scope.removeprefix("category:")
+                names = [each.name for each in evaluation.subjects if each.category == category]
+                where = evaluation.items.of_subjects(names)
+            elif scope:
+                where = evaluation.items.of_subjects([scope])
+            computed = figure(evaluation, metric, where)
+            assert computed is not None, (scope, metric)
+            assert computed.value == pytest.approx(reported), (scope, metric)
+
+
+def test_the_figures_of_groups_are_read_from_lm_evals_rows(
+    lm_eval_logs: Path, in_lm_eval: dict[str, Evaluation]
+) -> None:
+    (rows,) = [
+        json.loads(file.read_text("utf-8"))["results"]
+        for file in lm_eval_logs.rglob("results_*.json")
+        if "pycantonese" not in str(file)
+    ]
+    reported = in_lm_eval["hkmmlu"].reported
+    assert reported["", "acc"] == rows["hkmmlu"]["acc,none"]
+    assert reported["", "acc_hk_specific"] == rows["hkmmlu"]["acc_hk_specific,none"]
+    assert reported["category:stem", "acc"] == rows["hkmmlu_stem"]["acc,none"]
+    assert reported["hk_law", "unparsed_rate"] == rows["hkmmlu_hk_law"]["unparsed_rate,none"]
+    of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
+    assert (
+        of_tmmluplus["", "acc_category_macro"]
+        == (rows["tmmluplus_gen_mc"]["acc_category_macro,none"])
+    )
+
+
+def test_the_subjects_of_a_task_are_one_evaluation(in_lm_eval: dict[str, Evaluation]) -> None:
+    evaluation = in_lm_eval["hkmmlu"]
+    samples = load_task("hkmmlu").samples
+    assert evaluation.items.ids == [sample.id for sample in samples]
+    assert evaluation.items.subjects == [sample.subject for sample in samples]
+    assert evaluation.items.groups == [sample.groups for sample in samples]
+    assert evaluation.options == {"prompt": "paper", "script": "tc"}
+    assert evaluation.data == "sample"
+    assert evaluation.signature.startswith("hkmmlu|shots:0|prompt:paper|script:tc|data:sample|")
+    assert not evaluation.complete
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "shots"),
+    [
+        ("hkcanto_g2p", {}, 5),
+        ("hkcanto_cultural", {}, 5),
+        ("hkcanto_cultural", {"prompt": "yue+scaffold"}, 3),
+        ("hkcanto_sentiment", {}, 1),
+        ("hkcanto_translation_zh_yue", {}, 3),
+        ("hkcanto_translation_yue_en", {}, 3),
+        ("hkcanto_summarization", {}, 0),
+        ("hkmmlu", {}, 0),
+        ("hkmmlu", {"script": "sc"}, 2),
+        ("hkmmlu_cot", {}, 1),
+        ("tmmluplus_gen", {"prompt": "yue"}, 4),
+        ("tmmluplus_gen_cot", {}, 5),
+    ],
+)
+def test_the_question_is_found_behind_the_worked_examples(
+    task: str, options: dict[str, str], shots: int
+) -> None:
+    loaded = load_task(task, **options)
+    question_of = inspect.question_finder(loaded.condition, shots)
+    for sample in loaded.samples:
+        message = loaded.prompt(sample, shots).messages()[-1].content
+        assert question_of(message) == sample.question, sample.id
+
+
+def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
+    run_inspect(tmp_path, tasks.cultural(subjects="food", multiturn=True))
+    (evaluation,) = read_runs([tmp_path]).evaluations
+    lengths = [len(sample.question) for sample in load_task("hkcanto_cultural", ["food"]).samples]
+    assert evaluation.items.question_lengths.tolist() == lengths
+    assert evaluation.notes == ("worked examples as turns of their own",)
+
+
+def test_epochs_are_items_of_one_cluster(in_inspect: dict[str, Evaluation]) -> None:
+    items = in_inspect["tmmluplus_gen"].items
+    assert len(items) == 2 * len(load_task("tmmluplus_gen").samples)
+    assert len(set(items.ids)) == len(set(items.clusters.tolist())) == len(items) / 2
+
+
+def test_lengths_reasoning_and_refusals_are_those_of_the_responses(
+    in_inspect: dict[str, Evaluation],
+) -> None:
+    items = in_inspect["hkmmlu"].items
+    seen = set()
+    for place, text in enumerate(items.texts):
+        response = text.response
+        read = (items.response_lengths[place], items.reasoning_lengths[place])
+        if response.startswith("<think>諗下先。</think>"):
+            assert read == (1, len("諗下先。"))
+        elif response.startswith("<think>"):
+            assert read == (0, len("未諗完，A"))
+            assert items.truncated[place] == 1
+        else:
+            assert read == (len(response), 0)
+            assert items.truncated[place] == 0
+        assert items.refused[place] == response.startswith("對唔住"), response
+        assert items.output_tokens[place] == 7
+        seen.add(response[:8])
+    assert len(seen) >= 5
+
+
+def test_lm_eval_says_nothing_of_tokens_and_of_truncation_only_what_shows(
+    in_lm_eval: dict[str, Evaluation],
+) -> None:
+    items = in_lm_eval["hkmmlu"].items
+    assert np.isnan(items.output_tokens).all()
+    unclosed = [text.response.startswith("<think>未諗完") for text in items.texts]
+    assert any(unclosed)
+    assert np.array_equal(items.truncated == 1, unclosed)
+    assert np.isnan(items.truncated[~np.array(unclosed)]).all()
+
+
+def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
+    lm_eval_logs: Path, in_lm_eval: dict[str, Evaluation]
+) -> None:
+    items = in_lm_eval["tmmluplus_gen_mc"].items
+    responses = {id_: text.response for id_, text in zip(items.ids, items.texts, strict=True)}
+    assert set(items.response_lengths) == {1}
+    lines = [
+        json.loads(line)
+        for file in lm_eval_logs.rglob("samples_tmmluplus_*.jsonl")
+        for line in file.open(encoding="utf-8")
+    ]
+    assert len(lines) == len(responses)
+    for line in lines:
+        likelihoods = [float(likelihood) for likelihood, _ in line["filtered_resps"]]
+        letter = "ABCD"[int(np.argmax(likelihoods))]
+        assert responses[line["doc"]["id"]] == letter
+        assert (letter == line["target"]) == (line["acc"] == 1)
+
+
+def test_in_a_chain_of_thought_the_response_is_the_reasoning() -> None:
+    columns = ItemColumns(catalogue_task("hkmmlu_cot"), "hk_law", len, texts=False)
+    columns.add(Row("a", "?", "因為咁，所以係B", "B", {}))
+    columns.add(Row("b", "?", "<think>即係</think>B", "B", {}))
+    columns.add(Row("c", "?", "B", "B", {}, reasoning="另外記低咗"))
+    assert columns.items().reasoning_lengths.tolist() == [8, 2, 5]
+
+
+def test_questions_on_one_passage_are_one_cluster() -> None:
+    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
+    passage = "讀" * 120
+    for question in (f"{passage}一", f"{passage}二", "短", "短", "短咗"):
+        columns.add(Row("id", question, "A", "A", {}))
+    assert columns.items().clusters.tolist() == [0, 0, 1, 1, 2]
+
+
+def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
+    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
+    columns.add(Row("a", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}))
+    columns.add(Row("b", "?", "A", "A", {"acc": None, "judged_score": 0.5}))
+    values = columns.items().values
+    assert values["judged_score"].tolist() == pytest.approx([np.nan, 0.5], nan_ok=True)
+    assert values["acc"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("response", "refused"),
+    [
+        ("抱歉，我無法判斷。", True),
+        ("對唔住，呢條問題我答唔到。", True),
+        ("I'm sorry, but I can't help with that.", True),
+        ("As an AI language model, I have no opinion", True),
+        ("我不能回答這個問題", True),
+        ("唔知", False),
+        ("這題無法用A來解釋，也不能選B", False),
+        ("", False),
+    ],
+)
+def test_declining_is_recognised(response: str, refused: bool) -> None:
+    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
+    columns.add(Row("a", "?", response, "A", {"acc": 0.0, "unparsed_rate": 1.0}))
+    columns.add(Row("b", "?", response, "A", {"acc": 0.0, "unparsed_rate": 0.0}))
+    assert columns.items().refused.tolist() == [refused, False]
+
+
+@pytest.mark.parametrize(
+    ("logged", "task"),
+    [
+        ("hkcanto-cultural|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
+        ("hkcanto-cultural-food-0shot|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
+        ("hkcanto-cultural|shots:3|prompt:paper|script:tc", "hkcanto_cultural"),
+        ("hkmmlu-cot|shots:1|prompt:paper|cot:yes|script:tc", "hkmmlu_cot_1shot"),
+        ("hkmmlu|shots:0|prompt:paper|script:sc", "hkmmlu_sc"),
+        ("hkmmlu-hk-law-mc|shots:0|prompt:paper|script:tc", "hkmmlu_mc"),
+        ("hkmmlu-cot|shots:0|prompt:paper|cot:yes|script:sc", "hkmmlu_cot"),
+    ],
+)
+def test_one_condition_has_one_name_however_it_was_asked_for(logged: str, task: str) -> None:
+    signature = parse_signature(f"{logged}|data:sample|metric:generative|v:0.1.0")
+    assert of_whole_task(signature, catalogue_task(signature.task)).task == task
+
+
+def test_texts_are_kept_only_if_asked_for(lm_eval_logs: Path, inspect_logs: Path) -> None:
+    for evaluation in read_runs([lm_eval_logs, inspect_logs]).evaluations:
+        assert not evaluation.items.texts
+
+
+def test_prompts_are_whole(
+    in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
+) -> None:
+    loaded = load_task("hkcanto_cultural")
+    prompt = loaded.prompt(loaded.samples[0], 5)
+    assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
+    messages = [f"[{each.role}]\n{each.content}" for each in prompt.messages()]
+    assert in_inspect["hkcanto_cultural"].items.texts[0].prompt == "\n\n".join(messages)
+
+
+def test_lengths_can_be_in_tokens(inspect_logs: Path) -> None:
+    (log,) = inspect_logs.glob("*_translation_*.eval")
+    (evaluation,) = read_runs(
+        [log], length=lambda text: len(text.encode()), length_unit="bytes"
+    ).evaluations
+    (in_characters,) = read_runs([log]).evaluations
+    assert evaluation.length_unit == "bytes"
+    bytes_, characters = evaluation.items.response_lengths, in_characters.items.response_lengths
+    assert (bytes_ == 3 * characters).all()
+
+
+def test_progress_is_told_by_log(inspect_logs: Path) -> None:
+    told: list[tuple[int, int]] = []
+    read_runs([inspect_logs], progress=lambda done, total: told.append((done, total)))
+    assert told == [(number, 5) for number in range(1, 6)]
+
+
+def test_a_run_of_some_subjects_completes_an_earlier_one(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
+    (results,) = [file for file in lm_eval_logs.rglob("results_*") if "pycan" not in str(file)]
+    shutil.copytree(results.parent, tmp_path / "first")
+    later = tmp_path / "later"
+    later.mkdir()
+    newer = json.loads(results.read_text("utf-8"))
+    newer["configs"] = {"hkmmlu_hk_law": newer["configs"]["hkmmlu_hk_law"]}
+    newer["results"] = {"hkmmlu_hk_law": {"acc,none": 1.0}}
+    newer["date"] += 60
+    (later / "results_2030-01-01T00-00-00.000000.json").write_text(json.dumps(newer), "utf-8")
+    (old,) = results.parent.glob("samples_hkmmlu_hk_law_*")
+    lines = [json.loads(line) | {"acc": 1.0} for line in old.open(encoding="utf-8")]
+    (later / "samples_hkmmlu_hk_law_2030-01-01T00-00-00.000000.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in lines), "utf-8"
+    )
+    read = read_runs([tmp_path])
+    evaluation = by_task(read.evaluations)["hkmmlu"]
+    law = evaluation.items.of_subjects(["hk_law"])
+    assert evaluation.items.values["acc"][law].tolist() == [1.0] * len(lines)
+    assert len(evaluation.items) == len(load_task("hkmmlu").samples)
+    # The group's figures were those of the older answers.
+    assert ("", "acc") not in evaluation.reported
+    assert evaluation.reported["hk_law", "acc"] == 1.0
+    (skipped,) = read.skipped
+    assert skipped.reason.startswith("hkmmlu: older run of the same, results_2030-01-01")
+
+
+def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs: Path) -> None:
+    with pytest.raises(LogError, match="runs/tuned does not exist"):
+        read_runs(["runs/tuned"])
+    with pytest.raises(LogError, match=r"has no logs.*--log_samples"):
+        read_runs([tmp_path])
+    (tmp_path / "notes.txt").write_text("score: 3")
+    with pytest.raises(LogError, match=r"notes\.txt is no log"):
+        read_runs([tmp_path / "notes.txt"])
+    samples = next(lm_eval_logs.rglob("samples_*.jsonl"))
+    with pytest.raises(LogError, match=r"Give the results_….json"):
+        read_runs([samples])
+    (results,) = lm_eval_logs.glob("pycantonese/results_*.json")
+    shutil.copy(results, tmp_path)
+    with pytest.raises(LogError, match="samples of hkcanto_g2p: run lm_eval with --log_samples"):
+        read_runs([tmp_path])

@@ -1,0 +1,361 @@
+"""Logs that are cut off, hostile, old, or of something else: a line each, and never a traceback."""
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hkcanto import tasks
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.logs import RunsRead, read_runs
+
+from .harness_runs import answer, run_inspect
+
+
+@pytest.fixture
+def lm_eval_g2p(tmp_path: Path, lm_eval_logs: Path) -> Path:
+    """A folder with a log of lm-eval, to be damaged."""
+    folder = tmp_path / "damaged"
+    shutil.copytree(lm_eval_logs / "pycantonese", folder)
+    return folder
+
+
+@pytest.fixture
+def inspect_g2p(tmp_path: Path, inspect_logs: Path) -> Path:
+    """A folder with a log of Inspect, to be damaged."""
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    (log,) = inspect_logs.glob("*_g2p_*.eval")
+    shutil.copy(log, folder / "log.eval")
+    return folder
+
+
+@pytest.fixture
+def beside(inspect_logs: Path) -> Callable[[Path], RunsRead]:
+    """Read a folder together with a good log."""
+    (good,) = inspect_logs.glob("*_hkmmlu_*.eval")
+
+    def read(folder: Path) -> RunsRead:
+        found = read_runs([folder, good])
+        assert [each.task for each in found.evaluations] == ["hkmmlu"]
+        return found
+
+    return read
+
+
+def only_reason(read: RunsRead) -> str:
+    (skipped,) = read.skipped
+    assert "\n" not in skipped.reason
+    return skipped.reason
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a JSON file."""
+    content = json.loads(path.read_text("utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), "utf-8")
+
+
+def results_of(folder: Path) -> Path:
+    (path,) = folder.glob("results_*.json")
+    return path
+
+
+def samples_of(folder: Path) -> Path:
+    (path,) = folder.glob("samples_*.jsonl")
+    return path
+
+
+def rezipped(log: Path, change: Callable[[str, bytes], bytes | None], method: int = 8) -> None:
+    """Write an archive anew; `change` says what becomes of each member."""
+    import zipfile_zstd  # noqa: F401
+
+    with zipfile.ZipFile(log) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(log, "w", method) as archive:
+        for name, data in members.items():
+            if (changed := change(name, data)) is not None:
+                archive.writestr(name, changed)
+
+
+Beside = Callable[[Path], RunsRead]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 200, 0.5, 0.99])
+def test_results_that_are_cut_off(kept: float, lm_eval_g2p: Path, beside: Beside) -> None:
+    results = results_of(lm_eval_g2p)
+    data = results.read_bytes()
+    results.write_bytes(data[: int(kept if kept >= 1 else kept * len(data))])
+    assert "cut off or damaged" in only_reason(beside(lm_eval_g2p))
+
+
+@pytest.mark.parametrize("kept", [0.2, 0.5, 0.99])
+def test_samples_that_are_cut_off_in_a_line(kept: float, lm_eval_g2p: Path, beside: Beside) -> None:
+    samples = samples_of(lm_eval_g2p)
+    data = samples.read_bytes()
+    samples.write_bytes(data[: int(kept * len(data))])
+    assert re.match(r"line \d+: cut off or damaged", only_reason(beside(lm_eval_g2p)))
+
+
+def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path, beside: Beside) -> None:
+    samples = samples_of(lm_eval_g2p)
+    samples.write_bytes(b"".join(samples.read_bytes().splitlines(keepends=True)[:40]))
+    assert only_reason(beside(lm_eval_g2p)) == "it has 40 of 60 samples: it is cut off"
+
+
+def test_results_without_samples(lm_eval_g2p: Path, beside: Beside) -> None:
+    samples_of(lm_eval_g2p).unlink()
+    assert "run lm_eval with --log_samples" in only_reason(beside(lm_eval_g2p))
+
+
+def test_samples_without_results(lm_eval_g2p: Path, beside: Beside) -> None:
+    results_of(lm_eval_g2p).unlink()
+    assert "samples without the results" in only_reason(beside(lm_eval_g2p))
+
+
+def test_other_tasks_of_lm_eval(lm_eval_g2p: Path, beside: Beside) -> None:
+    rewritten(
+        results_of(lm_eval_g2p),
+        lambda log: log.update(configs={"arc_easy": {"dataset_path": "allenai/ai2_arc"}}),
+    )
+    assert only_reason(beside(lm_eval_g2p)) == "not tasks of hkcanto: arc_easy"
+
+
+def test_other_tasks_beside_ours_do_not_matter(lm_eval_g2p: Path) -> None:
+    rewritten(
+        results_of(lm_eval_g2p),
+        lambda log: log["configs"].update(arc_easy={"dataset_path": "allenai/ai2_arc"}),
+    )
+    read = read_runs([lm_eval_g2p])
+    assert [each.task for each in read.evaluations] == ["hkcanto_g2p"]
+    assert only_reason(read) == "not tasks of hkcanto: arc_easy"
+
+
+def test_lm_eval_logs_without_a_signature(lm_eval_g2p: Path, beside: Beside) -> None:
+    rewritten(
+        results_of(lm_eval_g2p),
+        lambda log: log["configs"]["hkcanto_g2p"].update(metadata={"version": 1.0}),
+    )
+    assert "no signature" in only_reason(beside(lm_eval_g2p))
+
+
+def test_tasks_that_the_catalogue_does_not_know(lm_eval_g2p: Path, beside: Beside) -> None:
+    rewritten(
+        results_of(lm_eval_g2p),
+        lambda log: log["configs"]["hkcanto_g2p"].update(dataset_name="hkcanto_opera"),
+    )
+    assert "has no task 'hkcanto_opera'" in only_reason(beside(lm_eval_g2p))
+
+
+@pytest.mark.parametrize("signature", ["", "hkcanto-g2p", "hkcanto-g2p|shots:many|data:x", "||||"])
+def test_signatures_of_another_kind(signature: str, lm_eval_g2p: Path, beside: Beside) -> None:
+    rewritten(
+        results_of(lm_eval_g2p),
+        lambda log: log["configs"]["hkcanto_g2p"]["metadata"].update(signature=signature),
+    )
+    assert "of another version of hkcanto" in only_reason(beside(lm_eval_g2p))
+
+
+@pytest.mark.parametrize(
+    "results", ["[]", "{}", '{"results": [], "configs": {}}', '{"results": {}, "configs": 3}']
+)
+def test_results_in_an_unknown_form(results: str, lm_eval_g2p: Path, beside: Beside) -> None:
+    results_of(lm_eval_g2p).write_text(results)
+    assert "not in a form that this version knows" in only_reason(beside(lm_eval_g2p))
+
+
+def test_samples_in_an_unknown_form(lm_eval_g2p: Path, beside: Beside) -> None:
+    samples_of(lm_eval_g2p).write_text('{"doc": {"text": "?"}, "filtered_resps": []}\n')
+    assert "line 1: not in a form" in only_reason(beside(lm_eval_g2p))
+
+
+def test_a_run_of_lm_eval_without_scores(lm_eval_g2p: Path, beside: Beside) -> None:
+    samples = samples_of(lm_eval_g2p)
+    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+    kept = ("doc", "filtered_resps", "filter")
+    samples.write_text(
+        "".join(json.dumps({key: line[key] for key in kept}) + "\n" for line in lines)
+    )
+    assert "--predict_only" in only_reason(beside(lm_eval_g2p))
+
+
+def test_nesting_without_end(lm_eval_g2p: Path, beside: Beside) -> None:
+    results_of(lm_eval_g2p).write_text('{"results": {"a": {"b": ' + "[" * 100_000)
+    assert "nested too deeply" in only_reason(beside(lm_eval_g2p))
+
+
+def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
+    hostile = ["\ud800 hou2", "nei5 \x00 hou2", "a" * 1_000_000, "</table><script>", "\u202enei5"]
+    samples = samples_of(lm_eval_g2p)
+    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+    for line, response in zip(lines, hostile, strict=False):
+        line |= {"filtered_resps": [response], "resps": [[response]], "cer": float("nan")}
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    (evaluation,) = read_runs([lm_eval_g2p], texts=True).evaluations
+    responses = [text.response for text in evaluation.items.texts[:5]]
+    assert responses == ["\ufffd hou2", *hostile[1:]]
+    assert len(evaluation.items) == 60
+    # A lone surrogate as UTF-8 has no place for it; Python writes it all the same if told to.
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    samples.write_bytes(text.encode("utf-8", "surrogatepass"))
+    (evaluation,) = read_runs([lm_eval_g2p], texts=True).evaluations
+    assert len(evaluation.items) == 60
+    "".join(text.response for text in evaluation.items.texts).encode()
+
+
+def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
+    """Its rows have no name and no number of items, and aliases with a dash."""
+    (results,) = [path for path in lm_eval_logs.rglob("results_*") if "pycan" not in str(path)]
+    shutil.copytree(results.parent, tmp_path / "old")
+
+    def older(log: dict[str, Any]) -> None:
+        for name, row in log["results"].items():
+            for key in ("name", "sample_len", "sample_count"):
+                row.pop(key, None)
+            row["alias"] = f"  - {name}"
+
+    rewritten(results_of(tmp_path / "old"), older)
+    old, new = (read_runs([path]).evaluations for path in (tmp_path / "old", results))
+    assert [each.task for each in old] == [each.task for each in new]
+    assert [each.reported for each in old] == [each.reported for each in new]
+
+
+def test_a_results_file_with_another_name(lm_eval_g2p: Path) -> None:
+    results_of(lm_eval_g2p).rename(lm_eval_g2p / "g2p.json")
+    read = read_runs([lm_eval_g2p])
+    assert [each.task for each in read.evaluations] == ["hkcanto_g2p"]
+    assert not read.skipped
+
+
+@pytest.mark.parametrize("kept", [0, 100, 0.5, 0.99])
+def test_archives_that_are_cut_off(kept: float, inspect_g2p: Path, beside: Beside) -> None:
+    log = inspect_g2p / "log.eval"
+    data = log.read_bytes()
+    log.write_bytes(data[: int(kept if kept >= 1 else kept * len(data))])
+    assert "not a whole zip archive" in only_reason(beside(inspect_g2p))
+
+
+def test_archives_with_damage_inside(inspect_g2p: Path, beside: Beside) -> None:
+    log = inspect_g2p / "log.eval"
+    data = bytearray(log.read_bytes())
+    start = len(data) // 4
+    data[start : start + 2000] = bytes(2000)
+    log.write_bytes(data)
+    assert re.match(r"samples/\S+: .*damaged", only_reason(beside(inspect_g2p)))
+
+
+def test_archives_of_something_else(inspect_g2p: Path, beside: Beside) -> None:
+    rezipped(inspect_g2p / "log.eval", lambda name, data: data if "samples" in name else None)
+    assert "no log of Inspect" in only_reason(beside(inspect_g2p))
+
+
+def test_archives_of_older_versions_are_deflated(inspect_g2p: Path) -> None:
+    (before,) = read_runs([inspect_g2p]).evaluations
+    rezipped(inspect_g2p / "log.eval", lambda _, data: data)
+    (after,) = read_runs([inspect_g2p]).evaluations
+    assert after.items.values["cer"].tolist() == before.items.values["cer"].tolist()
+
+
+def test_other_tasks_of_inspect(inspect_g2p: Path, beside: Beside) -> None:
+    def change(name: str, data: bytes) -> bytes:
+        if name != "header.json":
+            return data
+        header = json.loads(data)
+        header["eval"] |= {"task": "inspect_evals/gpqa", "metadata": None}
+        return json.dumps(header).encode()
+
+    rezipped(inspect_g2p / "log.eval", change)
+    assert only_reason(beside(inspect_g2p)) == "not a task of hkcanto: inspect_evals/gpqa"
+
+
+def test_inspect_logs_without_a_signature(inspect_g2p: Path, beside: Beside) -> None:
+    def change(name: str, data: bytes) -> bytes:
+        return data.replace(b'"signature"', b'"was"') if name == "header.json" else data
+
+    rezipped(inspect_g2p / "log.eval", change)
+    assert "no signature" in only_reason(beside(inspect_g2p))
+
+
+def test_a_run_of_inspect_that_has_just_begun(inspect_g2p: Path, beside: Beside) -> None:
+    rezipped(
+        inspect_g2p / "log.eval",
+        lambda name, data: data if name == "_journal/start.json" else None,
+    )
+    assert only_reason(beside(inspect_g2p)) == (
+        "no sample with a score; the run ended as 'started'"
+    )
+
+
+def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path) -> None:
+    def change(name: str, data: bytes) -> bytes | None:
+        is_end = name in ("header.json", "summaries.json", "reductions.json")
+        return None if is_end or name.endswith("0_epoch_1.json") else data
+
+    rezipped(inspect_g2p / "log.eval", change)
+    (evaluation,) = read_runs([inspect_g2p]).evaluations
+    assert len(evaluation.items) == 54
+    assert evaluation.notes == ("the run did not end well (status 'started'); it has 54 items",)
+    assert not evaluation.reported
+
+
+def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
+    from .harness_runs import answering_model
+
+    def failing(prompt: str) -> str:
+        if "食水" in prompt:
+            raise ValueError("out of quota")
+        return answer(prompt)
+
+    task = tasks.hkmmlu(subjects="hk_law,dentistry")
+    run_inspect(tmp_path, task, model=answering_model(failing), fail_on_error=False)
+    (evaluation,) = read_runs([tmp_path]).evaluations
+    total = len(task.dataset)
+    missing = total - len(evaluation.items)
+    assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
+    assert evaluation.notes == (f"{missing} of {total} items have no score, because of errors",)
+
+
+def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:
+    from .harness_runs import answering_model
+
+    model = answering_model(lambda _: "B", stop_reason="max_tokens")
+    run_inspect(tmp_path, tasks.hkmmlu(subjects="hk_law"), model=model)
+    (evaluation,) = read_runs([tmp_path]).evaluations
+    assert set(evaluation.items.truncated) == {1.0}
+
+
+def test_a_judges_scores_are_read(tmp_path: Path) -> None:
+    evaluation = judged(tmp_path, lambda code: json.dumps({"code": code, "errors": []}))
+    assert set(evaluation.items.values["judged_accuracy"]) == {1.0}
+    assert evaluation.reported["", "judged_accuracy"] == 1.0
+
+
+def test_a_judge_that_fails_leaves_the_other_scores(tmp_path: Path) -> None:
+    evaluation = judged(tmp_path, lambda _: "唔識答")
+    assert np.isnan(evaluation.items.values["judged_accuracy"]).all()
+    assert set(evaluation.items.values["judge_failure_rate"]) == {1.0}
+    assert set(evaluation.items.values["empty"]) == {0.0}
+    assert ("", "bleu") in evaluation.reported
+
+
+def judged(folder: Path, verdict: Callable[[str], str]) -> Evaluation:
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    def grade(messages: list[Any], *_: Any) -> ModelOutput:
+        code = re.search(r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages))
+        assert code
+        output = ModelOutput.from_content("grader", verdict(code[0]))
+        output.usage = ModelUsage()
+        return output
+
+    grader = get_model("mockllm/grader", custom_outputs=grade, memoize=False)
+    run_inspect(folder, tasks.translation(judge=True), model_roles={"grader": grader})
+    (evaluation,) = read_runs([folder]).evaluations
+    assert evaluation.notes == ("judged by mockllm/grader",)
+    return evaluation
