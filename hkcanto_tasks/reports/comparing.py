@@ -61,7 +61,12 @@ def compare_runs(
         sides[place, evaluation.label].append(evaluation)
     if not paired:
         return _independent(list(sides.values()), metric)
-    options: dict[str, Any] = dict(metric=metric, gate=gate, seed=seed, resamples=resamples)
+    options: dict[str, Any] = {
+        "metric": metric,
+        "gate": gate,
+        "seed": seed,
+        "resamples": resamples,
+    }
     found: Sequence[Comparison | PairwiseComparison]
     alone: Sequence[Evaluation]
     if len(sides) == 2:

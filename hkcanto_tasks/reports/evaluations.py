@@ -48,7 +48,7 @@ class Items:
             on one passage.
         question_lengths: Length of the question with its options.
         response_lengths: Length of the response after its reasoning block.
-        reasoning_lengths: Length of the reasoning: the block, or in a chain of thought the response.
+        reasoning_lengths: Length of the reasoning block, or of the response in a chain of thought.
         output_tokens: Tokens that the model wrote, by the provider's count; NaN where not logged.
         truncated: 1 where the response ended at a limit of length, 0 where it did not, NaN where
             the harness does not say.
@@ -153,7 +153,7 @@ class Evaluation:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether it has every item that the condition asks for: no `--limit`, no missing subject."""
+        """Whether it has every item of its condition: no `--limit`, no missing subject."""
         return len(set(self.items.ids)) == self.expected
 
     @property

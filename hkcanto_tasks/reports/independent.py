@@ -1,8 +1,8 @@
 """Two runs that do not share their items: the difference of their figures, without pairing.
 
-The interval is put together from the two figures' own intervals (MOVER: Zou and Donner 2008, "Construction
-of confidence limits about effect measures"); for shares, whose intervals are Wilson's, it is
-Newcombe's hybrid score interval (1998, method 10).
+The interval is put together from the two figures' own intervals (MOVER: Zou and Donner 2008,
+"Construction of confidence limits about effect measures"); for shares, whose intervals are
+Wilson's, it is Newcombe's hybrid score interval (1998, method 10).
 """
 
 from collections.abc import Iterator
