@@ -3,8 +3,9 @@
 Every figure here is a function of sums over items: a mean of (value, 1), a pooled rate of (errors,
 length), BLEU of its counts of n-grams. An item is a row of such counts for each model; rows of
 items that are not independent are summed first (`sum_clusters`), so that they are drawn and
-exchanged together. What scipy and statsmodels have is theirs; the resampling is ours, because
-sacreBLEU's holds every resample in memory, and scipy's takes half a minute for 26,368 items.
+exchanged together. Results equal those of scipy, statsmodels and sacreBLEU. The resampling is ours,
+because sacreBLEU's holds every resample in memory, and scipy's takes half a minute for 26,368
+items; only scipy.special is imported, because scipy.stats and statsmodels take three seconds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -182,11 +183,11 @@ def mcnemar_p_value(wins: int, losses: int) -> float:
         >>> mcnemar_p_value(0, 6)  # 2 / 2⁶
         0.03125
     """
-    from scipy.stats import binomtest
+    # Not scipy.stats.binomtest, which says the same: scipy.stats takes two seconds to import.
+    from scipy.special import bdtr
 
-    if wins + losses == 0:
-        return 1.0
-    return float(binomtest(wins, wins + losses, 0.5).pvalue)
+    fewer, discordant = min(wins, losses), wins + losses
+    return min(1.0, 2 * float(bdtr(fewer, discordant, 0.5)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -196,11 +197,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
         >>> holm([0.01, 0.04])
         [0.02, 0.04]
     """
-    from statsmodels.stats.multitest import multipletests
-
-    if not p_values:
-        return []
-    return [float(p) for p in multipletests(p_values, method="holm")[1]]
+    # Not statsmodels.stats.multitest.multipletests, which says the same, for the same reason.
+    values = np.asarray(p_values, np.float64)
+    order = np.argsort(values)
+    factors = np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(values[order] * factors))
+    return [float(p) for p in adjusted]
 
 
 def loss_bound(losses: int, wins: int, items: int, confidence: float = CONFIDENCE) -> float:
@@ -226,9 +229,9 @@ def loss_bound(losses: int, wins: int, items: int, confidence: float = CONFIDENC
         -0.0054
     """
     from scipy.optimize import brentq
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    z = float(norm.ppf(confidence))
+    z = float(ndtri(confidence))
 
     def excess(loss: float) -> float:
         """How far the observed loss is above the lowest that `loss` allows: falling, 0 at it."""

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 from scipy.optimize import minimize_scalar
-from scipy.stats import bootstrap, norm, permutation_test
+from scipy.stats import binomtest, bootstrap, norm, permutation_test
 from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from hkcanto_metrics.translation import sufficient_statistics
 from hkcanto_tasks.reports import significance
@@ -63,6 +64,17 @@ def test_mcnemar_equals_statsmodels(wins: int, losses: int):
 def test_holm_worked_by_hand():
     # In order: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04 · 1 raised to the one before it.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_equals_statsmodels(p_values: list[float]):
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+
+
+@given(st.integers(0, 20_000), st.integers(0, 20_000))
+def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
+    expected = binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1
+    assert mcnemar_p_value(wins, losses) == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
 def test_holm_of_no_test_is_empty():
