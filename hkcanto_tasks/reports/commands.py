@@ -123,7 +123,8 @@ def compare(
 
     hkcanto compare runs/base runs/tuned --gate 2.0
 
-    Exit status: 0; 1 if a gate is not passed; 2 if the runs cannot be compared.
+    Exit status: 0; 1 if a gate is not passed; 2 if runs cannot be compared, or with --gate if some
+    task or log is missing.
     """
     if gate is not None and not paired:
         raise typer.BadParameter("--gate compares item by item: leave --no-paired out.")
@@ -144,6 +145,8 @@ def compare(
         write(made.report, output, kind)
     if not made.passed:
         raise typer.Exit(1)
+    if not made.complete:
+        raise typer.Exit(2)
 
 
 def fertility(

@@ -1,7 +1,7 @@
 """`hkcanto compare`: which evaluations of some logs are compared with which, as a report."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -23,10 +23,13 @@ class ComparedRuns:
     Attributes:
         report: All comparisons.
         passed: Whether every gate was passed; True if none was asked for.
+        complete: Whether no comparison was refused; with a gate, whether everything was compared:
+            no task without a partner, and no log that could not be read.
     """
 
     report: Report
     passed: bool
+    complete: bool
 
 
 def compare_runs(
@@ -53,7 +56,8 @@ def compare_runs(
 
     Raises:
         LogError: Nothing could be read.
-        ComparisonError: There is one model only, or the models' items differ.
+        ComparisonError: There is nothing to compare: one model only, no task in common, or on every
+            task the models' items differ. If they differ on some, the report says so.
     """
     read = read_runs(runs, progress=progress)
     sides: dict[tuple[int, str], list[Evaluation]] = defaultdict(list)
@@ -67,31 +71,33 @@ def compare_runs(
         "seed": seed,
         "resamples": resamples,
     }
-    found: Sequence[Comparison | PairwiseComparison]
-    alone: Sequence[Evaluation]
-    if len(sides) == 2:
-        partners = pair_up(*sides.values())
-        found = [compare(a, b, **options) for a, b in partners.pairs if _has(a, metric)]
-        alone = partners.without_partner
-    else:
-        alike = _by_condition(read.evaluations)
-        found = [compare_many(group, **options) for group in alike if len(group) > 1]
-        alone = [group[0] for group in alike if len(group) == 1]
+    groups, alone = _groups(list(sides.values()))
+    found: list[Comparison | PairwiseComparison] = []
+    refused: list[str] = []
+    left_out = [f"{each.label}, {each.task} ({each.condition}): no partner." for each in alone]
+    left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
+    for group in groups:
+        if not _has(group[0], metric):
+            continue
+        try:
+            if len(group) == 2:
+                found.append(compare(group[0], group[1], **options))
+            else:
+                found.append(compare_many(group, **options))
+        except ComparisonError as error:
+            refused.append(str(error))
     if not found:
         names = ", ".join(label for _, label in sides)
-        raise ComparisonError(
-            f"nothing to compare: the models ({names}) have no task in common"
-            + (f" with a figure {metric!r}." if metric else ".")
-            + " Run both on the same task."
-        )
+        asked = f" with a figure {metric!r}" if metric else ""
+        reasons = [*refused, *left_out] or [f"The models ({names}) have no task in common{asked}."]
+        raise ComparisonError("\n".join(["nothing to compare.", *reasons]))
     sections = [section for comparison in found for section in blocks(comparison)]
-    left_out = [f"{log.path}: {log.reason}" for log in read.skipped]
-    left_out += [f"{each.label}, {each.task} ({each.condition}): no partner" for each in alone]
-    if left_out:
-        notes = [Note(line, "warning") for line in left_out]
+    if refused or left_out:
+        notes = [Note(line, "warning") for line in (*refused, *left_out)]
         sections.append(Section("Not compared", notes, name="not-compared", is_summary=True))
     report = report_of(sections, _title(read.evaluations), footer_of(read.evaluations))
-    return ComparedRuns(report, all(_passed(comparison) for comparison in found))
+    complete = not refused and (gate is None or not left_out)
+    return ComparedRuns(report, all(map(_passed, found)), complete)
 
 
 def _independent(sides: Sequence[Sequence[Evaluation]], metric: str | None) -> ComparedRuns:
@@ -106,7 +112,21 @@ def _independent(sides: Sequence[Sequence[Evaluation]], metric: str | None) -> C
         raise ComparisonError("nothing to compare: the runs have no task in common.")
     sections = [compare_independent(a, b, metric) for a, b in pairs]
     report = report_of(sections, _title(evaluations), footer_of(evaluations))
-    return ComparedRuns(report, passed=True)
+    return ComparedRuns(report, passed=True, complete=True)
+
+
+def _groups(
+    sides: Sequence[Sequence[Evaluation]],
+) -> tuple[Sequence[Sequence[Evaluation]], Sequence[Evaluation]]:
+    """Return which evaluations are compared with each other, and those with no partner."""
+    if len(sides) == 2:
+        partners = pair_up(*sides)
+        return partners.pairs, partners.without_partner
+    groups: dict[Hashable, list[Evaluation]] = defaultdict(list)
+    for evaluation in (evaluation for side in sides for evaluation in side):
+        groups[evaluation.comparable_as].append(evaluation)
+    alike = [group for group in groups.values() if len(group) > 1]
+    return alike, [group[0] for group in groups.values() if len(group) == 1]
 
 
 def _title(evaluations: Sequence[Evaluation]) -> str:
@@ -115,13 +135,6 @@ def _title(evaluations: Sequence[Evaluation]) -> str:
 
 def _has(evaluation: Evaluation, metric: str | None) -> bool:
     return metric is None or metric in {known.name for known in evaluation.metrics}
-
-
-def _by_condition(evaluations: Sequence[Evaluation]) -> Sequence[Sequence[Evaluation]]:
-    groups: dict[Any, list[Evaluation]] = defaultdict(list)
-    for evaluation in evaluations:
-        groups[evaluation.task, evaluation.condition].append(evaluation)
-    return list(groups.values())
 
 
 def _passed(comparison: Comparison | PairwiseComparison) -> bool:

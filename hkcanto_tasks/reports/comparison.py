@@ -506,6 +506,7 @@ def _pair(a: Evaluation, b: Evaluation, metric: Metric) -> _Paired:
     """
     _refuse_other_task_or_data(a, b)
     places = _places(a, b)
+    _refuse_other_questions(a, b, *places)
     if metric.corpus:
         return _pair_of_corpora(a, b, metric, *places)
     values = [_values(side, metric)[place] for side, place in zip((a, b), places, strict=True)]
@@ -607,11 +608,28 @@ def _refuse_other_task_or_data(a: Evaluation, b: Evaluation) -> None:
             f"{_file(a)} is of {a.task} and {_file(b)} of {b.task}: these have other questions. "
             "Compare two runs of one task."
         )
-    if a.data != b.data:
+    if a.data != b.data and not (a.is_local and b.is_local):
         raise ComparisonError(
             f"{_file(a)} ran on the data {a.data} and {_file(b)} on {b.data}, so the same id may "
             "stand for another question (local-… is the content of files that are not the "
             "recorded ones). Run both on the same files."
+        )
+
+
+def _refuse_other_questions(
+    a: Evaluation, b: Evaluation, places_a: NDArray[np.intp], places_b: NDArray[np.intp]
+) -> None:
+    """Of files of the user's own, nothing but the questions themselves says that they are equal."""
+    asked_alike = (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit)
+    if not (a.is_local and b.is_local and asked_alike):
+        return
+    lengths = a.items.question_lengths[places_a], b.items.question_lengths[places_b]
+    differing = np.flatnonzero(lengths[0] != lengths[1])
+    if len(differing):
+        example = a.items.ids[places_a[differing[0]]]
+        raise ComparisonError(
+            f"{len(differing):,} questions of {_file(a)} and {_file(b)} have another length, such "
+            f"as {example}: they ran on different files ({a.data}, {b.data}). Run both on the same."
         )
 
 
@@ -661,8 +679,7 @@ def _file(evaluation: Evaluation) -> str:
 def _by_condition(evaluations: Sequence[Evaluation], which: str) -> dict[object, Evaluation]:
     found: dict[object, Evaluation] = {}
     for evaluation in evaluations:
-        options = frozenset(evaluation.options.items())
-        key = (evaluation.task, evaluation.shots, options, evaluation.data)
+        key = evaluation.comparable_as
         if key in found:
             raise ComparisonError(
                 f"the {which} run has both {_file(found[key])} and {_file(evaluation)} on "

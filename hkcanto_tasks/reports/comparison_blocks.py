@@ -136,6 +136,12 @@ def _remarks(evaluations: Sequence[Evaluation], unscored: int = 0) -> Iterator[N
         )
     if len({side.harness for side in evaluations}) > 1:
         yield Note(f"They were run by different harnesses. {each(lambda side: side.harness)}.")
+    if all(side.is_local for side in evaluations):
+        yield Note(
+            f"They ran on files of your own, not on the release. {each(lambda side: side.data)}. "
+            "That these are the same was checked by the questions' lengths only.",
+            "warning",
+        )
     if any(side.is_sample for side in evaluations):
         yield Note("This is the sample data: its figures mean nothing elsewhere.", "warning")
     elif not evaluations[0].complete:

@@ -1,6 +1,6 @@
 """The records that results are read into: what one model did on one task, item by item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -181,6 +181,17 @@ class Evaluation:
             if value != str(of_variant.get(name) or getattr(defaults, name, None))
         ]
         return ", ".join([f"{self.shots}-shot", *chosen])
+
+    @property
+    def comparable_as(self) -> Hashable:
+        """Equal for evaluations that differ in nothing but the model: task, condition and data."""
+        data = "local" if self.is_local else self.data
+        return self.task, self.shots, frozenset(self.options.items()), data
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it ran on files of the user's own, which the two harnesses sign differently."""
+        return "local-" in self.data
 
     @property
     def is_sample(self) -> bool:

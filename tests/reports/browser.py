@@ -1,6 +1,7 @@
 """Pages in a real browser: Chromium without a window, driven by Selenium."""
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -86,11 +87,17 @@ class Browser:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Chromium; skip the test where it or its driver is not installed."""
+    """Start Chromium; skip the test where it or its driver is not installed.
+
+    With HKCANTO_TEST_BROWSER=required, as in CI, it fails there.
+    """
     driver_path = shutil.which("chromedriver")
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     if not driver_path or not browser_path:
-        pytest.skip("needs Chromium and its driver (Debian: chromium, chromium-driver)")
+        needed = "needs Chromium and its driver (Debian: chromium, chromium-driver)"
+        if os.environ.get("HKCANTO_TEST_BROWSER") == "required":
+            pytest.fail(needed)
+        pytest.skip(needed)
     options = webdriver.ChromeOptions()
     options.binary_location = browser_path
     for flag in _FLAGS:

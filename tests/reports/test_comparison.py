@@ -507,3 +507,19 @@ def test_tables_and_chart_show_every_part_sorted():
 def test_two_runs_of_one_model_are_told_apart():
     a, b = law(A), replace(law(B), sources=(Path("other.json"),))
     assert verdict(compare(a, b, **FAST)).startswith("model (B) is 33.3 points better than")
+
+
+def test_files_of_the_users_own_are_compared_if_their_questions_are_as_long():
+    """lm-eval signs each subject's file, Inspect all of them together."""
+    values = {"acc": [1, 0, 1]}
+    a = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
+    b = evaluation("hkcanto_law", values, data="local-1a2b3c4", question_lengths=[10, 20, 30])
+    assert compare(a, b).overall.ties == 3
+
+
+def test_files_of_the_users_own_with_other_questions_are_refused():
+    values = {"acc": [1, 0, 1]}
+    a = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
+    b = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
+    with pytest.raises(ComparisonError, match="1 questions of"):
+        compare(a, b)

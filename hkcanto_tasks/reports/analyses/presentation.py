@@ -54,8 +54,7 @@ def side_by_side(evaluations: Sequence[Evaluation]) -> list[SideBySide]:
     """Sort evaluations by what they share: the task, the shots, the options and the data."""
     groups: dict[Hashable, list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
-        options = frozenset(evaluation.options.items())
-        groups[evaluation.task, evaluation.shots, options, evaluation.data].append(evaluation)
+        groups[evaluation.comparable_as].append(evaluation)
     found: list[SideBySide] = []
     for group in groups.values():
         first = group[0]
