@@ -86,7 +86,9 @@ def mean_figure(values: _Floats, clusters: NDArray[np.int64]) -> Figure:
     mean, count = float(values.mean()), len(values)
     error = _standard_error(values - mean, clusters) / count
     if not np.isin(values, (0.0, 1.0)).all():
-        return _normal(mean, error, count)
+        floor = 0 if values.min() >= 0 else -np.inf
+        ceiling = 1 if floor == 0 and values.max() <= 1 else np.inf
+        return _normal(mean, error, count, floor, ceiling)
     from statsmodels.stats.proportion import proportion_confint
 
     effective = float(count)
@@ -104,7 +106,7 @@ def _pooled(rates: _Floats, weights: _Floats, clusters: NDArray[np.int64]) -> Fi
     errors = errors_of(rates, weights)
     pooled = float(errors.sum()) / (total or 1)
     error = _standard_error(errors - pooled * weights, clusters) / (total or 1)
-    return _normal(pooled, error, len(rates))
+    return _normal(pooled, error, len(rates), floor=0)
 
 
 def errors_of(rates: _Floats, weights: _Floats) -> _Floats:
@@ -141,7 +143,7 @@ def _macro(evaluation: Evaluation, mask: Mask, *, by_category: bool) -> Figure |
             residuals[masks[name]] = weight * (values - values.mean()) / len(values)
     used = np.logical_or.reduce(list(masks.values()))
     error = _standard_error(residuals[used], items.clusters[used])
-    return _normal(mean, error, int(used.sum()))
+    return _normal(mean, error, int(used.sum()), floor=0, ceiling=1)
 
 
 def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
@@ -164,10 +166,14 @@ def _standard_error(residuals: _Floats, clusters: NDArray[np.int64]) -> float:
     return float(np.sqrt((sums**2).sum() * count / (count - 1)))
 
 
-def _normal(value: float, error: float, items: int) -> Figure:
+def _normal(
+    value: float, error: float, items: int, floor: float = -np.inf, ceiling: float = np.inf
+) -> Figure:
+    """Return a figure with a normal interval, cut where no value of it can be."""
     if np.isnan(error):
         return Figure(value, None, None, items)
-    return Figure(value, value - _Z * error, value + _Z * error, items)
+    low, high = max(floor, value - _Z * error), min(ceiling, value + _Z * error)
+    return Figure(value, low, high, items)
 
 
 _AVERAGES = ("acc_macro", "acc_category_macro")

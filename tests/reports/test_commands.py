@@ -45,20 +45,20 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("format", ["html", "md", "json", "csv"])
+@pytest.mark.parametrize("form", ["html", "md", "json", "csv"])
 def test_a_report_of_both_harnesses_in_each_form(
-    format: str, lm_eval_logs: Path, inspect_logs: Path, tmp_path: Path
+    form: str, lm_eval_logs: Path, inspect_logs: Path, tmp_path: Path
 ) -> None:
-    output = tmp_path / f"report.{format}"
+    output = tmp_path / f"report.{form}"
     done = hkcanto("report", lm_eval_logs, inspect_logs, "-o", output)
     assert done.exit_code == 0, done.output
     text = output.read_text("utf-8")
-    if format == "html":
+    if form == "html":
         assert all(heading in text for heading in HEADINGS)
-    elif format == "json":
+    elif form == "json":
         titles = [section["title"] for section in json.loads(text)["sections"]]
         assert all(any(heading in title for title in titles) for heading in HEADINGS)
-    elif format == "csv":
+    elif form == "csv":
         sections = {row["section"] for row in csv.DictReader(text.splitlines())}
         assert sections >= {"overview", "extraction", "translation"}
     else:

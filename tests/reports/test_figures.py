@@ -53,6 +53,13 @@ def test_a_pooled_rate_is_errors_over_length_not_a_mean():
     assert found.value == pytest.approx(2 / 12)
 
 
+def test_the_interval_of_a_rate_does_not_go_below_0():
+    rates = {"cer": [0, 0, 0, 0.5]}
+    found = figure(evaluation("hkcanto_g2p", rates, weights={"cer": [10] * 4}), "cer")
+    assert (found.low, found.value) == (0, 0.125)
+    assert found.high > 0.125
+
+
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():
     found = figure(evaluation("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 6]}), "cer")
     assert found.value == pytest.approx(3 / 6)
