@@ -47,9 +47,9 @@ def figure(evaluation: Evaluation, metric: str, where: Mask | None = None) -> Fi
 
     Returns:
         The figure; None if no item has it. Its interval is Wilson's for shares, with the effective
-        number of items where they are clustered; for other means, pooled rates and averages of
-        subjects it is normal, from the (clustered, linearised) standard error; for figures of a
-        corpus, from bootstrap resamples.
+        number of items where they are clustered, and for averages of subjects put together from
+        these; for other means and pooled rates it is normal, from the (clustered, linearised)
+        standard error; for figures of a corpus, from bootstrap resamples.
     """
     items = evaluation.items
     mask = np.ones(len(items), np.bool_) if where is None else where
@@ -120,30 +120,32 @@ def errors_of(rates: _Floats, weights: _Floats) -> _Floats:
 
 
 def _macro(evaluation: Evaluation, mask: Mask, *, by_category: bool) -> Figure | None:
-    """Mean over subjects, or over categories of that: a mean with a weight for each item."""
+    """Mean over subjects, or over categories of that.
+
+    Its interval is put together from the subjects' own (MOVER; Zou, Huang, Zhang 2009, "A note on
+    confidence interval estimation for a linear function of binomial proportions").
+    """
     items = evaluation.items
     if "acc" not in items.values:
         return None
     mask = mask & ~np.isnan(items.values["acc"])
-    categories: dict[str, list[str]] = defaultdict(list)
-    masks = {}
+    of_category: dict[str, list[Figure]] = defaultdict(list)
     for subject in evaluation.subjects:
         own = mask & items.of_subjects([subject.name])
         if own.any():
-            masks[subject.name] = own
-            categories[subject.category if by_category else ""].append(subject.name)
-    if not masks:
+            found = mean_figure(items.values["acc"][own], items.clusters[own])
+            of_category[subject.category if by_category else ""].append(found)
+    if not of_category:
         return None
-    mean, residuals = 0.0, np.zeros(len(items))
-    for names in categories.values():
-        for name in names:
-            values = items.values["acc"][masks[name]]
-            weight = 1 / (len(categories) * len(names))
-            mean += weight * float(values.mean())
-            residuals[masks[name]] = weight * (values - values.mean()) / len(values)
-    used = np.logical_or.reduce(list(masks.values()))
-    error = _standard_error(residuals[used], items.clusters[used])
-    return _normal(mean, error, int(used.sum()), floor=0, ceiling=1)
+    mean, below, above = 0.0, 0.0, 0.0
+    for figures in of_category.values():
+        weight = 1 / (len(of_category) * len(figures))
+        for found in figures:
+            low, high = (found.value if end is None else end for end in (found.low, found.high))
+            mean += weight * found.value
+            below += (weight * (found.value - low)) ** 2
+            above += (weight * (high - found.value)) ** 2
+    return Figure(mean, mean - below**0.5, mean + above**0.5, int(mask.sum()))
 
 
 def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:

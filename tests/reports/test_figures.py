@@ -87,7 +87,27 @@ def test_category_macro_is_the_mean_of_category_means_of_subject_means():
     )
     found = figure(run, "acc_category_macro")
     assert found.value == pytest.approx(0.75)
-    assert found.low == found.high == found.value  # no variance within any subject
+
+
+def test_the_interval_of_a_macro_accuracy_is_that_of_independent_strata():
+    # Standard error of the mean of two means: sqrt(p q / n + p q / n) / 2, here with n = 2,000.
+    first, second = [1] * 1000 + [0] * 1000, [1] * 500 + [0] * 1500
+    run = evaluation(
+        "hkcanto_law",
+        {"acc": [*first, *second]},
+        subjects=[_law()[0].name] * 2000 + [_law()[1].name] * 2000,
+    )
+    found = figure(run, "acc_macro")
+    error = (0.5 * 0.5 / 2000 + 0.25 * 0.75 / 2000) ** 0.5 / 2
+    assert found.value == pytest.approx(0.375)
+    assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.01)
+
+
+def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
+    run = evaluation("hkcanto_law", {"acc": [0, 0]}, subjects=[_law()[0].name] * 2)
+    found = figure(run, "acc_macro")
+    assert found.low == found.value == 0
+    assert found.high == pytest.approx(figure(run, "acc").high)
 
 
 def test_a_group_is_a_part_of_the_items():
