@@ -1,6 +1,7 @@
 """Assemble a report: evaluations, and what the analyses make of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,10 +23,20 @@ def build_report(
         title: Its title; without one, the models' names.
     """
     sections = [section for part in analyses() for section in part.sections(evaluations)]
+    if any(evaluation.items.texts for evaluation in evaluations):
+        first = sections[0]
+        sections[0] = replace(first, blocks=[_ITEMS_NOTICE, *first.blocks])
     if skipped:
         sections.append(_skipped(skipped))
     labels = list(dict.fromkeys(evaluation.label for evaluation in evaluations))
     return report_of(sections, title or _joined(labels), footer_of(evaluations))
+
+
+_ITEMS_NOTICE = Note(
+    "This report shows questions and gold answers of benchmarks. Do not publish it: what is "
+    "published ends up in training data, and the data may not be passed on.",
+    "warning",
+)
 
 
 def report_of(sections: Sequence[Section], title: str, footer: Sequence[str] = ()) -> Report:

@@ -24,17 +24,12 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
             left_out += max(0, len(worst) - _MOST)
     if not rows:
         return []
-    notice = Note(
-        "This report shows questions and gold answers of benchmarks. Do not publish it: what is "
-        "published ends up in training data, and the data may not be passed on.",
-        "warning",
-    )
     how = Note(
         f"At most {_MOST} answers of a model in a task. Where answers are right or wrong, they are "
         "wrong ones, evenly spread over the task; elsewhere those with the worst headline figure."
     )
     view = ItemView(rows, left_out)
-    return [Section("Wrong answers", [notice, how, view], name="items")]
+    return [Section("Wrong answers", [how, view], name="items")]
 
 
 def _worst_first(run: Evaluation) -> NDArray[np.intp]:
