@@ -15,7 +15,8 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-_TONED_SYLLABLE = re.compile(r"[a-z]+[1-6]")
+# Only from the first letter of a run: else a long run without a tone takes quadratic time.
+_TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
 _GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")

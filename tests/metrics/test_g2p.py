@@ -219,6 +219,7 @@ def random_letters() -> str:
         pytest.param("nei5 hou2 " * 100_000, id="repetition"),
         pytest.param(random_letters(), id="random letters"),
         pytest.param("a" * 999_999 + "1", id="one long word"),
+        pytest.param("a" * 1_000_000, id="one long word without a tone"),
         pytest.param("nei5" + "\u0345\u0301\u0323\u0334" * 120_000, id="combining marks"),
         pytest.param("<think>" * 140_000, id="reasoning tags"),
     ],
