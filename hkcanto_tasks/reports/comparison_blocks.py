@@ -188,17 +188,17 @@ def _columns(comparison: Comparison, *, adjusted: bool) -> list[Column]:
     return [
         *(Column(name, "percent", lower_is_better=lower) for name in names),
         Column(
-            "difference",
+            "Difference",
             "points",
             f"{names[1]} minus {names[0]}, in points, with 95 % interval; {way} is better.",
             lower_is_better=lower,
         ),
         Column("p", "p", "How likely a difference of this size is between equal models."),
         *([Column("p by Holm", "p", "The same for the whole family of tests.")] * adjusted),
-        Column("test", help="Which test the p-value is of."),
-        Column("wins", "count", f"Items on which {names[1]} is better."),
-        Column("losses", "count", f"Items on which {names[0]} is better."),
-        Column("ties", "count", "Items on which they are as good as each other."),
+        Column("Test", help="Which test the p-value is of."),
+        Column("Wins", "count", f"Items on which {names[1]} is better."),
+        Column("Losses", "count", f"Items on which {names[0]} is better."),
+        Column("Ties", "count", "Items on which they are as good as each other."),
     ]
 
 
@@ -224,7 +224,7 @@ def _table(
         Row([Cell(_title(comparison, effect)), *_cells(comparison, effect, adjusted=adjusted)])
         for effect in effects
     ]
-    columns = [Column("part"), *_columns(comparison, adjusted=adjusted)]
+    columns = [Column("Part"), *_columns(comparison, adjusted=adjusted)]
     return Table(title, columns, rows, caption, name)
 
 
@@ -290,9 +290,9 @@ def _pairwise(compared: PairwiseComparison) -> Section:
         _matrix(compared, names, name),
     ]
     adjusted = len(comparisons) > 1
-    columns = [Column("pair"), *_columns(comparisons[0], adjusted=adjusted)]
-    columns[1:3] = [Column("first", "percent"), Column("second", "percent")]
-    columns[3] = Column("difference", "points", "The second minus the first, with 95 % interval.")
+    columns = [Column("Pair"), *_columns(comparisons[0], adjusted=adjusted)]
+    columns[1:3] = [Column("First", "percent"), Column("Second", "percent")]
+    columns[3] = Column("Difference", "points", "The second minus the first, with 95 % interval.")
     rows = [
         Row([Cell(f"{names[j]} against {names[i]}"), *_cells(one, one.overall, adjusted=adjusted)])
         for (i, j), one in compared.comparisons.items()
@@ -329,7 +329,7 @@ def _matrix(compared: PairwiseComparison, names: Sequence[str], name: str) -> Ta
     lower = next(iter(compared.comparisons.values())).sign < 0
     return Table(
         "Differences in points",
-        [Column("model"), *(Column(column, "points") for column in names)],
+        [Column("Model"), *(Column(column, "points") for column in names)],
         rows,
         "The model of the row minus that of the column, with 95 % interval; "
         f"{'lower' if lower else 'higher'} is better. Significant: p < 0.05 by Holm over pairs.",

@@ -303,10 +303,10 @@ def _accuracy_table(title: str, points: Sequence[_Point], unit: str, task: str) 
     return Table(
         title,
         [
-            Column("model"),
-            Column("run"),
+            Column("Model"),
+            Column("Run"),
             Column(unit, "number", lower_is_better=True),
-            Column("accuracy", "percent"),
+            Column("Accuracy", "percent"),
         ],
         [
             Row(
@@ -443,20 +443,20 @@ def _table(rows: Sequence[FertilityRow]) -> Table:
     return Table(
         "Tokens per character",
         [
-            Column("tokenizer"),
-            Column("task"),
-            Column("tokens per character", "number", "All tokens over all characters.", True),
+            Column("Tokenizer"),
+            Column("Task"),
+            Column("Tokens per character", "number", "All tokens over all characters.", True),
             Column(
-                "split characters",
+                "Split characters",
                 "percent",
                 "Chinese characters, as often as they occur, that need more than one token by "
                 "themselves, such as one for each of their bytes.",
                 True,
             ),
-            Column("tokens", "count"),
-            Column("characters", "count"),
-            Column("questions", "count"),
-            Column("data"),
+            Column("Tokens", "count"),
+            Column("Characters", "count"),
+            Column("Questions", "count"),
+            Column("Data"),
         ],
         [
             Row(

@@ -61,10 +61,10 @@ def compare_independent(a: Evaluation, b: Evaluation, metric: str | None = None)
         "Newcombe's hybrid score method (MOVER)."
     )
     columns = [
-        Column("part"),
+        Column("Part"),
         Column(a.label, "percent"),
         Column(b.label, "percent"),
-        Column("difference", "points", "In points, with 95 % interval; significant without 0."),
+        Column("Difference", "points", "In points, with 95 % interval; significant without 0."),
     ]
     note = Note(
         "The items are not matched. Where both runs have the same items, a paired comparison is "

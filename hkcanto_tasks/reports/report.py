@@ -57,7 +57,7 @@ def _joined(labels: Sequence[str], shown: int = 4) -> str:
 
 def _skipped(skipped: Sequence[SkippedLog]) -> Section:
     note = Note(f"{len(skipped)} logs were not read; nothing of them is in this report.", "warning")
-    columns = [Column("file"), Column("reason")]
+    columns = [Column("File"), Column("Reason")]
     rows = [Row([Cell(_short(log.path)), Cell(log.reason)]) for log in skipped]
     table = Table("Logs that were not read", columns, rows, name="skipped")
     return Section("Skipped logs", [note, table], name="skipped", is_summary=True)

@@ -84,20 +84,20 @@ def test_a_run_stands_where_its_score_puts_it() -> None:
 def test_ranks_count_models_but_not_people_or_random_answers() -> None:
     scores, _ = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7"))
     # 20 of the 23 models are better than 50 %; people, with 75.6, are not among them.
-    assert cell(scores, "mine", "rank").value == 21
-    assert cell(scores, "Mistral Nemo 12B", "rank").value == 22
-    assert cell(scores, "Human", "rank").value is None
-    assert cell(scores, "Random", "rank").value is None
+    assert cell(scores, "mine", "Rank").value == 21
+    assert cell(scores, "Mistral Nemo 12B", "Rank").value == 22
+    assert cell(scores, "Human", "Rank").value is None
+    assert cell(scores, "Random", "Rank").value is None
     assert (row(scores, "Human").kind, row(scores, "Random").kind) == ("human", "random")
 
 
 def test_distances_are_in_points_to_the_best_model_to_people_and_to_random_answers() -> None:
     _, distances = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7"))
-    assert cell(distances, "mine", "rank").value == 21
+    assert cell(distances, "mine", "Rank").value == 21
     # 50.0 − 77.7, 50.0 − 75.6 and 50.0 − 28.1.
     expected = {"the best model, Qwen2 72B": -0.277, "Human": -0.256, "Random": 0.219}
     for name, points in expected.items():
-        found = cell(distances, "mine", f"to {name}")
+        found = cell(distances, "mine", f"To {name}")
         assert found.value == pytest.approx(points, abs=1e-9)
         assert found.low is not None
         assert found.low < points < (found.high or -1)
@@ -107,7 +107,7 @@ def test_equal_scores_share_a_rank() -> None:
     # 27/54, 28/56, … of every subject, twice.
     runs = [run("hkcanto_cultural", label="a"), run("hkcanto_cultural", label="b")]
     scores, _ = tables(section(sections(runs), "published-hkcanto-eval-7"))
-    ranks = [cell(scores, name, "rank").value for name in ("a", "b", "Mistral Nemo 12B")]
+    ranks = [cell(scores, name, "Rank").value for name in ("a", "b", "Mistral Nemo 12B")]
     assert ranks == [21, 21, 23]
 
 
@@ -120,8 +120,8 @@ def test_the_fewest_errors_are_the_best() -> None:
         "Claude 3.5 Sonnet",
         "mine",
     ]
-    assert cell(scores, "mine", "rank").value == 3
-    to_best = cell(distances, "mine", "to the best model, GPT4o").value
+    assert cell(scores, "mine", "Rank").value == 3
+    to_best = cell(distances, "mine", "To the best model, GPT4o").value
     assert to_best == pytest.approx(14 / 145 - 0.054)
     assert cell(scores, "mine", "Levenshtein").value is None
 
@@ -144,7 +144,7 @@ def test_a_category_alone_has_a_rank_in_its_column() -> None:
     scores, _ = tables(section(sections([run("hkmmlu", subjects=stem)]), "published-hkmmlu-1"))
     # Half right. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5, 59.6, 63.8, 55.9,
     # 63.8, 71.9 and 56.2.
-    assert cell(scores, "mine", "rank").value == 13
+    assert cell(scores, "mine", "Rank").value == 13
     assert cell(scores, "mine", "STEM TC").note == ""
     assert cell(scores, "mine", "Avg. TC").note == "not all items"
     assert cell(scores, "mine", "Other TC").value is None
@@ -158,7 +158,7 @@ def test_translation_keeps_its_scale_and_differs_in_points() -> None:
     scores, distances = tables(section(sections([made]), "published-hkmmlu-2"))
     assert cell(scores, "mine", "Avg. C to M").value == pytest.approx(299.95 / 3)
     assert cell(scores, "DeepSeek-V3", "Avg. C to M").value == 72.2
-    to_best = cell(distances, "mine", "to the best model, DeepSeek-V3").value
+    to_best = cell(distances, "mine", "To the best model, DeepSeek-V3").value
     assert to_best == pytest.approx((299.95 / 3 - 72.2) / 100)
 
 
@@ -324,8 +324,8 @@ def test_an_incomplete_run_is_shown_without_a_rank() -> None:
     assert cell(scores, "mine", "Food Culture").value == 0.8
     assert cell(scores, "mine", "Food Culture").note == "not all items"
     for table in (scores, distances):
-        assert cell(table, "mine", "rank") == Cell(None, note="not all items")
-    assert cell(scores, "Qwen2 72B", "rank").value == 1
+        assert cell(table, "mine", "Rank") == Cell(None, note="not all items")
+    assert cell(scores, "Qwen2 72B", "Rank").value == 1
 
 
 def test_the_tables_own_protocol_is_said() -> None:

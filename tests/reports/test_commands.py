@@ -203,5 +203,5 @@ def test_fertility_of_a_tokenizer_with_a_token_a_character(tmp_path: Path) -> No
         if block.get("type") == "table" or "columns" in block
     )
     names = [column["name"] for column in table["columns"]]
-    cell = table["rows"][0]["cells"][names.index("tokens per character")]
+    cell = table["rows"][0]["cells"][names.index("Tokens per character")]
     assert cell["value"] == pytest.approx(1, abs=0.05)  # line ends are no tokens

@@ -35,8 +35,8 @@ def test_every_task_that_asks_for_cantonese_has_a_row():
         ]
     )
     rows = table(section, "fluency")
-    assert [row["fluent"] for row in rows] == [0.75, 0.5, 0]
-    assert [row["length penalty"] for row in rows] == [None, pytest.approx(0.9), None]
+    assert [row["Fluent"] for row in rows] == [0.75, 0.5, 0]
+    assert [row["Length penalty"] for row in rows] == [None, pytest.approx(0.9), None]
 
 
 def test_cantonese_words_are_pooled_over_the_texts():
@@ -53,13 +53,13 @@ def test_cantonese_words_are_pooled_over_the_texts():
 def test_figures_that_no_task_has_get_no_column():
     (row,) = table(sections([answers()])[0], "fluency")
     assert "Simplified" not in row
-    assert "length penalty" not in row
+    assert "Length penalty" not in row
 
 
 def test_length_and_script_are_means():
     made = answers(n_characters=[10, 20, 30, 40], simplified_ratio=[0, 0, 0, 1])
     (row,) = table(sections([made])[0], "fluency")
-    assert row["characters"] == 25
+    assert row["Characters"] == 25
     assert row["Simplified"] == 0.25
 
 
@@ -88,8 +88,8 @@ def test_a_judges_points_are_shown_where_there_was_a_judge():
         {"fluent": [1, 1], "judged_score": [0.9, 0.5], "relevance": [5, 3], "accuracy": [5, 1]},
     )
     (row,) = table(sections([judged])[0], "summaries_judged")
-    assert row["judged score"] == pytest.approx(0.7)
-    assert (row["relevance"], row["accuracy"]) == (4, 3)
+    assert row["Judged score"] == pytest.approx(0.7)
+    assert (row["Relevance"], row["Accuracy"]) == (4, 3)
 
 
 def test_other_tasks_have_nothing_to_say():

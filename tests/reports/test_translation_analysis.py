@@ -38,40 +38,40 @@ def data_of(chart: Chart) -> list[dict[str, object]]:
 def test_the_gap_is_what_the_wrong_script_costs():
     # 3 of 7 characters are the same in both scripts; all are after folding.
     (section,) = sections([run([WRONG_SCRIPT])])
-    scores = {row["figure"]: row for row in tables(section)[f"translation_{TASK}_0_shot"]}
-    assert scores["ROUGE-L"]["raw"] == pytest.approx(300 / 7)
-    assert scores["ROUGE-L"]["normalised"] == pytest.approx(100)
-    assert scores["ROUGE-L"]["gap"] == pytest.approx(400 / 7)
+    scores = {row["Figure"]: row for row in tables(section)[f"translation_{TASK}_0_shot"]}
+    assert scores["ROUGE-L"]["Raw"] == pytest.approx(300 / 7)
+    assert scores["ROUGE-L"]["Normalised"] == pytest.approx(100)
+    assert scores["ROUGE-L"]["Gap"] == pytest.approx(400 / 7)
 
 
 def test_the_right_script_has_no_gap():
     (section,) = sections([run([RIGHT_SCRIPT])])
     for row in tables(section)[f"translation_{TASK}_0_shot"]:
-        assert row["gap"] == 0
+        assert row["Gap"] == 0
 
 
 def test_every_figure_is_there_in_both_forms():
     (section,) = sections([run([WRONG_SCRIPT])])
     rows = tables(section)[f"translation_{TASK}_0_shot"]
-    assert [row["figure"] for row in rows] == ["BLEU", "chrF", "METEOR", "ROUGE-L", "mean"]
-    mean = (rows[0]["raw"] + rows[2]["raw"] + rows[3]["raw"]) / 3
-    assert rows[4]["raw"] == pytest.approx(mean)
+    assert [row["Figure"] for row in rows] == ["BLEU", "chrF", "METEOR", "ROUGE-L", "mean"]
+    mean = (rows[0]["Raw"] + rows[2]["Raw"] + rows[3]["Raw"]) / 3
+    assert rows[4]["Raw"] == pytest.approx(mean)
 
 
 def test_faults_are_shares_of_the_outputs():
     made = run([RIGHT_SCRIPT, WRONG_SCRIPT], wrong_script=[0.0, 1.0], copied_source=[0.0, 0.0])
     (section,) = sections([made])
     (faults,) = tables(section)["translation_faults"]
-    assert faults["wrong script"] == 0.5
-    assert faults["copied source"] == faults["empty"] == 0
-    assert "fluent" not in faults
+    assert faults["Wrong script"] == 0.5
+    assert faults["Copied source"] == faults["Empty"] == 0
+    assert "Fluent" not in faults
 
 
 def test_into_cantonese_fluency_stands_beside_the_faults():
     pair = Pair("佢係我朋友", "佢係我嘅朋友", "他是我的朋友")
     (section,) = sections([run([pair, pair], "hkcanto_translation_zh_yue", fluent=[1.0, 0.0])])
     (faults,) = tables(section)["translation_faults"]
-    assert faults["fluent"] == 0.5
+    assert faults["Fluent"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_a_judges_figures_are_shown_where_there_was_a_judge():
     )
     (section,) = sections([judged, run([RIGHT_SCRIPT])])
     (row,) = tables(section)["translation_judged"]
-    assert row["judged accuracy"] == 0.75
-    assert row["failed judgements"] == 0.25
+    assert row["Judged accuracy"] == 0.75
+    assert row["Failed judgements"] == 0.25
     assert row["Omission"] == 0.5
     assert "Orthography" not in row
 
@@ -126,7 +126,7 @@ def test_an_unscored_item_is_not_zero():
     judged = run([RIGHT_SCRIPT, WRONG_SCRIPT], judged_accuracy=[0.8, float("nan")])
     (section,) = sections([judged])
     (row,) = tables(section)["translation_judged"]
-    assert row["judged accuracy"] == pytest.approx(0.8)
+    assert row["Judged accuracy"] == pytest.approx(0.8)
 
 
 def test_without_pairs_there_are_faults_but_no_scores():

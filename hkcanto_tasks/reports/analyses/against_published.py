@@ -267,8 +267,8 @@ def _scores(beside: _Beside, headline: PublishedColumn) -> Table:
     return Table(
         table.title,
         [
-            Column("model"),
-            Column("rank", "rank", "Place among the models, of the paper and of this report."),
+            Column("Model"),
+            Column("Rank", "rank", "Place among the models, of the paper and of this report."),
             *(
                 Column(
                     column.name,
@@ -301,7 +301,7 @@ def _by_subject(beside: _Beside) -> Table:
     names = [*beside.results, *(row.model for row in table.rows)]
     return Table(
         table.title,
-        [Column("subject"), *(Column(name, "percent") for name in names)],
+        [Column("Subject"), *(Column(name, "percent") for name in names)],
         rows,
         caption=f"The runs of this report, and {table.source}. Intervals are of 95 %.",
         name=f"published_{table.name}",
@@ -329,10 +329,10 @@ def _distances(beside: _Beside, column: PublishedColumn) -> Table:
     return Table(
         f"Distances in {column.name}",
         [
-            Column("run"),
+            Column("Run"),
             Column(column.name, _BLOCK_UNITS[column.unit], _help(column), column.lower_is_better),
-            Column("rank", "rank", f"Place among {len(ranked)} models."),
-            *(Column(f"to {name}", "points", explained) for name, _ in references),
+            Column("Rank", "rank", f"Place among {len(ranked)} models."),
+            *(Column(f"To {name}", "points", explained) for name, _ in references),
         ],
         rows,
         caption=f"In points: {explained[0].lower()}{explained[1:]} The intervals are the runs'.",

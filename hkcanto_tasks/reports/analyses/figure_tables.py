@@ -41,8 +41,8 @@ def figure_table(
             shown = [cell(each) for each, has in zip(found, used, strict=True) if has]
             rows.append(Row([*map(Cell, texts), *shown], kind="run"))
     headings = [
-        Column("model"),
-        *([Column("task")] if with_task else []),
+        Column("Model"),
+        *([Column("Task")] if with_task else []),
         *(column for column, has in zip(columns.values(), used, strict=True) if has),
     ]
     return Table(title, headings, rows, caption, name)

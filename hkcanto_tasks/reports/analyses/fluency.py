@@ -12,7 +12,7 @@ from .presentation import Point, SideBySide, bar_chart, side_by_side
 
 _COLUMNS = {
     "fluent": Column(
-        "fluent",
+        "Fluent",
         "percent",
         "Texts that pass as Cantonese: Chinese, not caught in a loop, and at least nine words of "
         "Cantonese for each word of Written Chinese.",
@@ -29,12 +29,12 @@ _COLUMNS = {
         None,
     ),
     "degenerate": Column(
-        "in a loop", "percent", "Texts that repeat themselves without end.", lower_is_better=True
+        "In a loop", "percent", "Texts that repeat themselves without end.", lower_is_better=True
     ),
-    "empty": Column("empty", "percent", "Responses without any text.", lower_is_better=True),
-    "n_characters": Column("characters", "number", "Mean length, white space not counted.", None),
+    "empty": Column("Empty", "percent", "Responses without any text.", lower_is_better=True),
+    "n_characters": Column("Characters", "number", "Mean length, white space not counted.", None),
     "length_penalty": Column(
-        "length penalty",
+        "Length penalty",
         "number",
         "Mean factor for summaries of more than 500 characters (HKCanto-Eval, Appendix G.1); 1 is "
         "no penalty.",
@@ -42,16 +42,19 @@ _COLUMNS = {
 }
 _JUDGED = {
     "judged_score": Column(
-        "judged score", "percent", "Points as a share of those to be had, less for length."
+        "Judged score", "percent", "Points as a share of those to be had, less for length."
     ),
-    **{criterion: Column(criterion, "number", "Mean points, 5, 3 or 1.") for criterion in CRITERIA},
+    **{
+        criterion: Column(criterion.capitalize(), "number", "Mean points, 5, 3 or 1.")
+        for criterion in CRITERIA
+    },
     "fluency_disagreement_rate": Column(
-        "disagrees on fluency",
+        "Disagrees on fluency",
         "percent",
         "Judgements whose verdict on fluency is not that of `fluent`.",
     ),
     "judge_failure_rate": Column(
-        "failed judgements",
+        "Failed judgements",
         "percent",
         "Judgements that could not be used; an item without any is unscored.",
         lower_is_better=True,

@@ -45,12 +45,12 @@ _COLUMNS = {
     ),
     "cer": Column("CER", "percent", "Character errors by edit distance, per gold character.", True),
     "ser": Column("SER", "percent", "Syllable errors by edit distance, per gold syllable.", True),
-    "tone_error_rate": Column("tone errors", "percent", "Of the aligned syllables.", True),
-    "onset_error_rate": Column("onset errors", "percent", "Of the aligned syllables.", True),
-    "nucleus_error_rate": Column("nucleus errors", "percent", "Of the aligned syllables.", True),
-    "coda_error_rate": Column("coda errors", "percent", "Of the aligned syllables.", True),
+    "tone_error_rate": Column("Tone errors", "percent", "Of the aligned syllables.", True),
+    "onset_error_rate": Column("Onset errors", "percent", "Of the aligned syllables.", True),
+    "nucleus_error_rate": Column("Nucleus errors", "percent", "Of the aligned syllables.", True),
+    "coda_error_rate": Column("Coda errors", "percent", "Of the aligned syllables.", True),
     "invalid_rate": Column(
-        "invalid", "percent", "Responses without one valid syllable of Jyutping.", True
+        "Invalid", "percent", "Responses without one valid syllable of Jyutping.", True
     ),
 }
 
@@ -266,7 +266,7 @@ def _alignment(pairs: dict[str, Pairs], name: str) -> Table:
         rows.append(_row(model, gold, right, gold - right - dropped, dropped, added))
     return Table(
         "Syllables",
-        [Column("model"), *(Column(title, "count") for title in _COUNTED)],
+        [Column("Model"), *(Column(title, "count") for title in _COUNTED)],
         rows,
         "The syllables that were read, aligned with the variant of the gold string that is nearest."
         " Of a response without Jyutping, every gold syllable is dropped.",
@@ -274,7 +274,7 @@ def _alignment(pairs: dict[str, Pairs], name: str) -> Table:
     )
 
 
-_COUNTED = ("in the gold strings", "right", "wrong", "dropped", "added")
+_COUNTED = ("In the gold strings", "Right", "Wrong", "Dropped", "Added")
 
 
 def _tone_map(pairs: dict[str, Pairs]) -> Chart:
@@ -340,10 +340,10 @@ def _tone_table(pairs: dict[str, Pairs], name: str) -> Table:
     return Table(
         "Tones, in syllables",
         [
-            Column("model"),
-            Column("gold tone"),
+            Column("Model"),
+            Column("Gold tone"),
             *(Column(read, "count") for read in reads),
-            Column("right", "percent"),
+            Column("Right", "percent"),
         ],
         rows,
         "Number of syllables by the tone of the gold string and the tone read. The row `added` has "
@@ -367,7 +367,7 @@ def _tone_pairs(pairs: dict[str, Pairs], name: str) -> Table:
             rows.append(_row(model, gold, read, n, n / totals[gold], merging))
     return Table(
         "Tones most often confused",
-        [*_confusion_columns("tone"), Column("known as")],
+        [*_confusion_columns("tone"), Column("Known as")],
         rows,
         f"At most {_MOST_CONFUSIONS} for each model. Speakers in Hong Kong merge tones 2 and 5, 3 "
         "and 6, 4 and 6 (Mok, Zuo and Wong 2013).",
@@ -385,12 +385,12 @@ def _lazy_table(pairs: dict[str, Pairs], name: str) -> Table:
     return Table(
         "Lazy sounds 懶音",
         [
-            Column("model"),
-            Column("change"),
-            Column("example"),
-            Column("times", "count"),
-            Column("of", "count", "Aligned gold syllables where it could happen."),
-            Column("share", "percent"),
+            Column("Model"),
+            Column("Change"),
+            Column("Example"),
+            Column("Times", "count"),
+            Column("Of", "count", "Aligned gold syllables where it could happen."),
+            Column("Share", "percent"),
         ],
         rows,
         "Sound changes of Hong Kong Cantonese (To, McLeod and Cheung 2015) in what was read. What "
@@ -451,7 +451,7 @@ def _gaps(pairs: dict[str, Pairs], name: str) -> Table:
             rows += [_row(model, what, _cut(each), n) for each, n in _most(syllables, _MOST_GAPS)]
     return Table(
         "Syllables dropped and added",
-        [Column("model"), Column("what"), Column("syllable"), Column("times", "count")],
+        [Column("Model"), Column("What"), Column("Syllable"), Column("Times", "count")],
         rows,
         f"At most {_MOST_GAPS} of each for each model: syllables of the gold string that nothing "
         "answers to, and syllables that answer to nothing in it.",
@@ -461,11 +461,11 @@ def _gaps(pairs: dict[str, Pairs], name: str) -> Table:
 
 def _confusion_columns(what: str) -> list[Column]:
     return [
-        Column("model"),
-        Column(f"gold {what}"),
-        Column("read as"),
-        Column("times", "count"),
-        Column("share", "percent", f"Of the syllables with this gold {what}."),
+        Column("Model"),
+        Column(f"Gold {what}"),
+        Column("Read as"),
+        Column("Times", "count"),
+        Column("Share", "percent", f"Of the syllables with this gold {what}."),
     ]
 
 

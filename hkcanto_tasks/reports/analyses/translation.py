@@ -20,34 +20,34 @@ _FIGURES = {
     "mean": "mean",
 }
 _FAULTS = {
-    "empty": Column("empty", "percent", "Outputs without any text.", lower_is_better=True),
+    "empty": Column("Empty", "percent", "Outputs without any text.", lower_is_better=True),
     "wrong_script": Column(
-        "wrong script",
+        "Wrong script",
         "percent",
         "Outputs in another script than their reference: Traditional for Simplified or the other "
         "way round, Chinese for English.",
         lower_is_better=True,
     ),
     "copied_source": Column(
-        "copied source",
+        "Copied source",
         "percent",
         "Outputs that repeat the source, but for script, case and punctuation.",
         lower_is_better=True,
     ),
     "fluent": Column(
-        "fluent",
+        "Fluent",
         "percent",
         "Outputs that pass as Cantonese by the words in them; not caught in a loop.",
     ),
 }
 _JUDGED: dict[str, Column] = {
     "judged_accuracy": Column(
-        "judged accuracy",
+        "Judged accuracy",
         "percent",
         "Share of the characters that the judge labelled no error in (HKCanto-Eval, formula (1)).",
     ),
     "judge_failure_rate": Column(
-        "failed judgements",
+        "Failed judgements",
         "percent",
         "Judgements that could not be used; an item without any is unscored.",
         lower_is_better=True,
@@ -128,11 +128,11 @@ def _table(title: str, scores: Mapping[str, _Scores], name: str) -> Table:
     return Table(
         title,
         [
-            Column("model"),
-            Column("figure"),
-            Column("raw", "number", "As it is written: the right words in the script asked for."),
-            Column("normalised", "number", "With both sides in one script: the right words."),
-            Column("gap", "number", "Normalised less raw: what the wrong script costs.", None),
+            Column("Model"),
+            Column("Figure"),
+            Column("Raw", "number", "As it is written: the right words in the script asked for."),
+            Column("Normalised", "number", "With both sides in one script: the right words."),
+            Column("Gap", "number", "Normalised less raw: what the wrong script costs.", None),
         ],
         rows,
         "Figures of the corpus, from 0 to 100, with intervals from bootstrap resamples; characters "
