@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# readline exports the terminal's width to processes that a test run starts, such as xdist's: a
+# console would keep it, whatever a test asks for.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(autouse=True)
