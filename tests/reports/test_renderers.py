@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from html.parser import HTMLParser
 
@@ -379,3 +380,20 @@ def test_tables_on_the_terminal_and_in_text_need_no_extra_package(
     made = report(section(scores(), Note(HOSTILE)))
     assert printed(made)
     assert [render(made, "md"), render(made, "json"), render(made, "csv")]
+
+
+@pytest.mark.parametrize("width", range(50, 140, 3))
+def test_the_terminal_never_shows_a_part_of_a_number(width: int) -> None:
+    """Columns that there is no room for are left out whole."""
+    columns = [
+        Column("Model"),
+        Column("Task and its condition"),
+        Column("Condition"),
+        *(Column(f"Figure {letter}", "count") for letter in "abcdef"),
+    ]
+    cells = [Cell("tojyutping"), Cell("grapheme-to-phoneme 粵拼轉寫"), Cell("5-shot")]
+    row = Row([*cells, *(Cell(1_234_500 + number) for number in range(6))])
+    made = report(section(Table("Counts", columns, [row], name="counts")))
+    shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,]| more)", printed(made, width))
+    assert set(shown) <= {f"1,234,50{number}" for number in range(6)}
+    assert all(len(line) <= width for line in printed(made, width).splitlines())

@@ -1,6 +1,7 @@
 """A report on the terminal."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -111,46 +112,57 @@ def _fitting(
 ) -> tuple[Grid, Sequence[str]]:
     """Return as much of a table as the terminal is wide enough for, and what that leaves out."""
 
-    def fits(grid: Grid) -> bool:
-        # Not rich's own measure, by which the longest word of a text has to fit in a line; but its
-        # way to count: a space on both sides of each column, and one between two.
-        widths = [column.width or column.min_width or 0 for column in grid.columns]
-        return sum(widths) + 3 * len(widths) - 1 <= console.width
+    def fitted(columns: int, text_width: int, intervals: bool) -> Grid | None:
+        return _grid(view, rows, columns, text_width, intervals, console.width)
 
     total = len(view.headings)
     for intervals in (True, False):
-        grid = _grid(view, rows, total, _WIDE_TEXT, intervals)
-        if fits(grid):
+        if grid := fitted(total, _WIDE_TEXT, intervals):
             return grid, []
-    left_out = 0
-    grid = _grid(view, rows, total, _NARROW_TEXT, False)
-    while not fits(grid) and left_out < total - 2:
-        left_out += 1
-        grid = _grid(view, rows, total - left_out, _NARROW_TEXT, False)
-    return grid, [_more(left_out, "column")] if left_out else []
+    for columns in range(total, 2, -1):
+        if grid := fitted(columns, _NARROW_TEXT, False):
+            left_out = total - columns
+            return grid, [_more(left_out, "column")] if left_out else []
+    grid = _grid(view, rows, min(total, 2), 1, False, 10_000)
+    assert grid is not None
+    return grid, [_more(total - 2, "column")] if total > 2 else []
 
 
 def _grid(
-    view: ShownTable, rows: Sequence[ShownRow], columns: int, text_width: int, intervals: bool
-) -> Grid:
+    view: ShownTable,
+    rows: Sequence[ShownRow],
+    columns: int,
+    text_width: int,
+    intervals: bool,
+    room: int,
+) -> Grid | None:
+    """Return the first columns as a grid; None if there is not room for them.
+
+    The widths are set here: rich's own way to make a table narrower also cuts numbers, and part of
+    a number is worse than none.
+    """
     cells = [[_cell(cell, intervals) for cell in row.cells[:columns]] for row in rows]
     for row, (name, *_) in zip(rows, cells, strict=True):
         if row.mark:
             name.append(f" ({row.mark})", style="italic")
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, numeric in enumerate(view.numeric[:columns]):
-        heading = Text(view.headings[place])
-        width = max((row[place].cell_len for row in cells), default=0)
+    headings = [Text(heading) for heading in view.headings[:columns]]
+    widths, least = [], []
+    for place, heading in enumerate(headings):
         longest_word = max(word.cell_len for word in heading.split(" "))
-        grid.add_column(
-            heading,
-            justify="right" if numeric else "left",
-            overflow="fold",
-            # rich squeezes columns without a width, even below their least one: part of a number
-            # is worse than none.
-            width=max(width, longest_word) if numeric else None,
-            min_width=min(width, text_width),
-        )
+        width = max((row[place].cell_len for row in cells), default=0)
+        is_number = view.numeric[place]
+        widths.append(max(width, longest_word if is_number else heading.cell_len))
+        least.append(max(width if is_number else min(width, text_width), longest_word))
+    room -= 3 * columns - 1  # A space on both sides of each column, and one between two.
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        spare = [place for place in range(columns) if widths[place] > least[place]]
+        widths[max(spare, key=widths.__getitem__)] -= 1
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for heading, width, is_number in zip(headings, widths, view.numeric, strict=False):
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        grid.add_column(heading, justify=justify, overflow="fold", width=width)
     for row, texts in zip(rows, cells, strict=True):
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
