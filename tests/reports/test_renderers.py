@@ -397,3 +397,16 @@ def test_the_terminal_never_shows_a_part_of_a_number(width: int) -> None:
     shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,]| more)", printed(made, width))
     assert set(shown) <= {f"1,234,50{number}" for number in range(6)}
     assert all(len(line) <= width for line in printed(made, width).splitlines())
+
+
+@pytest.mark.parametrize("width", range(60, 120, 2))
+def test_the_terminal_never_cuts_the_heading_of_a_number(width: int) -> None:
+    names = {"Model": "tojyutping", "Task": "Jyutping grapheme-to-phoneme 粵拼轉寫"}
+    names |= {"Condition": "5-shot", "Measure": "CER as published (lower is better)"}
+    columns = [*map(Column, names), Column("Result", "percent"), Column("Items", "count")]
+    columns += [Column("Unparsed", "percent"), Column("Data")]
+    values = [Cell(0.1123, 0.05, 0.174), Cell(60, note="not all"), Cell(0.0, 0, 0.06)]
+    row = Row([*map(Cell, names.values()), *values, Cell("sample")], "run")
+    text = printed(report(section(Table("Results", columns, [row], name="results"))), width)
+    assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}
+    assert not re.search(r"(?<!\S)0\.?(?!\S)", text)
