@@ -6,15 +6,18 @@ character error rate; beside them stand the measures of the field.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from functools import lru_cache
+from itertools import chain, product, starmap, zip_longest
 from operator import eq
 from statistics import fmean
 
 import numpy as np
+from jiwer import CharacterOutput, WordOutput, process_characters, process_words
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics.jyutping import (
@@ -25,7 +28,7 @@ from hkcanto_metrics.jyutping import (
     parse_answer,
     parse_syllable,
 )
-from hkcanto_metrics.lattice import Positions, Target, align, best_path
+from hkcanto_metrics.lattice import Positions, Target, best_path
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
@@ -38,6 +41,10 @@ _RATES = (
     "coda_error_rate",
 )
 _TIMES_TOO_LONG = 3
+# Up to so many variants times tokens, comparing every variant is faster than the lattice.
+_MOST_COMPARED = 4096
+# Gold syllables times those of a response that has run away: aligning by sound takes a second.
+_MOST_ALIGNED_BY_SOUND = 1 << 20
 
 Alignment = tuple[tuple[str | None, str | None], ...]
 
@@ -96,7 +103,8 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     """Score a response against a gold string with alternatives.
 
     Each measure is taken against the variant of the gold string that it is best for, exactly, in
-    time polynomial in the length though the number of variants is exponential.
+    time polynomial in the length though the number of variants is exponential. Against the variant
+    chosen, jiwer counts the errors.
 
     ``cer_published`` and ``levenshtein_published`` are those of the release of HKCanto-Eval, except
     that a response without one correct character scores 1.0 in both; the release gives it a CER of
@@ -119,17 +127,19 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     gold = parse_answer(answer)
     text = strip_reasoning(response)
     extracted = extract_jyutping(text)
+    syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, gold)
-    alignment = _align_syllables(extracted.split(), gold)
-    variant = [expected for expected, _ in alignment if expected is not None]
+    variant = _nearest_syllables(syllables, gold)
+    words = process_words(" ".join(variant), extracted)
+    alignment = _alignment(variant, syllables, words)
     onset, nucleus, coda, tone = _component_rates(alignment)
-    valid = [is_valid(syllable) for syllable in extracted.split()]
+    valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=_character_error_rate(extracted, gold),
-        ser=Rate.of(sum(expected != got for expected, got in alignment), len(variant)),
+        cer=_rate(process_characters(_nearest_characters(extracted, gold), extracted)),
+        ser=_rate(words),
         tone_error_rate=tone,
         onset_error_rate=onset,
         nucleus_error_rate=nucleus,
@@ -175,12 +185,11 @@ def _published(text: str, gold: Answer) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
     response = normalize_as_published(text)
 
-    def indel(path: tuple[Sequence[str], ...]) -> Fraction:
-        variant = _concatenate(path)
+    def indel(variant: str) -> Fraction:
         return Fraction(Indel.distance(variant, response), len(variant) + len(response))
 
     # Without a cost for substitutions the edit distance is the Indel distance.
-    variant = _concatenate(best_path(gold.published, _characters(response, pair_costs=(0,)), indel))
+    variant = _nearest_text(gold.published, response, pair_costs=(0,), errors=indel)
     similarity = Indel.normalized_similarity(variant, response)
     if similarity == 0:
         return variant, 1.0, 1.0
@@ -189,7 +198,8 @@ def _published(text: str, gold: Answer) -> tuple[str, float, float]:
     return variant, 1 - correct / len(syllables), 1 - similarity
 
 
-def _character_error_rate(extracted: str, gold: Answer) -> Rate:
+def _nearest_characters(extracted: str, gold: Answer) -> str:
+    """The variant of lowest character error rate."""
     # A blank ends each syllable, on both sides, so that optional syllables need no special case:
     # the last blanks match and change no distance. The length is counted without the last one.
     lattice = [
@@ -197,31 +207,110 @@ def _character_error_rate(extracted: str, gold: Answer) -> Rate:
         for options in gold.syllables
     ]
 
-    def errors(path: tuple[Sequence[str], ...]) -> Fraction:
-        variant = _concatenate(path)[:-1]
-        return Fraction(Levenshtein.distance(variant, extracted), len(variant))
+    def errors(variant: str) -> Fraction:
+        return Fraction(Levenshtein.distance(variant[:-1], extracted), len(variant) - 1)
 
-    path = best_path(lattice, _characters(f"{extracted} ", pair_costs=(0, 1)), errors)
-    variant = _concatenate(path)[:-1]
-    return Rate.of(Levenshtein.distance(variant, extracted), len(variant))
+    return _nearest_text(lattice, f"{extracted} ", pair_costs=(0, 1), errors=errors)[:-1]
 
 
-def _align_syllables(response: Sequence[str], gold: Answer) -> Alignment:
-    """Align the response with the variant of lowest syllable error rate."""
+def _nearest_text(
+    lattice: Sequence[Sequence[str]],
+    response: str,
+    pair_costs: tuple[int, ...],
+    errors: Callable[[str], Fraction],
+) -> str:
+    if _are_few(lattice, len(response)):
+        return min(map("".join, product(*lattice)), key=errors)
+    target = _characters(response, pair_costs)
+    path = best_path(lattice, target, lambda p: errors("".join(chain.from_iterable(p))))
+    return "".join(chain.from_iterable(path))
+
+
+def _nearest_syllables(response: Sequence[str], gold: Answer) -> Sequence[str]:
+    """The variant of lowest syllable error rate; of several, the one of the nearest sounds."""
+
+    def errors(variant: Sequence[str]) -> Fraction:
+        return Fraction(Levenshtein.distance(variant, response), len(variant))
+
+    if _are_few(gold.syllables, len(response)):
+        variants = [list(chain.from_iterable(path)) for path in product(*gold.syllables)]
+        rates = list(map(errors, variants))
+        lowest = min(rates)
+        nearest = [v for v, rate in zip(variants, rates, strict=True) if rate == lowest]
+        if len(nearest) == 1:
+            return nearest[0]
+        return min(
+            nearest, key=lambda v: sum(starmap(_differing, _aligned(_align_by_sound(v, response))))
+        )
     longest = sum(max(map(len, options)) for options in gold.syllables)
     # One syllable error weighs more than all components of a path can, times the denominator of
     # the ratio, so that components decide only between paths with the same syllable error rate.
     target = _syllables(response, error_cost=4 * (longest + 1) ** 2)
+    path = best_path(gold.syllables, target, lambda p: errors(list(chain.from_iterable(p))))
+    return list(chain.from_iterable(path))
 
-    def errors(path: tuple[Sequence[str], ...]) -> Fraction:
-        variant = list(chain.from_iterable(path))
-        return Fraction(Levenshtein.distance(variant, response), len(variant))
 
-    variant = list(chain.from_iterable(best_path(gold.syllables, target, errors)))
+def _are_few(lattice: Sequence[Sequence[object]], response_length: int) -> bool:
+    """Whether comparing the response with every variant is the faster way."""
+    return math.prod(map(len, lattice)) * (response_length + 1) <= _MOST_COMPARED
+
+
+def _alignment(variant: Sequence[str], response: Sequence[str], words: WordOutput) -> Alignment:
+    """The alignment of jiwer, unless another with as few errors may pair nearer sounds."""
+    errors = words.substitutions + words.deletions + words.insertions
+    endless = len(variant) * len(response) > _MOST_ALIGNED_BY_SOUND
+    if words.substitutions and errors > 1 and not endless:
+        return _align_by_sound(variant, response)
     return tuple(
-        (None if i is None else variant[i], None if j is None else response[j])
-        for i, j in align(variant, target)
+        chain.from_iterable(
+            zip_longest(
+                variant[chunk.ref_start_idx : chunk.ref_end_idx],
+                response[chunk.hyp_start_idx : chunk.hyp_end_idx],
+            )
+            for chunk in words.alignments[0]
+        )
     )
+
+
+def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
+    """The alignment with the fewest errors whose pairs differ in the fewest components.
+
+    Of several, the one where syllables without a partner come as late as possible.
+    """
+    insert, delete, pair = range(3)
+    rows, columns = len(gold), len(response)
+    error = 4 * rows + 1  # more than all components can differ
+    # With so few errors an alignment cannot stray further from the diagonal.
+    fewest = Levenshtein.distance(gold, response)
+    deletions, insertions = (fewest + rows - columns) // 2, (fewest + columns - rows) // 2
+    above = [error * j if j <= insertions else math.inf for j in range(columns + 1)]
+    moves = [bytearray(columns + 1)]
+    for i, syllable in enumerate(gold, 1):
+        row, steps = [math.inf] * (columns + 1), bytearray(columns + 1)
+        row[0], steps[0] = error * i, delete
+        for j in range(max(1, i - deletions), min(columns, i + insertions) + 1):
+            row[j] = row[j - 1] + error
+            if above[j] + error < row[j]:
+                row[j], steps[j] = above[j] + error, delete
+            got = response[j - 1]
+            cost = above[j - 1] + (got != syllable and error + _differing(syllable, got))
+            if cost < row[j]:
+                row[j], steps[j] = cost, pair
+        above = row
+        moves.append(steps)
+    i, j = rows, columns
+    pairs: list[tuple[str | None, str | None]] = []
+    while i or j:
+        step = moves[i][j]
+        i -= step != insert
+        j -= step != delete
+        pairs.append((None if step == insert else gold[i], None if step == delete else response[j]))
+    return tuple(reversed(pairs))
+
+
+def _rate(output: WordOutput | CharacterOutput) -> Rate:
+    wrong = output.substitutions + output.deletions
+    return Rate.of(wrong + output.insertions, output.hits + wrong)
 
 
 def _component_rates(alignment: Alignment) -> list[Rate]:
@@ -230,10 +319,19 @@ def _component_rates(alignment: Alignment) -> list[Rate]:
     if not pairs:
         return [Rate.of(len(alignment), len(alignment))] * 4
     # Equal syllables are right even where they show no component, such as an English word.
-    wrong = [(parse_syllable(gold), parse_syllable(got)) for gold, got in pairs if gold != got]
-    return [
-        Rate.of(sum(a[i] is None or a[i] != b[i] for a, b in wrong), len(pairs)) for i in range(4)
-    ]
+    wrong = [_wrong_components(gold, got) for gold, got in pairs if gold != got]
+    return [Rate.of(sum(components[i] for components in wrong), len(pairs)) for i in range(4)]
+
+
+def _wrong_components(gold: str, got: str) -> list[bool]:
+    components = zip(parse_syllable(gold), parse_syllable(got), strict=True)
+    return [expected is None or expected != heard for expected, heard in components]
+
+
+@lru_cache(maxsize=65536)
+def _differing(gold: str, got: str) -> int:
+    """How many components differ."""
+    return 0 if gold == got else sum(_wrong_components(gold, got))
 
 
 def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
@@ -252,10 +350,6 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
     if (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
         return f"response is {times:.0f} times as long as the reference"
     return ""
-
-
-def _concatenate(path: tuple[Sequence[str], ...]) -> str:
-    return "".join(chain.from_iterable(path))
 
 
 def _characters(response: str, pair_costs: tuple[int, ...]) -> Target[str]:

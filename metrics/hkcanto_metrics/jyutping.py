@@ -53,6 +53,7 @@ class Syllable(NamedTuple):
     tone: str | None
 
 
+@lru_cache(maxsize=4096)
 def parse_answer(answer: str) -> Answer:
     """Read a gold string.
 
@@ -122,7 +123,7 @@ def normalize_as_published(response: str) -> str:
     'gam1 jat6 tin1 hei3'
     """
     letters = re.sub(r"[^a-z1-6\s]+", " ", response.lower())
-    return re.sub(r"([1-6])\s*", r"\1 ", letters).strip()
+    return re.sub(r"(?<=[1-6])\s*", " ", letters).strip()
 
 
 @lru_cache(maxsize=8192)

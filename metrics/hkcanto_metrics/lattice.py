@@ -77,48 +77,12 @@ def best_path(
             return path
 
 
-def align(
-    tokens: Sequence[Token], target: Target[Token]
-) -> tuple[tuple[int | None, int | None], ...]:
-    """Align tokens with the response at the least total cost.
-
-    Args:
-        tokens: The path chosen, as one sequence of tokens.
-        target: The response and the costs of the edit distance.
-
-    Returns:
-        Pairs (index in ``tokens``, index in the response), in order; None where one side has
-        nothing. Among equally cheap alignments, insertions come as late as possible.
-    """
-    reader = _Reader(target, Fraction(0))
-    fronts = [_START]
-    for token in tokens:
-        fronts.append(reader.read(fronts[-1], (token,)))
-    pairs: list[tuple[int | None, int | None]] = []
-    end = target.size
-    for row in range(len(tokens), 0, -1):
-        before, start, cost = fronts[row - 1], *fronts[row].step_at(end)
-        pairs.extend((None, column) for column in range(end - 1, start - 1, -1))
-        end = start
-        if cost == before.step_at(end)[1] + reader.deletion:
-            pairs.append((row - 1, None))
-        else:
-            end -= 1
-            pairs.append((row - 1, end))
-    pairs.extend((None, column) for column in range(end - 1, -1, -1))
-    return tuple(reversed(pairs))
-
-
 @dataclass(frozen=True)
 class _Front:
     """A falling step function over response positions: from ``starts[i]`` on it is ``costs[i]``."""
 
     starts: Positions
     costs: Positions
-
-    def step_at(self, position: int) -> tuple[int, int]:
-        step = int(self.starts.searchsorted(position, side="right")) - 1
-        return int(self.starts[step]), int(self.costs[step])
 
 
 _START = _Front(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))

@@ -6,7 +6,9 @@ import pickle
 import random
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from fractions import Fraction
 from itertools import chain, product
 from pathlib import Path
 from time import perf_counter
@@ -17,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from hkcanto_metrics import pool_jyutping, score_jyutping
-from hkcanto_metrics.jyutping import MalformedAnswer
+from hkcanto_metrics import g2p, pool_jyutping, score_jyutping
+from hkcanto_metrics.jyutping import MalformedAnswer, parse_syllable
 
 # Worked values of the release's scorer; the last two are corrected, see `score_jyutping`.
 PUBLISHED = [
@@ -55,16 +57,40 @@ options = st.lists(st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=2).
                    min_size=1, max_size=3)  # fmt: skip
 golds = st.lists(options, min_size=1, max_size=4)
 sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3", "menu"]), max_size=7).map(" ".join)
+short_golds = st.lists(options, min_size=1, max_size=2)
+short_sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3"]), max_size=4).map(" ".join)
 
 
 def gold_string(gold: list[list[str]]) -> str:
     return " ".join(f"({'|'.join(o)})" if len(o) > 1 else o[0] for o in gold)
 
 
+def alignments(gold: list[str], got: list[str]) -> Iterator[list[tuple[str | None, str | None]]]:
+    """All alignments of two sentences."""
+    if not gold and not got:
+        yield []
+    for i, j in [(1, 1), (1, 0), (0, 1)]:
+        if i <= len(gold) and j <= len(got):
+            pair = gold[0] if i else None, got[0] if j else None
+            yield from ([pair, *rest] for rest in alignments(gold[i:], got[j:]))
+
+
+def cost(alignment: Iterable[tuple[str | None, str | None]]) -> tuple[int, int]:
+    """Errors, and components that differ in the pairs."""
+    wrong = [(gold, got) for gold, got in alignment if gold != got]
+    pairs = [(gold, got) for gold, got in wrong if gold is not None and got is not None]
+    parts = chain.from_iterable(zip(*map(parse_syllable, pair), strict=True) for pair in pairs)
+    return len(wrong), sum(a is None or a != b for a, b in parts)
+
+
 @settings(max_examples=150, deadline=None)
-@given(golds, sentences)
-def test_scores_are_those_of_the_best_of_all_variants(gold: list[list[str]], response: str) -> None:
-    score = score_jyutping(response, gold_string(gold))
+@given(golds, sentences, st.sampled_from([0, 4096]))
+def test_scores_are_those_of_the_best_of_all_variants(
+    gold: list[list[str]], response: str, most_compared: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(g2p, "_MOST_COMPARED", most_compared)  # 0: all by the lattice
+        score = score_jyutping(response, gold_string(gold))
     variants = [" ".join(parts) for parts in product(*gold)]
     nearest = max(variants, key=lambda v: Indel.normalized_similarity(v, response))
     assert score.published_variant == nearest
@@ -72,6 +98,25 @@ def test_scores_are_those_of_the_best_of_all_variants(gold: list[list[str]], res
     assert score.cer == min(jiwer.cer(v, score.extracted) for v in variants)
     assert score.ser == min(jiwer.wer(v, score.extracted) for v in variants)
     assert score.variant in variants
+
+
+@settings(max_examples=150, deadline=None)
+@given(short_golds, short_sentences, st.sampled_from([0, 4096]))
+def test_the_variant_and_its_alignment_are_those_of_the_nearest_sounds(
+    gold: list[list[str]], response: str, most_compared: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(g2p, "_MOST_COMPARED", most_compared)
+        score = score_jyutping(response, gold_string(gold))
+    got = score.extracted.split()
+    variants = [" ".join(parts).split() for parts in product(*gold)]
+    least = {v: min(map(cost, alignments(list(v), got))) for v in map(tuple, variants)}
+    rate = {v: (Fraction(errors, len(v)), parts) for v, (errors, parts) in least.items()}
+    nearest = min(rate, key=rate.__getitem__)
+    assert score.variant == " ".join(nearest)
+    assert cost(score.alignment) == least[nearest]
+    assert [g for g, _ in score.alignment if g is not None] == list(nearest)
+    assert [g for _, g in score.alignment if g is not None] == got
 
 
 @settings(max_examples=100, deadline=None)
@@ -207,6 +252,7 @@ def test_forty_groups_of_three_are_scored_at_once() -> None:
     assert perf_counter() - start < 2
     assert score.cer_published == score.cer == score.ser == 0
     assert score.variant == response
+    assert score_jyutping("", answer).ser.errors == 40
 
 
 def random_letters() -> str:
@@ -234,7 +280,7 @@ def test_a_megabyte_of_response_is_scored_in_seconds(response: str) -> None:
 def test_importing_the_package_imports_no_library() -> None:
     code = (
         "import sys, hkcanto_metrics\n"
-        "print([m for m in ('numpy', 'rapidfuzz', 'pycantonese') if m in sys.modules])\n"
+        "print([m for m in ('jiwer', 'numpy', 'rapidfuzz', 'pycantonese') if m in sys.modules])\n"
         "hkcanto_metrics.score_jyutping\n"
         "print('rapidfuzz' in sys.modules, 'pycantonese' in sys.modules)"
     )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel, Levenshtein
 
-from hkcanto_metrics.lattice import Positions, Target, align, best_path
+from hkcanto_metrics.lattice import Positions, Target, best_path
 
 first_segments = st.lists(st.text("ab1", min_size=1, max_size=2), min_size=1, max_size=2)
 segments = st.lists(st.text("ab1 ", max_size=3), min_size=1, max_size=3)
@@ -51,13 +51,3 @@ def test_error_rate_is_that_of_the_first_best_of_all_paths(
     assert best_path(lattice, target(response, (0, 1)), error_rate) == min(
         product(*lattice), key=error_rate
     )
-
-
-@settings(max_examples=200, deadline=None)
-@given(responses, responses)
-def test_an_alignment_has_as_many_errors_as_the_edit_distance(text: str, response: str) -> None:
-    pairs = align(text, target(response, (0, 1)))
-    assert [i for i, _ in pairs if i is not None] == list(range(len(text)))
-    assert [j for _, j in pairs if j is not None] == list(range(len(response)))
-    errors = sum(i is None or j is None or text[i] != response[j] for i, j in pairs)
-    assert errors == Levenshtein.distance(text, response)

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 
+import jiwer
 import pytest
 
 from hkcanto_metrics.rates import Rate, pool_rates
@@ -20,7 +21,6 @@ def test_a_rate_may_exceed_one() -> None:
 
 
 def test_without_a_reference_the_rate_is_the_number_of_errors_as_in_jiwer() -> None:
-    jiwer = pytest.importorskip("jiwer")
     assert Rate.of(3, 0) == jiwer.cer("", "abc")
     assert Rate.of(0, 0) == jiwer.cer("", "")
 
