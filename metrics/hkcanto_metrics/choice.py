@@ -1,35 +1,53 @@
 """The letter that a model chose, read from what it wrote.
 
-Four steps, a module each. `response_text` reduces the ways of writing the same thing to one.
-`decision_phrases` lists the phrases that state a decision, or take one back. `option_grammar` reads
-what stands at a phrase: one option or several, by letter or by text. Here the decisions are
-settled: the last one stated wins; a question, a condition or a negation is none; two letters are
-none; weaker hints count where nothing is decided. No letter is ever guessed.
+`response_text` cuts a response to the model's own answer, reduces the ways of writing the same
+thing to one and keeps the way back. `option_grammar` finds every mention of an option. Here each is
+judged by what stands around it (`decision_phrases`), and the decisions are settled: a first line
+that is just an option stands unless openly revised, else the last decision wins; two at once are
+none. No letter is ever guessed.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
-from hkcanto_metrics.decision_phrases import CUES, Strength, phrase
-from hkcanto_metrics.option_grammar import (
-    LAST_LINE,
-    LETTER,
-    MENTION,
-    Choice,
-    OptionGrammar,
-    matches,
-)
-from hkcanto_metrics.reasoning import strip_reasoning
-from hkcanto_metrics.response_text import BOPOMOFO, normalize_response, own_turn
+from hkcanto_metrics.option_grammar import AROUND, OPTION_WORD, Mention, Options, options_of
+from hkcanto_metrics.response_text import BOPOMOFO, Response, normalize_response, own_answer
 
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
+# Several questions answered in a numbered list.
+_NUMBERED = re.compile(
+    r"^\s*(?:問題|问题|Q|第)?\s?\d{1,3}\s?[題题]?[.)、:：]\s*(?:答案|(?i:answer))?[:：]?\s*([A-J])[.。]?\s*$",
+    re.MULTILINE,
+)
+_LABEL = re.compile(r"\n\(?([A-J])[).:、]")
+_ITEM = re.compile(r"\n([A-J])[.):、] ?([^\n]+)")
+_SENTENCE_END = re.compile(r"[。!?\n]|\.(?=\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceReading:
+    """What a response comes to, and why.
+
+    Attributes:
+        letter: the letter of an option, or `None`.
+        reason: how the letter was read: ``bare``, ``first line``, ``first letter``, ``stated``,
+            ``affirmed``, ``option text``, ``paraphrase``; or why there is none: ``none: empty``,
+            ``none: cut off`` (in the reasoning or in a list), ``none: refusal``, ``none:
+            several``, ``none: no option`` (another letter), ``none: undecided``.
+        evidence: start and end of the words in the given text that name the option, if any.
+    """
+
+    letter: str | None
+    reason: str
+    evidence: tuple[int, int] | None = None
 
 
 def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
@@ -40,7 +58,7 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
 
     Args:
         text: what the model wrote, special tokens and reasoning block included or not.
-        options: the options shown, letter to text: two to five of "A" to "E".
+        options: the options shown, letter to text: two to ten of "A" to "J".
 
     Returns:
         One of the letters of `options`, or `None` where the output states no single decision:
@@ -55,297 +73,279 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
     >>> extract_choice("A 同 B 都有可能。", islands) is None
     True
     """
-    if (bare := _BARE_LETTER.fullmatch(text)) and bare[1].upper() in options:
-        return bare[1].upper()
-    answer = own_turn(strip_reasoning(text))
-    letter = _read(answer, options, keep_bopomofo=False)
-    if letter is None and any(BOPOMOFO.search(option) for option in options.values()):
+    return read_choice(text, options).letter
+
+
+def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Read the option that a model's output settles on, with the reason and the place.
+
+    Args:
+        text: what the model wrote, special tokens and reasoning block included or not.
+        options: the options shown, letter to text: two to ten of "A" to "J".
+
+    Returns:
+        The letter that `extract_choice` returns, why, and where it was read.
+
+    >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
+    ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
+    """
+    bare = _BARE_LETTER.fullmatch(text)
+    if bare and bare[1].upper() in options:
+        return ChoiceReading(bare[1].upper(), "bare", bare.span(1))
+    if not text.strip():
+        return ChoiceReading(None, "none: empty")
+    answer = own_answer(text)
+    if answer is None:
+        return ChoiceReading(None, "none: cut off")
+    reading = _read(answer, options_of(tuple(options.items()), False), False)
+    if reading.letter is None and any(BOPOMOFO.search(option) for option in options.values()):
         # In a question about readings, bopomofo is the answer rather than an annotation.
-        letter = _read(answer, options, keep_bopomofo=True)
-    return letter
+        reading = _read(answer, options_of(tuple(options.items()), True), True)
+    return reading
 
 
-def _read(answer: str, options: Mapping[str, str], *, keep_bopomofo: bool) -> str | None:
-    response = normalize_response(answer, keep_bopomofo=keep_bopomofo)
-    if response.strip(' .。()"').upper() not in options and (spelled := _spelled(answer, options)):
-        return spelled
-    normalized = {
-        letter: normalize_response(option, keep_bopomofo=keep_bopomofo)
-        for letter, option in options.items()
-    }
-    return _Verdict(OptionGrammar(response, normalized)).letter()
+def _read(answer: Response, shown: Options, keep_bopomofo: bool) -> ChoiceReading:
+    response = normalize_response(answer, keep_bopomofo)
+    if letter := shown.spelled(answer.text, response.text):
+        return _located(letter, "option text", answer, 0, len(answer.text))
+    if not response.text.strip():
+        return ChoiceReading(None, "none: empty")
+    if len(set(_NUMBERED.findall(answer.text))) > 1:
+        return ChoiceReading(None, "none: several")
+    reading = ChoiceReading(None, "none: undecided")
+    for part in _questions(response, shown):
+        reading = _Reader(part, shown).reading()
+        if reading.letter:
+            break
+    return reading
 
 
-def _spelled(answer: str, options: Mapping[str, str]) -> str | None:
-    """The option whose text the answer consists of."""
-    if len(answer) > 2 * max(map(len, options.values()), default=0) + 100:
-        return None
-    for simplify in (str.strip, _plain, _plainest):
-        wanted = simplify(answer)
-        found = [letter for letter, option in options.items() if simplify(option) == wanted]
-        if wanted and found:
-            return found[0] if len(found) == 1 else None
-    return None
+def _questions(response: Response, shown: Options) -> Iterator[Response]:
+    """The response up to where it begins another question; on from there if it is this one."""
+    cuts = [match.start() for match in phrases.NEW_QUESTION.finditer(response.text)]
+    cuts = [0, *(cut for cut in cuts if cut), len(response.text)]
+    for start, end in pairwise(cuts[:4]):
+        items = _ITEM.findall(response.text[start:end])
+        is_this = all(own.lower().startswith(shown.texts.get(name, own)) for name, own in items)
+        if start and not (items and is_this):
+            return
+        yield response[start:end]
 
 
-def _plain(text: str) -> str:
-    """Text without its width, case and surrounding punctuation."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    around = " \t\n*_`#>\"'.。,、;:!?「」『』《》【】()“”‘’…~"
-    return " ".join(text.strip(around).split()) or text
+def _located(letter: str, reason: str, text: Response, start: int, end: int) -> ChoiceReading:
+    return ChoiceReading(letter, reason, (text.origins[start], text.origins[end - 1] + 1))
 
 
-def _plainest(text: str) -> str:
-    """Text without punctuation and white space, but for signs that belong to numbers."""
-    return re.sub(r"(?<!\d)[.,](?!\d)|[^\w.,+\-−±%°<>=/*^()\[\]]|_", "", _plain(text))
+class _Stance(IntEnum):
+    """What a response says of an option at one place."""
+
+    REFUTED, SPOKEN_OF, NAMED, AFFIRMED, HEDGED, CHOSEN = range(6)
 
 
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    """What a response states at one place; without letters, it takes a decision back."""
+class _Reader:
+    """Reads one response to one question."""
 
-    letters: frozenset[str]
-    start: int
-    end: int
-    hedged: bool = False
+    def __init__(self, response: Response, shown: Options) -> None:
+        self._response, self._shown, self._text = response, shown, response.text
+        self._mentions = shown.mentions(self._text)
+        self._starts = {mention.start for mention in self._mentions}
+        inside = {at for m in self._mentions for at in range(m.start + 1, m.end)}
+        ends = (match.end() for match in _SENTENCE_END.finditer(self._text))
+        self._ends = [end for end in ends if end not in inside]
+        self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
+    def _sentence(self, mention: Mention) -> tuple[int, int]:
+        """Where the sentence around a mention starts and ends."""
+        at = bisect_right(self._ends, mention.start)
+        start, end = [0, *self._ends][at], [*self._ends, len(self._text)][at]
+        if start and self._text[start - 1] == "\n" and not self._rest_of_line(mention):
+            previous = [0, *self._ends][at - 1]
+            is_item = previous in self._starts or previous + 1 in self._starts
+            if not is_item and phrases.LEADS_ON.search(self._text[previous : start - 1]):
+                start = previous  # 答案是：⏎B
+        return start, end
 
-class _Verdict:
-    """What one response to one question comes to."""
+    def _rest_of_line(self, mention: Mention) -> str:
+        return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~")
 
-    def __init__(self, grammar: OptionGrammar) -> None:
-        self._grammar = grammar
-        self._text = grammar.text
+    def _stance(self, mention: Mention) -> _Stance:
+        text, (start, end) = self._text, self._sentence(mention)
+        lead = OPTION_WORD.sub("", text[max(start, mention.start - 300) : mention.start])
+        clause = re.split("[,、;]", lead)[-1]
+        after = text[mention.end : mention.end + 60]
+        if mention.lettered and mention.spelled and not lead.strip(AROUND):
+            after = after.replace(",", "-")  # the verdict on an item of a list
+        is_asked = text[end - 1] == "?" and "," not in text[mention.end : end]
+        is_asked = is_asked or phrases.ASKED.match(after) is not None
+        if is_asked and not (mention.spelled and mention.letters <= self._shown.asking):
+            return _Stance.SPOKEN_OF
+        if phrases.NEGATED.search(clause):
+            return _Stance.REFUTED
+        if phrases.NOT_OWN.search(phrases.CONTRAST.split(lead)[-1]):
+            return _Stance.SPOKEN_OF
+        if phrases.CLAIMED.match(after):
+            return _Stance.CHOSEN
+        is_closed = bool(phrases.CLOSED.match(after)) or (mention.spelled and mention.lettered)
+        is_chosen = bool(phrases.FIRM.search(lead[-60:]))
+        if is_closed and not is_chosen:
+            is_chosen = any(cue.search(lead[-90:]) for cue in phrases.CUES)
+        if is_closed and not is_chosen:
+            is_predicate = bool(phrases.COPULA.search(clause[-60:]))
+            if is_predicate and not mention.lettered:
+                return _Stance.AFFIRMED
+            is_end = text[mention.end : end].strip(" )") in (".", "。", "!")
+            is_chosen = is_predicate or (is_end and lead != clause and not clause.strip(AROUND))
+        refuted = (phrases.ASSAILED if is_chosen else phrases.REFUTED).match(after)
+        affirmed = phrases.AFFIRMED.match(after)
+        if refuted and phrases.OTHER_REFUTED.search(refuted[0]):
+            following = range(mention.end + refuted.end(), mention.end + refuted.end() + 3)
+            refuted = refuted if self._starts.isdisjoint(following) else None
+        if refuted and not (affirmed and affirmed.end() < refuted.end()):
+            return _Stance.REFUTED
+        if is_chosen:
+            return _Stance.HEDGED if phrases.HEDGED.search(clause[-60:]) else _Stance.CHOSEN
+        return _Stance.AFFIRMED if affirmed or phrases.ONLY.search(clause) else _Stance.NAMED
 
-    def letter(self) -> str | None:
-        """The letter of the option that the response settles on."""
-        decisions = self._on_this_question(sorted(self._decisions(), key=lambda item: item.start))
-        direct = self._direct_answer()
-        if direct:
-            return self._only(self._revision(direct, decisions) or direct.letters)
-        settled = _settle(decisions)
-        if settled and not (len(settled) > 1 and decisions[-1].hedged):
-            return self._only(settled)
-        return self._hinted(after=max((item.start for item in decisions), default=-1))
-
-    def _only(self, letters: frozenset[str]) -> str | None:
-        is_option = len(letters) == 1 and letters <= self._grammar.texts.keys()
-        return next(iter(letters)) if is_option else None
-
-    # Decisions --------------------------------------------------------------------------------
-
-    def _decisions(self) -> Iterator[_Decision]:
-        """Everything that states a decision or takes one back, in any order."""
-        yield from self._announced(Strength.FIRM, Strength.LOOSE)
-        for choice in self._subjects:
-            claim = phrases.CLAIMED.match(self._text, choice.end)
-            if claim and not phrases.ASKED.match(self._text, claim.end()):
-                yield _Decision(choice.letters, choice.start, choice.end)
+    def reading(self) -> ChoiceReading:
+        """The option that the response settles on."""
         opening = self._opening()
-        if opening:
-            yield _Decision(opening.letters, opening.start, opening.end)
-        last_line = LAST_LINE.search(self._text)
-        if last_line and not self._grammar.is_cut_off_item(last_line):
-            yield _Decision(frozenset(last_line["letter"]), *last_line.span("letter"))
-        for withdrawal in phrases.RETRACTED.finditer(self._text):
-            yield _Decision(frozenset(), *withdrawal.span())
+        if opening and self._opens_list(opening):
+            return ChoiceReading(None, "none: several")
+        decisions = self._decisions(opening)
+        if opening and not self._rest_of_line(opening).strip(AROUND):
+            turn = phrases.REVISED if len(opening.letters) == 1 else phrases.CONTRAST
+            after = self._text[opening.end :]
+            starts = [m.start - opening.end for m in decisions]
+            decisions = [
+                decision
+                for decision, start in zip(decisions, starts, strict=True)
+                if start > 0 and turn.search(after, max(0, start - 60), start)
+            ]
+            if not decisions:
+                return self._of(opening, "first line")
+        return self._settled(decisions) if decisions else self._hinted()
 
-    def _announced(self, *strengths: Strength) -> Iterator[_Decision]:
-        """The decisions that follow a cue of one of these strengths."""
-        for strength, pattern in _cue_patterns():
-            if strength not in strengths:
-                continue
-            for cue in matches(pattern, self._text):
-                choice = self._grammar.choice_at(cue.end())
-                if choice is None or not self._stands(choice, strength):
-                    continue
-                is_below = "\n" in self._text[cue.end() : choice.start]
-                if is_below and self._grammar.is_list_item(choice):
-                    continue
-                clause = self._clause_before(cue.start())
-                if not _is_blocked(clause):
-                    hedged = _is_hedged(clause + cue[0])
-                    yield _Decision(choice.letters, choice.start, choice.end, hedged)
+    def _of(self, mention: Mention, reason: str) -> ChoiceReading:
+        if len(mention.letters) > 1:
+            return ChoiceReading(None, "none: several")
+        if not mention.letters <= self._shown.texts.keys():
+            return ChoiceReading(None, "none: no option")
+        start, end = mention.start, mention.end
+        return _located(min(mention.letters), reason, self._response, start, end)
 
-    def _stands(self, choice: Choice, strength: Strength) -> bool:
-        """Whether what follows the choice lets it stand."""
-        end = choice.end
-        if phrases.ASKED.match(self._text, end) or phrases.REFUTED.match(self._text, end):
+    def _opening(self) -> Mention | None:
+        """The option that the response opens with, unless it is judged among others."""
+        first = self._mentions[0] if self._mentions else None
+        if first is None or self._stances[first] <= _Stance.SPOKEN_OF:
+            return None
+        before, after = self._text[: first.start], self._text[first.end :]
+        is_labelled = first.lettered and first.spelled and not OPTION_WORD.search(before)
+        label = _LABEL.search(after)
+        is_item = label and self._rest_of_line(first) and label[1] > first.last
+        is_first = not OPTION_WORD.sub("", before).strip(AROUND)
+        is_closed = is_labelled or phrases.CLOSED.match(after)
+        return first if is_first and is_closed and not is_item else None
+
+    def _opens_list(self, opening: Mention) -> bool:
+        """Whether the first two lines, or several lines of text alone, are an option each."""
+        lines = [line.strip(AROUND) for line in self._text[opening.start :].split("\n")]
+        spans = {self._text[m.start : m.end].strip(AROUND): m for m in reversed(self._mentions)}
+        others = [spans.get(line) for line in lines[1 : 2 if opening.lettered else None]]
+        return spans.get(lines[0]) == opening and any(
+            other and other.lettered == opening.lettered and other.last > opening.last
+            for other in others
+        )
+
+    def _decisions(self, opening: Mention | None) -> list[Mention]:
+        decisions = [
+            mention
+            for mention in self._mentions
+            if mention == opening
+            or self._stances[mention] >= _Stance.HEDGED
+            or (mention == self._mentions[-1] and self._is_last_line(mention))
+        ]
+        aside = phrases.ASIDE.search(self._text, decisions[0].end) if decisions else None
+        end = aside.start() if aside else len(self._text)
+        taken_back = (match.start() for match in phrases.RETRACTED.finditer(self._text))
+        spans = [range(m.start, m.end) for m in self._mentions]
+        start = max((at for at in taken_back if not any(at in span for span in spans)), default=-1)
+        return [mention for mention in decisions if start < mention.start < end]
+
+    def _is_last_line(self, last: Mention) -> bool:
+        """Whether the last sentence is an option, and no item of a list that was cut off."""
+        start, rest = self._sentence(last)[0], self._text[last.end :].strip(" )\n")
+        is_alone = not OPTION_WORD.sub("", self._text[start : last.start]).strip(AROUND)
+        is_line = start == 0 or self._text[start - 1] in "\n?" or rest
+        if self._stances[last] < _Stance.NAMED or not is_alone or not is_line or rest.strip(".。!"):
             return False
-        if choice.spelled or phrases.CLOSED.match(self._text, end):
-            return True
-        if phrases.LED_ON.match(self._text, end):
-            return True
-        is_article = self._text[choice.start] in "Aa"
-        goes_on = phrases.GOES_ON_AFTER_A if is_article else phrases.GOES_ON
-        return strength is Strength.FIRM and goes_on.match(self._text, end) is not None
+        labels = _LABEL.findall(self._text[: last.start])
+        is_next = labels and ord(last.last) == ord(labels[-1]) + 1
+        return not is_next and not (labels and rest == "." and last.last == "A")
 
-    def _clause_before(self, at: int) -> str:
-        return re.split(r"[\n.。,;!?、:]", self._text[max(0, at - 40) : at])[-1]
+    def _settled(self, decisions: list[Mention]) -> ChoiceReading:
+        firm = [m for m in decisions if self._stances[m] != _Stance.HEDGED]
+        last = (firm or decisions)[-1]
+        for other in firm or decisions:
+            between = self._text[other.end : last.start]
+            is_together = not firm or self._sentence(other) == self._sentence(last)
+            is_revised = phrases.REVISED.search(between) or phrases.CONTRAST.search(between)
+            if is_together and other.letters != last.letters and not is_revised:
+                return ChoiceReading(None, "none: several")
+        return self._of(last, "stated")
 
-    def _opening(self) -> Choice | None:
-        """The choice that the response opens with, unless it opens a list."""
-        choice = self._grammar.choice_at(0)
-        if (
-            choice is None
-            or phrases.REFUTED_ITEM.match(self._text, choice.end)
-            or not self._stands(choice, Strength.LOOSE)
-            or self._grammar.opens_list(choice)
-        ):
-            return None
-        return choice
-
-    def _direct_answer(self) -> Choice | None:
-        """The choice that fills the first line: an explanation or another question may follow."""
-        opening = self._opening()
-        if opening is None or len(opening.letters) != 1:
-            return None
-        rest_of_line = self._text[opening.end :].partition("\n")[0]
-        return None if rest_of_line.strip(' .。,!)":;') else opening
-
-    def _revision(self, direct: Choice, decisions: list[_Decision]) -> frozenset[str]:
-        """The decision by which the response openly departs from its direct answer."""
-        another = re.compile(r"\n(?:…|[ (]*A[).:、])").search(self._text, direct.end)
-        until = another.start() if another else len(self._text)
-        revised = [
-            decision
-            for decision in decisions
-            if direct.end < decision.start < until
-            and phrases.REVISED.search(
-                self._text, max(direct.end, decision.start - 60), decision.start
-            )
-        ]
-        return _settle(revised)
-
-    def _on_this_question(self, decisions: list[_Decision]) -> list[_Decision]:
-        """The decisions before the response, having decided, begins another question."""
-        decided = [decision.start for decision in decisions if decision.letters]
-        question = phrases.NEW_QUESTION.search(self._text, min(decided)) if decided else None
-        if question is None:
-            return decisions
-        return [decision for decision in decisions if decision.start < question.start()]
-
-    # Hints ------------------------------------------------------------------------------------
-
-    @cached_property
-    def _subjects(self) -> list[Choice]:
-        """The choices that can be the subject of their clause."""
-        subjects: list[Choice] = []
-        end = 0
-        for mention in matches(MENTION, self._text):
-            start = mention.start()
-            choice = self._grammar.choice_at(start) if start >= end else None
-            if choice is None:
-                continue
-            end = choice.end
-            is_subject = (
-                mention["word"]
-                or choice.spelled
-                or len(choice.letters) > 1
-                or phrases.SUBJECT_AHEAD.search(self._text, max(0, start - 24), start)
-            )
-            is_article = not mention["word"] and phrases.ARTICLE.match(self._text, start)
-            if is_subject and not is_article and not _is_blocked(self._clause_before(start)):
-                subjects.append(choice)
-        return subjects
-
-    def _hinted(self, after: int) -> str | None:
+    def _hinted(self) -> ChoiceReading:
         """The one option that the response speaks for without stating a decision."""
-        hints = list(self._announced(Strength.HINT))
-        refuted: frozenset[str] = frozenset()
-        for choice in self._subjects:
-            against = phrases.REFUTED_NEARBY.match(self._text, choice.end)
-            favour = phrases.AFFIRMED.match(self._text, choice.end)
-            if against and (not favour or against.end() < favour.end()):
-                refuted |= choice.letters
-            elif (
-                favour
-                or phrases.ALONE_AHEAD.search(self._text, max(0, choice.start - 24), choice.start)
-                or (choice.spelled and phrases.CLOSED.match(self._text, choice.end))
-            ):
-                hints.append(_Decision(choice.letters, choice.start, choice.end))
-        if at_end := phrases.LAST_CLAUSE.search(self._text):
-            hints.append(
-                _Decision(frozenset(at_end["letter"] or at_end["bracketed"]), *at_end.span())
-            )
-        hints = [hint for hint in hints if hint.start > after and not self._is_considered(hint)]
-        if not hints:
-            return self._named_in_only_sentence()
-        hinted = frozenset[str]().union(*(hint.letters for hint in hints))
-        if self._grammar.texts.keys() - refuted == hinted or self._is_prominent(hints, refuted):
-            return self._only(hinted - refuted)
-        return None
+        if glued := self._glued():
+            return self._of(glued, "first letter")
+        last = self._mentions[-1] if self._mentions else None
+        is_open = self._text[-1] not in ".。!)" if len(self._mentions) > 1 else False
+        if last and self._stances[last] == _Stance.NAMED and (is_open or self._text[-1] in ":,、"):
+            return ChoiceReading(None, "none: cut off")
+        refuted = {m.letters for m in self._mentions if self._stances[m] == _Stance.REFUTED}
+        for stance, reason in ((_Stance.AFFIRMED, "affirmed"), (_Stance.NAMED, "option text")):
+            hints = [m for m in self._mentions if self._stances[m] == stance]
+            hints = [hint for hint in hints if hint.letters not in refuted]
+            if len({hint.letters for hint in hints}) > 1:
+                return ChoiceReading(None, "none: several")
+            for hint in hints:
+                # A text counts in the first or in the last sentence.
+                start, end = self._sentence(hint)
+                is_inner = start and self._text[end:].strip(AROUND)
+                name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
+                is_first = hint.start == start and not name.isascii()
+                is_whole = (
+                    is_first or len(name) > 3 or name.isdigit() or phrases.CLOSED.match(after)
+                )
+                if stance == _Stance.AFFIRMED or (hint.spelled and is_whole and not is_inner):
+                    return self._of(hint, reason)
+        if phrases.REFUSED.search(self._text):
+            return ChoiceReading(None, "none: refusal")
+        return self._paraphrased() or ChoiceReading(None, "none: undecided")
 
-    def _is_prominent(self, hints: list[_Decision], refuted: frozenset[str]) -> bool:
-        """Whether hints stand in the last sentence, or in the first and nothing contests them."""
-        body = self._text.rstrip(" .。!")
-        is_finished = len(body) < len(self._text)
-        ends = [match.end() for match in phrases.SENTENCE_END.finditer(body)]
-        if max(hint.start for hint in hints) >= (ends[-1] if ends else 0):
-            return is_finished or not refuted
-        mentioned = frozenset(LETTER.findall(self._text)) - refuted
-        in_first_sentence = min(hint.start for hint in hints) < ends[0]
-        return in_first_sentence and mentioned <= frozenset().union(*(h.letters for h in hints))
-
-    def _is_considered(self, hint: _Decision) -> bool:
-        before = self._text[max(0, hint.start - 80) : hint.start]
-        sentence = re.split(r"[。!?]|(?<!:)\n|(?<![A-H])\.(?=\s)", before)[-1]
-        return phrases.CONSIDERED.search(sentence) is not None
-
-    def _named_in_only_sentence(self) -> str | None:
-        """The option that ends a response of one sentence, in which no other is named."""
-        sentence = self._grammar.lower.rstrip(' .。!")')
-        if phrases.SENTENCE_END.search(sentence) or phrases.NOT_STATED.search(sentence):
+    def _glued(self) -> Mention | None:
+        """The letter that the response opens with, run together with what follows: B因為."""
+        if not self._starts or not re.match(r"[A-J][\u4e00-\u9fff].{8}", self._text):
             return None
-        named = [
-            (letter, len(sentence) - len(text))
-            for text, letter in self._grammar.distinct
-            if len(text) >= (3 if text.isascii() else 2) and text in sentence
-        ]
-        if not named and (match := phrases.IS_AT_END.search(self._text[: len(sentence)])):
-            named = [(match["letter"], match.start("letter"))]
-        if len(named) != 1:
+        first, origins = self._mentions[0], self._response.origins
+        is_first = first.start == 0 and first.lettered and origins[1] == origins[0] + 1
+        is_only = all(m.letters == first.letters for m in self._mentions if m.lettered)
+        is_glued = is_first and is_only and self._stances[first] != _Stance.REFUTED
+        return replace(first, end=1) if is_glued else None
+
+    def _paraphrased(self) -> ChoiceReading | None:
+        """The option most of whose pairs of characters stand in the last sentence."""
+        texts = self._shown.texts
+        start = max((end for end in self._ends if self._text[end:].strip(AROUND)), default=0)
+        sentence = self._text[start:].lower()
+        pairs = {letter: list(pairwise(text)) for letter, text in texts.items()}
+        shares = sorted(
+            (sum(a + b in sentence for a, b in own) / len(own), letter)
+            for letter, own in pairs.items()
+            if len(own) > 4 and not texts[letter].isascii()
+        )
+        if len(shares) < 2 or shares[-1][0] < max(0.7, shares[-2][0] + 0.15):
             return None
-        letter, at = named[0]
-        is_at_end = sentence[at:] in (letter.lower(), self._grammar.texts.get(letter))
-        before = phrases.ARTICLE.sub("", self._text[:at])
-        is_alone = not self._grammar.cuts_word(at) and not LETTER.search(before)
-        return self._only(frozenset(letter)) if is_at_end and is_alone else None
-
-
-def _settle(decisions: list[_Decision]) -> frozenset[str]:
-    """The last decision; hedged ones count only beside other hedged ones, and add up."""
-    settled: frozenset[str] = frozenset()
-    hedged = True
-    several_end = own_text_end = 0
-    for decision in decisions:
-        if decision.start < several_end:  # the second of 選A還是選B
-            continue
-        if len(decision.letters) > 1:
-            several_end = decision.end
-        if not decision.letters and decision.start < own_text_end:  # the option's own "No, …"
-            continue
-        own_text_end = max(own_text_end, decision.end)
-        if not decision.letters:
-            settled, hedged = frozenset(), True
-        elif not decision.hedged:
-            settled, hedged = decision.letters, False
-        elif hedged:
-            settled |= decision.letters
-    return settled
-
-
-@cache
-def _cue_patterns() -> tuple[tuple[Strength, re.Pattern[str]], ...]:
-    return tuple((cue.strength, phrase(cue.pattern)) for cue in CUES)
-
-
-# A response in a loop asks the same again and again.
-@lru_cache(maxsize=64)
-def _is_blocked(clause: str) -> bool:
-    return phrases.BLOCKED.search(clause) is not None
-
-
-@lru_cache(maxsize=64)
-def _is_hedged(clause: str) -> bool:
-    return phrases.HEDGED.search(clause) is not None
+        named = self._mentions or any(text in self._text.lower() for text in texts.values())
+        if named or len(sentence) > 200:
+            return None
+        return _located(shares[-1][1], "paraphrase", self._response, start, len(self._text))
