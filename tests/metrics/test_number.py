@@ -1,0 +1,647 @@
+"""Which number a response gives as its final answer."""
+
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hkcanto_metrics.number import equal_numbers, extract_number, parse_number, read_number
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("18", "18"),
+        ("18.", "18"),
+        ("3.5", "3.5"),
+        (".5", "1/2"),
+        ("１８", "18"),
+        ("３．５", "3.5"),
+        ("1,200", "1200"),
+        ("1,234,567.5", "1234567.5"),
+        ("１，２００", "1200"),
+        ("1 200", "1200"),
+        ("1\u00a0200", "1200"),
+        ("1\u202f200", "1200"),
+        (r"1{,}200", "1200"),
+        (r"1\,200", "1200"),
+        ("$18", "18"),
+        ("HK$1,200.50", "1200.5"),
+        ("$1.45 million", "1450000"),
+        ("-3", "-3"),
+        ("−3 度", "-3"),
+        ("–3", "-3"),
+        ("－3", "-3"),
+        ("-$5", "-5"),
+        ("負3", "-3"),
+        ("负十", "-10"),
+        ("minus 3", "-3"),
+        ("negative 3", "-3"),
+        ("1/2", "1/2"),
+        ("１／２", "1/2"),
+        ("1 1/2", "3/2"),
+        ("1 / 2", "1/2"),
+        (r"\frac{1}{2}", "1/2"),
+        (r"\dfrac{3}{4}", "3/4"),
+        (r"\tfrac{3}{4}", "3/4"),
+        ("½", "1/2"),
+        ("2½", "5/2"),
+        ("⅓", "1/3"),
+        ("⅔", "2/3"),
+        ("¼", "1/4"),
+        ("1¾", "7/4"),
+        ("¾", "3/4"),
+        ("三分之二", "2/3"),
+        ("5分之2", "2/5"),
+        ("四分三", "3/4"),
+        ("一又二分之一", "3/2"),
+        ("半", "1/2"),
+        ("一半", "1/2"),
+        ("三個半", "7/2"),
+        ("三年半", "7/2"),
+        ("三日半", "7/2"),
+        ("三天半", "7/2"),
+        ("三元半", "7/2"),
+        ("三蚊半", "7/2"),
+        ("40%", "40"),
+        ("４０％", "40"),
+        (r"40\%", "40"),
+        ("百分之四十", "40"),
+        ("十二", "12"),
+        ("二十", "20"),
+        ("廿三", "23"),
+        ("卅", "30"),
+        ("兩百五十", "250"),
+        ("两百五十", "250"),
+        ("一百五", "150"),
+        ("一百零五", "105"),
+        ("一百〇五", "105"),
+        ("一千二百三十", "1230"),
+        ("一千零五十", "1050"),
+        ("三萬五", "35000"),
+        ("三萬兩千", "32000"),
+        ("十二萬三千", "123000"),
+        ("兩億", "200000000"),
+        ("一萬億", "1000000000000"),
+        ("3萬5千", "35000"),
+        ("3万", "30000"),
+        ("5百", "500"),
+        ("5千", "5000"),
+        ("2十", "20"),
+        ("1.5億", "150000000"),
+        ("2萬3500", "23500"),
+        ("二〇二四", "2024"),
+        ("三點一四", "3.14"),
+        ("九八七六五四三二一零", "9876543210"),
+        ("三點九八七六五四三二一零", "3.987654321"),
+    ],
+)
+def test_notations(written: str, value: str) -> None:
+    assert extract_number(f"答案：{written}") == Fraction(value)
+
+
+@pytest.mark.parametrize(("value", "digit"), list(enumerate("零一二三四五六七八九")))
+def test_chinese_digits(value: int, digit: str) -> None:
+    assert extract_number(f"答案：{digit}") == value
+
+
+@pytest.mark.parametrize("unit", ["蚊", "元", " dollars", "個", " 分鐘", "km", " km", "歲", "磅"])
+def test_a_unit_may_follow(unit: str) -> None:
+    reading = read_number(f"18{unit}")
+    assert (reading.value, reading.reason, reading.evidence) == (18, "bare", (0, 2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**18**",
+        "*18*",
+        "`18`",
+        "_18_",
+        "~18~",
+        "$18$",
+        "¥18",
+        "£18",
+        "€18",
+        "(18)",
+        "（18）",
+        "「18」",
+        "『18』",
+        "【18】",
+        "“18”",
+        '"18"',
+        "'18'",
+        r"\(18\)",
+        r"\[18\]",
+        r"\text{18}",
+        r"\mathbf{18}",
+        r"18\,元",
+        r"18\ 元",
+        r"18\; 元",
+        "18。",
+        "18!",
+        "18.",
+        "18%",
+        "約 18 個",
+    ],
+)
+def test_decoration_is_not_read(text: str) -> None:
+    reading = read_number(f"{text}\n其中 5 個係紅色。")
+    assert (reading.value, reading.reason) == (18, "bare")
+
+
+def test_evidence_is_where_the_number_stands_in_the_text_given() -> None:
+    text = "１６－３－４＝９，\n**#### １，２００ 蚊**"
+    reading = read_number(text)
+    assert reading.evidence is not None
+    assert text[slice(*reading.evidence)] == "１，２００"
+
+
+def test_evidence_in_a_long_text() -> None:
+    text = "佢逐日計。" * 5000 + "#### 18"
+    reading = read_number(text)
+    assert (reading.value, reading.evidence) == (18, (len(text) - 2, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("佢賺 9*2=18 蚊。####18", 18),
+        ("佢賺 9*2=18 蚊。\n\n#### 18 蚊", 18),
+        ("####\n18", 18),
+        ("#### $18。多謝！", 18),
+        ("#### 9*2=18", 18),
+        ("#### 18####", 18),
+        ("#### 18\n多謝你問我呢一條咁有趣嘅問題。佢有 5 個。", 18),
+        ("#### 18。多謝你問我呢一條咁有趣嘅問題。佢有 5 個。", 18),
+        ("#### 18 dollars. Thank you for asking. She has 5.", 18),
+        ("#### 18 (of the several apples mentioned). She has 5.", 18),
+        ("#### 18, as has been shown above. She has 5.", 18),
+        ("#### 18! That was easy enough. She has 5.", 18),
+        ("#### 18？\n其實係 5 個。", 5),
+        ("#### 18 = 9 × 2？\n其實係 5 個。", 5),
+        ("#### 十八蚊", 18),
+        # a heading is no mark
+        ("#### 18 個人分 9 個餅：\n每人有 9 ÷ 18 = 0.5 個。", Fraction(1, 2)),
+        ("#### 3 個步驟：\n每人有 9 個。", 9),
+        ("#### 1. 計總數\n3 + 4 = 7\n#### 2. 乘以 2\n7 × 2 = 14。", 14),
+        ("#### 步驟一：計總數\n3 + 4 = 7。", 7),
+        ("#### 所以佢有 18 個。", 18),
+    ],
+)
+def test_marked(text: str, value: Fraction) -> None:
+    assert extract_number(text) == value
+
+
+def test_an_empty_mark_leaves_the_last_result() -> None:
+    reading = read_number("佢每日食 3 隻。所以佢賺 18 蚊。####")
+    assert (reading.value, reading.reason) == (18, "last result")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\boxed{18}",
+        r"$$\boxed{18}$$",
+        r"\boxed{18\text{ 元}}",
+        r"\fbox{18}",
+        r"佢賺 \boxed{9 \times 2 = 18} 蚊，三日後就有 54 蚊。",
+    ],
+)
+def test_boxed(text: str) -> None:
+    reading = read_number(f"佢有 5 個朋友。{text}")
+    assert (reading.value, reading.reason) == (18, "boxed")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "答案係 18。",
+        "答案係18個，因為 9×2=18，而 18÷2=9。",
+        "答案就係 18，跟住佢有 5 個。",
+        "答案即是 18，跟住佢有 5 個。",
+        "答案應該是 18，佢有 5 個。",
+        "答案为 18，其中 5 個係紅色。",
+        "答案是 18，其中 5 個係紅色。",
+        "答案約 18，其中 5 個係紅色。",
+        "答案係大約 18，其中 5 個係紅色。",
+        "答案係百分之18，其中百分之 5 係紅色。",
+        "答案係（18），其中 5 個係紅色。",
+        "答案 ≈ 18，其中 5 個係紅色。",
+        r"答案 \approx 18，其中 5 個係紅色。",
+        "7 × 2 = 14\nAnswer: 18",
+        "答案＝18，其中 5 個係紅色。",
+        "答案＞ 18，其中 5 個係紅色。",
+        "答案 = 18，其中 5 個係紅色。",
+        "答案 → 18，其中 5 個係紅色。",
+        "答案 -> 18，其中 5 個係紅色。",
+        "答案 - 18，其中 5 個係紅色。",
+        "答案：Mary 應該焗 18 盤。",
+        "答案係 16 + 2 = 18。",
+        "答案：一年後會有 18 隻。",
+        "答：佢有 18 個。",
+        "計完喇。答：佢有 18 個。",
+        "計完喇\n答：佢有 18 個。",
+        "答案：\n\n18",
+        "答案：\n佢有 3 隻狗。\n每隻食 6 碗，所以要 18 碗。\n\n多謝 5 位。",
+        "The answer is 18, because 9 of the 20 are left.",
+        "The answer is about 18, as 5 are left.",
+        "Answer: 18",
+        "ANSWER: 18",
+        "<answer>18</answer>",
+        "I asked 5 friends.\nFinal answer: she has 18 apples.",
+    ],
+)
+def test_stated(text: str) -> None:
+    reading = read_number(text)
+    assert (reading.value, reading.reason) == (18, "stated")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "所以總共係 18 個。",
+        "因此佢要 18 蚊。",
+        "佢每日食 3 隻，所以淨返 18 隻",
+        "9 × 2 = 18",
+        "16 - 7 = 9\n9 * 2 = 18",
+        "= 18",
+        "首先有 16 隻。\n每隻 9 / 0.5 = 18。希望幫到你！",
+        "佢賺 18 蚊。希望幫到你😊",
+        "佢賺 18 蚊。咁就計完。祝你有一個愉快嘅一天！",
+        r"\[ 36 \div 2 = 18 \]",
+        r"$36 \cdot 0.5 = 18$",
+        r"佢有 $5$ 個朋友，共 \(2 \times 9 = 18\) 個。",
+        "She has 5 friends. So she needs 18 cakes.",
+        "1. 佢有 5 個。\n2. 佢有 18 個。",
+        "佢有 5 個。\n3) 佢共有十八個，即係 18 個。",
+        "佢有 18 個。\n5. 佢好開心。",
+        "佢有 18 個。\n**5.** 佢好開心。",
+        "佢有 18 個。\n## 5. 佢好開心。",
+        "佢有 18 個。\n(5) 佢好開心。",
+        "佢有 18 個。\n5) **佢好開心。**",
+        "佢有 18 個。\n5、佢好開心。",
+        "5 個人都有。\n佢哋一齊有 18 個。",
+    ],
+)
+def test_last_result(text: str) -> None:
+    assert extract_number(text) == 18
+
+
+@pytest.mark.parametrize(
+    "conclusion", ["所以佢有", "因此有", "總共有", "一共有", "So ", "Thus ", "Hence ", "Therefore "]
+)
+def test_chinese_numerals_count_in_a_conclusion(conclusion: str) -> None:
+    assert extract_number(f"佢逐個計。{conclusion}十八個。") == 18
+    assert extract_number("佢逐個計。祝你有十八個朋友。") is None
+
+
+@pytest.mark.parametrize(
+    "conclusion", ["所以", "因此", "總共", "一共", "so", "thus", "hence", "therefore"]
+)
+def test_a_conclusion_leaves_the_expression_before_it(conclusion: str) -> None:
+    assert extract_number(f"9 ÷ 3 = 3，{conclusion} 18 個。") == 18
+
+
+@pytest.mark.parametrize("end", ["。", "！", "？", "!", "?", "；", ";", "\n", ". "])
+@pytest.mark.parametrize("claim", ["答案唔難計", "答案唔係 3.5 蚊"])
+def test_an_announcement_reaches_to_the_end_of_its_sentence(claim: str, end: str) -> None:
+    assert extract_number(f"{claim}{end}佢有 5 個。\n總之係 18 個。") == 18
+
+
+def test_signs_of_numbers() -> None:
+    assert extract_number("3.5 個\n佢食咗 5 個。") == Fraction(7, 2)
+    assert extract_number("所以溫度係-3度。") == -3
+    assert extract_number("所以温度是-3度。") == -3
+    assert extract_number("所以溫度為-3度。") == -3
+
+
+@pytest.mark.parametrize("idiom", ["齊", "共", "定", "樣", "起", "直"])
+def test_idioms_with_one_are_no_numbers(idiom: str) -> None:
+    assert extract_number(f"答案係佢哋一{idiom}去。") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "答案係第 3。",
+        "佢喺第 3 日。",
+        "步驟 3 啱。",
+        "Step 3 is right.",
+        "She is 3rd in line.",
+        "She is 1st in line.",
+        "She is 2nd in line.",
+        "She is 4th in line.",
+        "答案係 x2 同 y。",
+        "答案係 3:4。",
+        "答案係 18-20。",
+        "答案係 9 × 2。",
+        "答案係 9 * 2。",
+        "答案係 13 - 4。",
+        "答案係 20% × 50。",
+        "答案係 5 -3。",
+        "答案係 (5 + 5) -3。",
+        "答案係 CEPA-3 型。",
+        "答案係 150 蚊 / 5。",
+        "答案係 9 × (2 + 3)。",
+        "答案係 9 × -2。",
+        "答案係 1/2/2024。",
+        "答案係 1/2.5。",
+        "答案係 9*2。",
+        "答案係 9 + 2。",
+        "答案係 2^9。",
+        "答案係 9 ÷ 2。",
+        "答案係 9 x 2。",
+        "答案係 (9 + 5) / 2。",
+        "答案唔係 18。",
+        "答案不是 18。",
+        "答案不系 18。",
+        "The answer is not 18.",
+        "答案係三四個。",
+        "答案係 1/0。",
+        "答案係 " + "1" * 50 + "。",
+        "答案係咩？",
+        "佢有幾多隻？",
+        "佢有 5 隻狗，總共有多少隻腳。",
+        "She has 5 dogs. How many legs are there.",
+        "She has 5 dogs. How much is that.",
+        "我唔知。",
+    ],
+)
+def test_no_number(text: str) -> None:
+    reading = read_number(text)
+    assert (reading.value, reading.reason, reading.evidence) == (None, "none: no number", None)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "無法計算。",
+        "計唔到。",
+        "我唔知。",
+        "我不知道。",
+        "I cannot say.",
+        "I can't say.",
+        "I am unable.",
+    ],
+)
+def test_a_refusal_takes_no_earlier_number(refusal: str) -> None:
+    assert extract_number(f"佢有 5 隻狗。{refusal}") is None
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_empty(text: str) -> None:
+    assert read_number(text).reason == "none: empty"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "佢有 16 隻。食咗 3 隻，所以淨返 13 隻，跟住佢",
+        "佢有 16 隻，食咗 3 隻，所以淨返 13 隻，跟住佢要",
+        "首先 16 - 3 = 13。\n然後 13 -",
+        "首先 16 - 3 = 13。\n然後 13 ÷ 2 =",
+        "首先 16 - 3 = 13。跟住 13 - 4 = 9",
+        "首先 16 - 3 = 13。\n然後，",
+        "首先 16 - 3 = 13。\n然後：",
+        "佢有 13 個、",
+        "首先 16 - 3 = 13。\n所以我哋要再計",
+        "She has 16 eggs. She eats 3, so 13 are left, and then she",
+    ],
+)
+def test_a_text_that_breaks_off_is_no_answer(text: str) -> None:
+    reading = read_number(text)
+    assert (reading.value, reading.reason) == (None, "none: cut off")
+
+
+def test_a_mark_stands_though_the_talk_after_it_breaks_off() -> None:
+    assert extract_number("#### 18\n\n你可以咁樣驗算：將 18 除以") == 18
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "答案係 18 或 20。",
+        "答案係 18 或者 20。",
+        "答案係 18 個還是 20 個。",
+        "答案係 18 定係 20。",
+        "18 同 20",
+        "18 同埋 20",
+        "18 和 20",
+        "18 與 20",
+        "答案係 18 個、20 個。",
+        "答案係 18 至 20。",
+        "答案係18到20。",
+        "#### 18 or 20",
+        "The answer is 18 apples and 20 oranges.",
+        "18 to 20",
+        "答案係 2 小時 30 分鐘。",
+        "答案係 2 個鐘 30 分。",
+        "答案係 3分2秒。",
+        "It takes 2 hours, 30 minutes.",
+        "It takes 2 hours 30 minutes.",
+        "#### 18\n#### 20",
+        "答案係 18。答案係 20。",
+        r"\boxed{18} and \boxed{20}",
+    ],
+)
+def test_several_numbers_are_no_answer(text: str) -> None:
+    reading = read_number(text)
+    assert (reading.value, reading.reason) == (None, "none: several")
+
+
+def test_the_same_number_twice_is_one() -> None:
+    assert extract_number("#### 18\n#### 18") == 18
+    assert extract_number("答案係 0.5 或 1/2。") == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "retraction",
+    [
+        "等等，",
+        "唔好意思，",
+        "更正：",
+        "計錯咗，",
+        "算錯了，",
+        "唔對，",
+        "不对，",
+        "唔啱，",
+        "Wait, ",
+        "Actually, ",
+        "Sorry, ",
+        "Correction: ",
+    ],
+)
+def test_a_revision_wins(retraction: str) -> None:
+    assert extract_number(f"#### 18\n{retraction}所以應該係 20 個。") == 20
+    assert extract_number(f"#### 18\n{retraction}我再計過。") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("答案：18。再諗多一次，其實漏咗兩個，所以正確答案係 20。", 20),
+        ("The answer is 18. I forgot two of them, so the final answer is 20.", 20),
+        ("答案唔係 18，係 20。", 20),
+    ],
+)
+def test_the_last_statement_wins(text: str, value: int) -> None:
+    assert extract_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "驗算：18 ÷ 2 = 9。",
+        "檢查：18 ÷ 2 = 9。",
+        "解釋：佢有 9 個，每個 2 蚊。",
+        "解：佢有 9 個，每個 2 蚊。",
+        "Check: 18 / 2 = 9.",
+        "To check: 18 / 2 = 9.",
+        "Verify: 18 / 2 = 9.",
+        "Explanation: she has 9 of them.",
+    ],
+)
+@pytest.mark.parametrize("answer", ["佢賺咗 9 × 2 = 18 蚊。", "所以佢有 18 蚊。"])
+def test_talk_after_the_answer_does_not_count(answer: str, talk: str) -> None:
+    assert extract_number(f"{answer}\n{talk}") == 18
+
+
+def test_what_is_explained_first_is_concluded_last() -> None:
+    assert extract_number("好。\n解釋：佢有 9 個，每個 2 蚊，9 × 2 = 18。") == 18
+
+
+def test_a_firm_answer_wins_over_what_follows() -> None:
+    assert extract_number("#### 18\n\n佢每日食 3 隻，所以用咗 3 × 7 = 21 隻。") == 18
+    assert extract_number("18\n\n佢每日食 3 隻，所以用咗 3 × 7 = 21 隻。") == 18
+
+
+@pytest.mark.parametrize("condition", ["如果", "假如", "If "])
+def test_a_condition_is_no_answer(condition: str) -> None:
+    assert extract_number(f"#### 18\n{condition}你嘅 answer is 20, 就唔係咁。") == 18
+
+
+def test_a_question_is_no_answer() -> None:
+    assert extract_number("#### 18\n點解答案唔會係 20？") == 18
+    assert extract_number("#### 18\n有幾多人答案係 20 呢") == 18
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "問題：",
+        "题目：",
+        "樣例：",
+        "Question: ",
+        "Question 2: ",
+        "Q: ",
+        "Problem 2: ",
+        "User: ",
+        "Human: ",
+        "## 問題：",
+        "<|im_start|>user ",
+        "</s>",
+    ],
+)
+def test_the_next_question_does_not_count(label: str) -> None:
+    assert extract_number(f"佢有 18 個。\n\n{label}佢再買 2 個。\n答案：20") == 18
+
+
+def test_the_question_may_come_first() -> None:
+    assert (
+        extract_number("問題：佢有 5 個，每個 2 蚊，要幾多錢？\n回應：5 × 2 = 10 蚊。####10") == 10
+    )
+
+
+def test_a_loop_is_read_once() -> None:
+    text = "答案：\n佢要多 2 個。\n佢有 80+2=82 個。\n" * 5 + "答案：\n佢要多"
+    assert extract_number(text) == 82
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("18", "18"),
+        (" 18\n", "18"),
+        ("#### 18", "18"),
+        ("佢賺 9*2=18。####18", "18"),
+        ("1,200", "1200"),
+        ("１，２００", "1200"),
+        ("-10", "-10"),
+        ("3.5", "3.5"),
+        ("1/2", "1/2"),
+        ("$18", "18"),
+        ("40%", "40"),
+    ],
+)
+def test_an_answer_cell(cell: str, value: str) -> None:
+    assert parse_number(cell) == Fraction(value)
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "####", "18 個", "18 or 20", "9*2", "abc", "1/0", "18.", "1 2"]
+)
+def test_anything_else_is_no_answer_cell(cell: str) -> None:
+    assert parse_number(cell) is None
+
+
+@pytest.mark.parametrize(
+    ("response", "answer", "agree"),
+    [
+        (None, "18", False),
+        ("18", "18", True),
+        ("18.00", "18", True),
+        ("0.5", "1/2", True),
+        ("18.01", "18", False),
+        ("0.125", "1/8", True),
+        ("0.13", "1/8", False),
+        ("0.33", "1/3", True),
+        ("0.333", "1/3", True),
+        ("0.34", "1/3", False),
+        ("0.3", "1/3", False),
+        ("0.67", "2/3", True),
+        ("0.66", "2/3", False),
+        ("-0.67", "-2/3", True),
+        ("3/10", "1/3", False),
+        ("2/7", "1/3", False),
+        ("0.4", "40", False),
+    ],
+)
+def test_equal_numbers(response: str | None, answer: str, agree: bool) -> None:
+    value = None if response is None else Fraction(response)
+    assert equal_numbers(value, Fraction(answer)) is agree
+
+
+ODD_SIGNS = "0129一二十百千萬億半½又分之點負.,，=+-*/^%x:# \n\t$()\\{}答案係或第。？所以等"
+ODD_TEXT = (
+    st.text()
+    | st.text(ODD_SIGNS)
+    | st.lists(st.sampled_from(["\\boxed{", "####", "1", " "])).map("".join)
+)
+
+
+@given(ODD_TEXT)
+@example(":\n\r")
+def test_never_raises(text: str) -> None:
+    reading = read_number(text)
+    if reading.evidence:
+        assert 0 <= reading.evidence[0] < reading.evidence[1] <= len(text)
+    else:
+        assert reading.value is None
+    parse_number(text)
+
+
+SIGNS = (
+    "1 萬 一 # $ * { . 1萬 答案1 ####1 1* 1/ 1= 一半 一又 ,000 所以1 1or 18。 \boxed{ \frac{1}{2}"
+)
+
+
+@pytest.mark.parametrize(
+    "unit", [*SIGNS.split(), " ", "\n", "1 ", "等等\n1\n", "問題：\n", "驗算\n1\n"]
+)
+def test_the_time_is_bounded(unit: str) -> None:
+    start = time.perf_counter()
+    read_number("1" + unit * (1_000_000 // len(unit)))
+    assert time.perf_counter() - start < 2
