@@ -10,16 +10,16 @@ The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over thi
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .loading import LoadedTask, load_task
+    from .task import LoadedTask, load_task
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["LoadedTask", "__version__", "load_task"]
 
 
 def __getattr__(name: str) -> Any:
     # Lazily, so that `import hkcanto_tasks` costs next to nothing at harness start-up.
     if name in ("LoadedTask", "load_task"):
-        from . import loading
+        from . import task
 
-        return getattr(loading, name)
+        return getattr(task, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

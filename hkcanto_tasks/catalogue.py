@@ -1,22 +1,25 @@
-"""The catalogue: which benchmarks and tasks exist, declared in `benchmarks/*.toml`.
+"""The catalogue: which benchmarks and tasks exist, each declared in a `benchmark.toml`.
 
-A data file is checked when it is read. An unknown key, a missing prompt, a name used twice or a
-task kind that nobody implements is an error that names the file and the entry.
+Ours are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
+`hkcanto.benchmarks` add folders of the same form. A file is checked when it is read: an unknown
+key, a missing prompt or a name used twice is an error that names the file and the entry.
 """
 
 import difflib
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
+from .data.releases import FolderData, GitHubRelease, HubDataset, Release
 from .errors import CatalogueError
-from .releases import GitHubRelease, HubDataset, PackageData, Release
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
@@ -31,8 +34,8 @@ class PromptTemplate(_Entry, frozen=True):
     """The texts of a prompt; `{name}` marks what the task kind fills in.
 
     Attributes:
-        system: Instruction in front, with the white space that follows it.
         question: A question, scored or worked.
+        system: Instruction in front, with the white space that follows it.
         answer_separator: Between a question and its answer.
         example_separator: After each worked example.
         example: A worked example's question, where it differs from the scored one.
@@ -49,10 +52,10 @@ class PromptTemplate(_Entry, frozen=True):
         stop_cot: Instead of `stop`, when a chain of thought is asked for.
     """
 
-    system: str
     question: str
-    answer_separator: str
-    example_separator: str
+    system: str = ""
+    answer_separator: str = ""
+    example_separator: str = "\n\n"
     example: str | None = None
     zero_shot: str = ""
     cue: str = ""
@@ -70,10 +73,11 @@ class Subject(_Entry, frozen=True):
 
     Attributes:
         name: The last part of its task's name; empty if it is the task's only one.
-        stem: What stands for `{stem}` in the task's file names.
-        title: Its name in the paper.
+        stem: What stands for `{stem}` in the task's file names, or in the column that names the
+            subject; its name, where it is empty.
+        title: Its name in the paper; made of its name, where it is empty.
         chinese: The same in Chinese.
-        rows: Published number of test rows.
+        rows: Published number of test rows; 0 where it is not known.
         shown: What the prompt calls it; the stem with blanks, without one.
         category: The category that the paper counts it under.
         groups: Further sets that the paper reports, such as `hk_specific`.
@@ -81,10 +85,10 @@ class Subject(_Entry, frozen=True):
     """
 
     name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]*$")]
-    stem: str
-    title: str
-    chinese: str
-    rows: Annotated[int, msgspec.Meta(gt=0)]
+    stem: str = ""
+    title: str = ""
+    chinese: str = ""
+    rows: Annotated[int, msgspec.Meta(ge=0)] = 0
     shown: str | None = None
     category: str = ""
     groups: tuple[str, ...] = ()
@@ -110,69 +114,89 @@ class Variant(_Entry, frozen=True):
 
 
 class TaskEntry(_Entry, frozen=True):
-    """A task of a benchmark: one subject, or a group of subjects that are run alike.
+    """A task of a benchmark: one subject, or several that are run alike.
 
     Attributes:
         name: The name in lm-eval.
-        inspect: The name in Inspect, after `hkcanto/`.
         title: What a person calls it.
-        chinese: The same in Chinese.
-        kind: The module of `hkcanto_tasks.kinds` that reads, renders and scores it.
-        source: Where in the paper it is specified.
-        shots: Worked examples by default.
-        headline: The metric to read first.
-        metric: How the headline is computed, for the signature.
+        kind: What reads, renders and scores it; see `hkcanto_tasks.kinds`.
+        version: Raised by every change of prompts, of what is read from answers, or of averages.
+        headline: The figure to read first; the kind's first one where it is empty.
         files: Split → path in the release, with `{stem}`. A list names files of which the first
-            that exists is read.
+            that exists is read. Without a `dev` file there are no worked examples from data.
         subjects: Its subjects, in the paper's order.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
-        examples: The paper's worked examples, keyed as in the template.
+        inspect: The name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
         parameter: What chooses it among the tasks that share its name in Inspect.
+        chinese: The title in Chinese.
+        specified: Where in the paper it is specified.
+        shots: Worked examples by default.
+        metric: How the headline is computed, for the signature.
+        table: The figures in the harnesses' tables, besides the headline; without it all that
+            their kind does not call diagnostic. Reports have all of them.
+        printed: What the paper calls the headline, and where: `Average (Table 2)`. lm-eval's table,
+            which is sorted by name, repeats a headline under it that would not stand first.
+        examples: The paper's worked examples, keyed as in the template.
         language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
-        average: Over what the paper's average goes.
         sentence: The paper's sentence in front of the prompt.
         sentences: Ours for the other prompts, by the prompt's name.
         letters: The labels of the options.
-        blank_options: Whether a blank cell is an option with an empty text, or no option.
-        header: Whether the files have a header row.
+        blank_options: Whether a blank cell is an option with an empty text (`shown`), or no option
+            (`absent`, also where the cell itself is not there).
+        header: Whether CSV files have a header row.
+        columns: What a cell is → the names of its column, of which the first that exists is read,
+            in any case. A kind has its own names for what is not declared (`Kind.COLUMNS`).
+        answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
+            (from 1), by either (`letter_or_number`), or by the option's `text`.
         extra_stems: Files of the release that are no subject of the paper.
         dev_rows: Rows of a dev file that are used as worked examples.
+        examples_from_test: First test rows that are the worked examples, and not scored.
         variants: The named conditions.
         types: Type of question → regular expression that its text matches; the first one counts.
         coarse: Type of question → the types that it sums up.
+        titles: Category, set or type → what a person calls it.
+        subject_files: Whether lm-eval's folder has a file for each subject. Without it they are
+            written when lm-eval starts, as for benchmarks from outside.
     """
 
     name: _Name
-    inspect: _Name
     title: str
-    chinese: str
     kind: str
-    source: str
-    shots: Annotated[int, msgspec.Meta(ge=0)]
-    headline: str
-    metric: str
     files: dict[str, str | tuple[str, ...]]
-    subjects: Annotated[tuple[Subject, ...], msgspec.Meta(min_length=1)]
-    prompts: dict[str, str]
-    examples: tuple[dict[str, str], ...] = ()
+    version: Annotated[int, msgspec.Meta(gt=0)] = 1
+    headline: str = ""
+    subjects: tuple[Subject, ...] = ()
+    prompts: dict[str, str] = {}
+    inspect: _Name | None = None
     parameter: str = ""
+    chinese: str = ""
+    specified: str = ""
+    shots: Annotated[int, msgspec.Meta(ge=0)] = 0
+    metric: str = "generative"
+    table: tuple[str, ...] = ()
+    printed: str = ""
+    examples: tuple[dict[str, str], ...] = ()
     language: str = ""
-    average: Literal["questions", "subjects", "categories"] = "questions"
     sentence: str = ""
     sentences: dict[str, str] = {}
-    letters: str = "ABCD"
+    letters: Annotated[str, msgspec.Meta(pattern="^[A-J]{2,10}$")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
-    header: bool = False
+    header: bool = True
+    columns: dict[str, str | tuple[str, ...]] = {}
+    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
     extra_stems: tuple[str, ...] = ()
-    dev_rows: int = 5
+    dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
+    examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0
     variants: tuple[Variant, ...] = ()
     types: dict[str, str] = {}
     coarse: dict[str, tuple[str, ...]] = {}
+    titles: dict[str, str] = {}
+    subject_files: bool = True
 
     def paths(self, split: str, stem: str) -> tuple[str, ...]:
         """Return the paths in the release where a subject's file of a split may be."""
-        paths = self.files[split]
+        paths = self.files.get(split, ())
         paths = (paths,) if isinstance(paths, str) else paths
         return tuple(path.format(stem=stem) for path in paths)
 
@@ -181,9 +205,10 @@ class Average(_Entry, frozen=True):
     """An average of the paper's tables over several tasks.
 
     Attributes:
-        name: The metric's name.
+        name: The figure's name.
         title: What the paper calls it.
-        columns: The columns that it is the mean of; each lists the tasks that it pools.
+        columns: The columns that it is the mean of. One with a single task is that task's headline;
+            one with several is the accuracy over all of their questions.
     """
 
     name: _Name
@@ -195,7 +220,7 @@ class Benchmark(_Entry, frozen=True):
     """One benchmark: a release and its tasks.
 
     Attributes:
-        name: Short name, also of its group in lm-eval.
+        name: Short name; with `averages`, also of its group in lm-eval.
         title: What a person calls it.
         folder: The release's folder in the data directory and in the cache.
         paper: Title, authors, year.
@@ -204,33 +229,35 @@ class Benchmark(_Entry, frozen=True):
         prompts: The prompt texts, by name.
         github: Where the release is, if it is a GitHub repository.
         hub: Where the release is, if it is a Hugging Face data set.
-        package: Where the data is, if it ships in this package.
+        data: Where the data is, if it is in the benchmark's own folder.
         averages: The paper's averages over several tasks.
+        home: The benchmark's own folder: where the file was read, not declared in it.
     """
 
     name: _Name
     title: str
-    folder: str
-    paper: str
-    terms: str
-    tasks: tuple[TaskEntry, ...]
+    tasks: Annotated[tuple[TaskEntry, ...], msgspec.Meta(min_length=1)]
     prompts: dict[str, PromptTemplate]
     github: GitHubRelease | None = None
     hub: HubDataset | None = None
-    package: PackageData | None = None
+    data: FolderData | None = None
+    folder: str = ""
+    paper: str = ""
+    terms: str = ""
     averages: tuple[Average, ...] = ()
+    home: str = ""
 
     @property
     def release(self) -> Release:
         """Where the data is published."""
-        release = self.github or self.hub or self.package
+        release = self.github or self.hub or self.data
         assert release is not None  # checked when the file is read
         return release
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTask:
-    """What a task name stands for: a task, one of its variants, all or one of its subjects.
+    """What a task name stands for: a task or one of its variants, on all of its subjects or some.
 
     Attributes:
         name: The name in lm-eval.
@@ -238,7 +265,7 @@ class NamedTask:
         entry: The task.
         variant: The condition; the plain one has no suffix.
         subjects: The subjects that it runs.
-        is_group: Whether its subjects are tasks of their own.
+        scope: Whether these are all of the `task`, a `part` such as a category, or one `subject`.
     """
 
     name: str
@@ -246,61 +273,83 @@ class NamedTask:
     entry: TaskEntry
     variant: Variant
     subjects: tuple[Subject, ...]
-    is_group: bool
+    scope: Literal["task", "part", "subject"] = "task"
 
     @property
     def shots(self) -> int:
         """Worked examples by default."""
         return self.entry.shots if self.variant.shots is None else self.variant.shots
 
+    @property
+    def whole(self) -> str:
+        """The name of the task and variant, whatever subjects of it are run."""
+        return "_".join(filter(None, (self.entry.name, self.variant.suffix)))
+
 
 def read_benchmark(path: Path) -> Benchmark:
-    """Read and check one data file.
+    """Read and check one benchmark.
 
     Args:
-        path: A TOML file in the form of `benchmarks/hkcanto_eval.toml`.
+        path: A TOML file in the form of `benchmarks/hkcanto/benchmark.toml`.
 
     Raises:
         CatalogueError: The file is not TOML or not a benchmark; the message says where.
 
     Example:
-        >>> read_benchmark(BENCHMARKS / "hkcanto_eval.toml").title
+        >>> read_benchmark(BENCHMARKS / "hkcanto" / "benchmark.toml").title
         'HKCanto-Eval'
     """
     try:
-        benchmark = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Benchmark)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{path.name}: {error}. Mend this entry of the catalogue.") from error
+        declared = tomllib.loads(path.read_text("utf-8"))
+        benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        raise CatalogueError(f"{path}: {error}. Mend this entry of the catalogue.") from error
+    benchmark = _with_defaults(benchmark)
     for problem in _problems(benchmark):
-        raise CatalogueError(f"{path.name}: {problem}. Mend this entry of the catalogue.")
+        raise CatalogueError(f"{path}: {problem}. Mend this entry of the catalogue.")
     return benchmark
 
 
-def _problems(benchmark: Benchmark) -> Iterator[str]:
-    from .kinds import kinds
+def _with_defaults(benchmark: Benchmark) -> Benchmark:
+    """Fill in what follows from the rest: names from names, and the only prompt."""
 
-    if [benchmark.github, benchmark.hub, benchmark.package].count(None) != 2:
-        yield "a benchmark has exactly one of [github], [hub] and [package]"
+    def subject(declared: Subject) -> Subject:
+        title = declared.title or declared.name.replace("_", " ").capitalize()
+        return msgspec.structs.replace(declared, stem=declared.stem or declared.name, title=title)
+
+    def task(declared: TaskEntry) -> TaskEntry:
+        only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
+        subjects = declared.subjects or (Subject(name="", title=declared.title),)
+        return msgspec.structs.replace(
+            declared,
+            subjects=tuple(map(subject, subjects)),
+            prompts=declared.prompts or only,
+        )
+
+    return msgspec.structs.replace(
+        benchmark,
+        folder=benchmark.folder or benchmark.name,
+        tasks=tuple(map(task, benchmark.tasks)),
+    )
+
+
+def _problems(benchmark: Benchmark) -> Iterator[str]:
+    if [benchmark.github, benchmark.hub, benchmark.data].count(None) != 2:
+        yield "a benchmark has exactly one of [github], [hub] and [data]"
     for name in _repeated(task.name for task in _named_tasks(benchmark)):
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
         where = f"task {task.name!r}"
-        if task.kind not in kinds():
-            yield f"{where} has kind {task.kind!r}; there are {', '.join(kinds())}"
-            continue
-        metrics = [metric.name for metric in kinds()[task.kind].METRICS]
-        if task.headline not in metrics:
-            yield f"{where} has headline {task.headline!r}; there are {metrics}"
-        for split in {"dev", "test"} - task.files.keys():
-            yield f"{where} names no file for the split {split!r}"
+        if "test" not in task.files:
+            yield f"{where} names no file for the split 'test'"
         if "paper" not in task.prompts:
-            yield f"{where} has no prompt 'paper'"
+            yield f"{where} has no prompt 'paper', the one that is used by default"
         for prompt in task.prompts.values():
             if prompt not in benchmark.prompts:
                 yield f"{where} has prompt {prompt!r}; there are {list(benchmark.prompts)}"
         for stem in _repeated(subject.stem for subject in task.subjects):
             yield f"{where} has two subjects with stem {stem!r}"
-        if task.average == "categories":
+        if task.headline == "acc_category_macro":
             for subject in task.subjects:
                 if not subject.category:
                     yield f"{where} averages categories, but subject {subject.name!r} has none"
@@ -317,36 +366,84 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def _named_tasks(benchmark: Benchmark) -> Iterator[NamedTask]:
     for entry in benchmark.tasks:
+        parts: dict[str, list[Subject]] = {}
+        for subject in entry.subjects:
+            for part in (subject.category, *subject.groups):
+                if part:
+                    parts.setdefault(part, []).append(subject)
         for variant in (Variant(), *entry.variants):
-            whole = "_".join(filter(None, (entry.name, variant.suffix)))
-            is_group = bool(entry.subjects[0].name)
-            yield NamedTask(whole, benchmark, entry, variant, entry.subjects, is_group)
+
+            def name(part: str, entry: TaskEntry = entry, variant: Variant = variant) -> str:
+                return "_".join(filter(None, (entry.name, part, variant.suffix)))
+
+            yield NamedTask(name(""), benchmark, entry, variant, entry.subjects)
+            for part, subjects in parts.items():
+                yield NamedTask(name(part), benchmark, entry, variant, tuple(subjects), "part")
             for subject in entry.subjects:
                 if subject.name:
-                    name = "_".join(filter(None, (entry.name, subject.name, variant.suffix)))
-                    yield NamedTask(name, benchmark, entry, variant, (subject,), is_group=False)
+                    one = (subject,)
+                    yield NamedTask(name(subject.name), benchmark, entry, variant, one, "subject")
 
 
-@cache
 def benchmarks() -> tuple[Benchmark, ...]:
-    """Return every benchmark of the catalogue.
+    """Return every benchmark of the catalogue: ours, and those from outside.
 
     Raises:
         CatalogueError: A data file is wrong.
     """
-    return tuple(read_benchmark(path) for path in sorted(BENCHMARKS.glob("*.toml")))
+    return tuple(read for folder in _folders() for read in _read_folder(folder))
 
 
-@cache
 def named_tasks() -> dict[str, NamedTask]:
-    """Return every task, group and variant by its name in lm-eval, in the catalogue's order.
+    """Return every task, part, subject and variant by its name in lm-eval.
 
     Raises:
         CatalogueError: A data file is wrong, or two benchmarks share a name.
     """
-    tasks = [task for benchmark in benchmarks() for task in _named_tasks(benchmark)]
+    return _by_name(_folders())
+
+
+def _folders() -> tuple[Path, ...]:
+    given = os.environ.get("HKCANTO_BENCHMARKS", "").split(os.pathsep)
+    return (BENCHMARKS, *_installed(), *(Path(each).expanduser() for each in given if each))
+
+
+@cache
+def _installed() -> tuple[Path, ...]:
+    """The folders that other packages declare: a path, or what returns one."""
+    folders = []
+    for declared in entry_points(group="hkcanto.benchmarks"):
+        try:
+            found = declared.load()
+            folders.append(Path(found() if callable(found) else found))
+        except Exception as error:
+            raise CatalogueError(
+                f"the entry point {declared.name!r} = {declared.value!r} of the group "
+                f"hkcanto.benchmarks leads to no folder: {error}. Mend or uninstall its package."
+            ) from error
+    return tuple(folders)
+
+
+@cache
+def _read_folder(folder: Path) -> tuple[Benchmark, ...]:
+    """The benchmark of a folder, or those of the folders in it."""
+    own = folder / "benchmark.toml"
+    files = [own] if own.is_file() else sorted(folder.glob("*/benchmark.toml"))
+    if not files:
+        raise CatalogueError(
+            f"{folder} has no benchmark.toml, nor has a folder in it. Correct HKCANTO_BENCHMARKS."
+        )
+    return tuple(read_benchmark(path) for path in files)
+
+
+@cache
+def _by_name(folders: tuple[Path, ...]) -> dict[str, NamedTask]:
+    every = [read for folder in folders for read in _read_folder(folder)]
+    for name in _repeated(benchmark.name for benchmark in every):
+        raise CatalogueError(f"two benchmarks of the catalogue are called {name!r}. Rename one.")
+    tasks = [task for benchmark in every for task in _named_tasks(benchmark)]
     for name in _repeated(task.name for task in tasks):
-        raise CatalogueError(f"two benchmarks of the catalogue have a task {name!r}")
+        raise CatalogueError(f"two benchmarks of the catalogue have a task {name!r}. Rename one.")
     return {task.name: task for task in tasks}
 
 

@@ -5,18 +5,22 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from . import __version__
 from .catalogue import Benchmark, benchmarks, find_benchmark
 from .console import errors_without_traceback, out
-from .errors import HKCantoError
+from .data.locating import locate
+from .errors import HKCantoError, OptionError
 from .reports import commands
-from .sources import locate
+
+if TYPE_CHECKING:
+    from .describing import Description
 
 app = typer.Typer(
     help="HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness and Inspect.",
@@ -34,35 +38,54 @@ _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all
 
 
 @app.command(name="list")
-def list_() -> None:
-    """List the benchmarks and their tasks, by their names in both harnesses."""
-    for benchmark in benchmarks():
-        columns = ("lm-eval", "variants", "Inspect", "Task", "Subjects", "Questions", "Shots")
-        table = _table(benchmark.title, *columns)
-        for task in benchmark.tasks:
-            parameter = f" -T {task.parameter}" if task.parameter else ""
-            table.add_row(
-                task.name,
-                " ".join(f"_{variant.suffix}" for variant in task.variants),
-                f"hkcanto/{task.inspect}{parameter}",
-                f"{task.title} {task.chinese}",
-                str(len(task.subjects)) if task.subjects[0].name else "",
-                f"{sum(subject.rows for subject in task.subjects):,}",
-                str(task.shots),
-            )
-        out.print(table)
-        out.print(f"[dim]{escape(benchmark.paper)}. {escape(benchmark.terms)}[/dim]\n")
-    out.print(
-        "A subject is a task of its own, [bold]<task>_<subject>[/bold], with the same variants; "
-        "`lm_eval ls tasks` and `-T subjects=…` name them."
-    )
+def list_(
+    text: Annotated[
+        str, typer.Argument(metavar="[FILTER]", help="A part of a name, title or benchmark.")
+    ] = "",
+) -> None:
+    """List the tasks, one a line, by their names in both harnesses."""
+    from .describing import lines, matching, more_names
+
+    width = out.width if out.is_terminal else None
+    with errors_without_traceback():
+        found = matching(text)
+    for benchmark, tasks in found:
+        _line(Text(benchmark.title, style="bold"))
+        head, *rows = lines(tasks, width)
+        _line(Text(head, style="dim"))
+        for row in rows:
+            _line(Text(row))
+        for row in more_names(tasks, width):
+            _line(Text(row, style="dim"))
+        _line()
+    if len({task.scope for _, tasks in found for task in tasks} - {"task"}) == 0:
+        _line("hkcanto show TASK tells the rest. A subject is a task, too: <task>_<subject>.")
+
+
+@app.command()
+def show(
+    task: Annotated[str, typer.Argument(help="A name in lm-eval or Inspect: hkcanto/mmlu.")],
+    shots: Annotated[int | None, typer.Option(min=0, help="Worked examples.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-T", metavar="NAME=VALUE", help="As in inspect eval."),
+    ] = None,
+) -> None:
+    """Show a task: commands, prompt, figures, options and signature."""
+    from .describing import describe
+
+    with errors_without_traceback():
+        _show(describe(task, dict(map(_option, option or ())), shots))
 
 
 @app.command()
 def path(
-    what: Annotated[str, typer.Argument(help="lm-eval, inspect or evaluate.")] = "lm-eval",
+    what: Annotated[str, typer.Argument(help="lm-eval, outside, inspect or evaluate.")] = "lm-eval",
 ) -> None:
-    """Print the folder of our task files: lm_eval --include_path "$(hkcanto path)"."""
+    """Print the folder of our task files: lm_eval --include_path "$(hkcanto path)".
+
+    `outside` is that of the tasks without a file there, such as those of HKCANTO_BENCHMARKS.
+    """
     import hkcanto
     import hkcanto_lm_eval
     import hkcanto_metrics
@@ -72,8 +95,13 @@ def path(
         "inspect": Path(hkcanto.__path__[0]),
         "evaluate": Path(hkcanto_metrics.__path__[0]) / "evaluate_modules",
     }
+    if what == "outside":
+        from hkcanto_lm_eval.generate import write_others
+
+        with errors_without_traceback():
+            folders[what] = write_others()
     if what not in folders:
-        raise typer.BadParameter(f"{what!r}: there are {', '.join(folders)}.")
+        raise typer.BadParameter(f"{what!r}: there are {', '.join(folders)}, outside.")
     typer.echo(folders[what])
 
 
@@ -94,12 +122,15 @@ def doctor() -> None:
 
     problems: list[str] = []
     found = _table("Data", "Benchmark", "From", "Folder", "Files")
-    for benchmark in benchmarks():
+    with errors_without_traceback():
+        every = benchmarks()
+    for benchmark in every:
         try:
-            folder = locate(benchmark.folder, benchmark.release)
-            counted = f"{len(folder.files())}"
+            folder = locate(benchmark)
+            files = folder.files()
+            counted = f"{len(files)}"
             if folder.recorded and folder.kind != "sample":
-                counted += f" of {len(folder.recorded)}"
+                counted = f"{len(folder.recorded.keys() & files)} of {len(folder.recorded)}"
             found.add_row(benchmark.title, folder.kind, str(folder.root), counted)
         except HKCantoError as error:
             problems.append(f"[red]{benchmark.title}:[/red] {escape(str(error))}")
@@ -137,7 +168,7 @@ def fetch(benchmark: _Name = None) -> None:
     """Download the pinned release into the cache; what is there already is not fetched again."""
     with errors_without_traceback():
         for found in _chosen(benchmark):
-            folder = locate(found.folder, found.release)
+            folder = locate(found)
             folder.fetch(progress=True)
             out.print(f"{found.title}: {len(folder.files())} files in {folder.root}")
 
@@ -148,7 +179,7 @@ def verify(benchmark: _Name = None) -> None:
     amiss = False
     with errors_without_traceback():
         for found in _chosen(benchmark):
-            folder = locate(found.folder, found.release)
+            folder = locate(found)
             problems = folder.verify()
             amiss = amiss or bool(problems)
             if not problems:
@@ -167,7 +198,87 @@ def data_path(benchmark: _Name = None) -> None:
     """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
     with errors_without_traceback():
         for found in _chosen(benchmark):
-            typer.echo(locate(found.folder, found.release).root)
+            typer.echo(locate(found).root)
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        raise OptionError(f"-T {text}: an option is given as name=value, such as -T prompt=yue.")
+    return name, value
+
+
+def _show(described: "Description") -> None:
+    from .describing import NOT_IN_INSPECT, UNITS, WAYS
+
+    _line(Text(described.task.name, style="bold"))
+    _line(described.title)
+    facts = {
+        "benchmark": described.task.benchmark.title,
+        "from": described.origin,
+        "lm-eval": described.lm_eval,
+        "Inspect": described.inspect or NOT_IN_INSPECT,
+        "questions": f"{described.questions:,}" if described.questions else "",
+        "version": str(described.task.entry.version),
+        "signature": described.signature,
+        "kind": described.kind,
+        "scoring": described.scoring,
+        "a response ends": described.limits,
+        "variants": " ".join(each.name for each in described.variants),
+    }
+    indent = max(map(len, facts)) + 2
+    for name, fact in facts.items():
+        if name in ("lm-eval", "Inspect", "signature"):
+            _line(Text.assemble((f"{name:{indent}}", "dim"), fact))
+        elif fact:
+            row = Table.grid()
+            row.add_column(width=indent, no_wrap=True)
+            row.add_row(Text(name, style="dim"), Text(fact))
+            out.print(row)
+    _line()
+    _line(Text("Prompt", style="bold"))
+    _line(Text(described.from_data, style="dim"))
+    for line in described.prompt.split("\n") if described.prompt else ():
+        _line(Text.assemble(("│ ", "dim"), line))
+    _line()
+    _line(Text("Figures, the headline first", style="bold"))
+    figures = _grid()
+    for metric in described.figures:
+        figures.add_row(
+            Text(metric.name),
+            Text(f"{WAYS[metric.higher_is_better]} {UNITS[metric.unit]}", style="dim"),
+            Text(f"{metric.title}. {described.meaning(metric)}"),
+        )
+    out.print(figures)
+    _line()
+    _line(
+        Text("Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect", "bold")
+    )
+    options = _grid()
+    for each in described.options:
+        options.add_row(
+            Text(each.name),
+            Text(f"default {each.default}", style="dim"),
+            Text(f"{each.help.replace('`', '')} Values: {each.values}.".strip()),
+        )
+    out.print(options)
+    if len(described.task.subjects) > 1:
+        _line()
+        _line(Text("Subjects", style="bold"))
+        out.print(Text(" ".join(subject.name for subject in described.task.subjects)))
+
+
+def _line(text: Text | str = "") -> None:
+    """Print a line as it is: names and commands in it can be copied."""
+    out.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
 
 
 _PACKAGES = {
@@ -187,15 +298,11 @@ def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         justify: Literal["left", "right"] = "right" if column in _NUMBERS else "left"
-        # Names are there to be copied: they are never broken.
-        table.add_column(column, overflow="fold", justify=justify, no_wrap=column == "lm-eval")
+        table.add_column(column, overflow="fold", justify=justify)
     return table
 
 
-_NUMBERS = {
-    *("Subjects", "Questions", "Shots", "Files", "Items", "Pearson", "Spearman", "Kendall"),
-    *("Alpha", "People's alpha"),
-}
+_NUMBERS = {"Files", "Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha"}
 
 
 def _version(package: str) -> str | None:

@@ -1,9 +1,26 @@
 """Rendering of prompts: the one place where the text that a model sees is put together."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .records import Example, Message
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Put values in the places of a template: the one way in which this is done.
+
+    Not `str.format`: what is put in, and the rest of the text, may have braces of its own.
+
+    Args:
+        text: With `{name}` for each place; a name without a value stays as it is.
+        values: Name → what stands there.
+
+    Example:
+        >>> fill("Example {number}: {source}", {"source": "{number}", "number": "1"})
+        'Example 1: {number}'
+    """
+    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), text)
 
 
 @dataclass(frozen=True, slots=True)

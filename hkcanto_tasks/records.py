@@ -1,7 +1,8 @@
-"""The records that pass between the steps: data → prompt → response → judgement."""
+"""The records that pass between the steps: data → prompt → response → judgement → figure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +27,22 @@ class Sample:
         question: The question turn, rendered, without examples and system text.
         target: The gold answer in the form that the task's scorer reads.
         choices: The options of a multiple-choice question, in the order of their letters; None
-            where a letter has no option. For a text to translate or to sum up, that text alone.
+            where a letter has no option.
+        source: The text to translate or to sum up.
         subject: The subject's name.
         category: The category that the paper counts the subject under.
-        groups: Further sets of questions, reported apart, that it belongs to.
+        parts: The sets of questions, reported apart, that it belongs to: its category, sets of the
+            subject such as `hk_specific`, types of question.
     """
 
     id: str
     question: str
     target: str
     choices: tuple[str | None, ...] = ()
+    source: str = ""
     subject: str = ""
     category: str = ""
-    groups: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +78,48 @@ class Judgement:
     source: str = ""
 
 
+Unit = Literal["share", "score", "rate", "count"]
+Over = Literal["questions", "subjects", "categories"]
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A figure that a kind of task reports.
+    """A figure: what it is called, what it means, and how items become it.
+
+    The one description of it, for both harnesses, reports and docs.
 
     Attributes:
-        name: The key in `Judgement.values`.
+        name: The key in results.
+        title: What a person calls it.
+        unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
+            where more is added than is right; `score` from 0 to 100; `count`.
+        higher_is_better: Which way is good; None where neither is.
+        help: What it measures, in a sentence.
         pooled: Corpus value = summed errors / summed reference length, not a mean over items.
         corpus: Computed from all pairs of hypothesis and reference at once; no item has it.
-        higher_is_better: Which way is good.
+        diagnostic: It stays out of the harnesses' tables, in samples and reports.
+        of: The metric of an item that it averages; empty for its own name.
+        over: What counts alike in the average.
+        part: The set of items that it is restricted to; empty for all.
+
+    Example:
+        >>> Metric("acc", "Accuracy", "share", True, "Share of right answers.").averages
+        'acc'
     """
 
     name: str
+    title: str
+    unit: Unit
+    higher_is_better: bool | None
+    help: str
     pooled: bool = False
     corpus: bool = False
-    higher_is_better: bool = False
+    diagnostic: bool = False
+    of: str = ""
+    over: Over = "questions"
+    part: str = ""
+
+    @property
+    def averages(self) -> str:
+        """The metric of an item that it averages."""
+        return self.of or self.name

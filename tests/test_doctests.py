@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,20 @@ def modules() -> Iterator[str]:
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             if not any(part in module.name for part in RUN_ON_IMPORT):
                 yield module.name
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_module_is_among_them(name: str) -> None:
+    folder = Path(str(importlib.import_module(name).__file__)).parent
+    # What lm-eval and Hugging Face's evaluate import by its path is in folders that are no package.
+    ours = {
+        path
+        for path in folder.rglob("*.py")
+        if not any(part in path.as_posix() for part in RUN_ON_IMPORT)
+        and "lm_eval/tasks/" not in path.as_posix()
+    }
+    found = {Path(str(importlib.import_module(module).__file__)) for module in modules()}
+    assert ours - found == set()
 
 
 @pytest.mark.parametrize("name", list(modules()))

@@ -1,79 +1,43 @@
 """The kinds of task: each module here reads, renders and scores one form of question.
 
-A kind is a module with what `Kind` describes. To add one, add a module and its name to `_MODULES`.
+Which there are, ours included, the entry point group `hkcanto.kinds` says.
 """
 
-from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Protocol, cast
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
-from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
-from ..records import Example, Judgement, Metric, Sample
+from ..errors import CatalogueError
+from .base import Kind
 
-_MODULES = (
-    "fluency",
-    "g2p",
-    "multiple_choice",
-    "sentiment",
-    "summarization",
-    "translation",
-    "translation_to_cantonese",
-)
+__all__ = ["Kind", "find_kind", "kind_names"]
 
 
-class Kind(Protocol):
-    """What a module of this package provides. `Row` and `Options` are the module's own."""
+def find_kind(name: str) -> type[Kind[Any]]:
+    """Return a kind by its name in a `benchmark.toml`.
 
-    METRICS: Sequence[Metric]
-    """The figures of a judgement, headline first, in the order of a results table."""
+    Raises:
+        CatalogueError: No installed package declares it.
 
-    Options: type[Any]
-    """What a user can choose: a frozen `msgspec.Struct` whose fields all have defaults."""
+    Example:
+        >>> [metric.name for metric in find_kind("sentiment").METRICS]
+        ['acc', 'unparsed_rate']
+    """
+    declared = _declared().get(name)
+    if declared is None:
+        raise CatalogueError(
+            f"no kind {name!r}; there are {', '.join(kind_names())}. A package adds one by the "
+            "entry point group hkcanto.kinds."
+        )
+    kind: type[Kind[Any]] = declared.load()
+    return kind
 
-    def read(self, path: Path, entry: TaskEntry) -> list[Any]:
-        """Read a file of the release into rows."""
 
-    def prompt(self, task: NamedTask, options: Any) -> str:
-        """Return the name of the benchmark's prompt that the options ask for."""
-
-    def system(
-        self, template: PromptTemplate, task: NamedTask, subject: Subject, shots: int, options: Any
-    ) -> str:
-        """Render the text in front of everything."""
-
-    def samples(
-        self,
-        rows: list[Any],
-        template: PromptTemplate,
-        task: NamedTask,
-        subject: Subject,
-        options: Any,
-    ) -> list[Sample]:
-        """Render the scored items."""
-
-    def examples(
-        self,
-        rows: list[Any],
-        template: PromptTemplate,
-        task: NamedTask,
-        subject: Subject,
-        options: Any,
-    ) -> list[Example]:
-        """Render the worked examples, in order."""
-
-    def stop(self, template: PromptTemplate, options: Any) -> tuple[str, ...]:
-        """Return the texts before which a response ends."""
-
-    def max_tokens(self, options: Any) -> int:
-        """Return the longest response to ask for, in tokens."""
-
-    def score(self, response: str, target: str, choices: Sequence[str | None]) -> Judgement:
-        """Judge a model's response. Never raises on a response, whatever is in it."""
+def kind_names() -> list[str]:
+    """Return the names of all kinds."""
+    return sorted(_declared())
 
 
 @cache
-def kinds() -> dict[str, Kind]:
-    """Return the kinds by name."""
-    return {name: cast(Kind, import_module(f".{name}", __name__)) for name in _MODULES}
+def _declared() -> dict[str, EntryPoint]:
+    return {declared.name: declared for declared in entry_points(group="hkcanto.kinds")}

@@ -6,35 +6,34 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
-
-import msgspec
+from typing import ClassVar, Literal
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
-from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
+from ..catalogue import Subject
+from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..readers import read_json_lines
-from ..records import Example, Judgement, Metric, Sample
-
-METRICS = (
-    Metric("cer_published"),
-    Metric("levenshtein_published"),
-    Metric("cer", pooled=True),
-    Metric("ser", pooled=True),
-    Metric("tone_error_rate", pooled=True),
-    Metric("onset_error_rate", pooled=True),
-    Metric("nucleus_error_rate", pooled=True),
-    Metric("coda_error_rate", pooled=True),
-    Metric("invalid_rate"),
-)
+from ..prompts import fill
+from ..records import Example, Judgement, Metric, Sample, Unit
+from . import base
 
 _COLUMNS_PER_LINE = 8
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+def _error(
+    name: str,
+    title: str,
+    meaning: str,
+    unit: Unit = "rate",
+    *,
+    pooled: bool = False,
+    diagnostic: bool = False,
+) -> Metric:
+    return Metric(name, title, unit, False, meaning, pooled=pooled, diagnostic=diagnostic)
+
+
+class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
@@ -60,124 +59,121 @@ class Sentence:
     jyutping: str
 
 
-def read(path: Path, entry: TaskEntry) -> list[Sentence]:  # noqa: ARG001
-    """Read a release file of sentences and their Jyutping.
+class GraphemeToPhoneme(base.Kind[Sentence]):
+    """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
-    Args:
-        path: JSON lines with the keys `#`, `Honzi` and `Jyutping`.
-        entry: The task.
-
-    Raises:
-        DataCorrupt: A row lacks a key, its answer is blank or malformed, or a number is repeated.
-    """
-    rows = [
-        _sentence(row, f"{path}, row {line}") for line, row in enumerate(read_json_lines(path), 1)
-    ]
-    numbers = Counter(row.number for row in rows)
-    if repeated := sorted(number for number, count in numbers.items() if count > 1):
-        raise DataCorrupt(f"{path}: the numbers {repeated} in '#' occur more than once.")
-    return rows
-
-
-def prompt(task: NamedTask, options: Options) -> str:  # noqa: ARG001
-    """Return the name of the benchmark's prompt."""
-    return task.entry.prompts["paper"]
-
-
-def system(
-    template: PromptTemplate,
-    task: NamedTask,  # noqa: ARG001
-    subject: Subject,  # noqa: ARG001
-    shots: int,  # noqa: ARG001
-    options: Options,  # noqa: ARG001
-) -> str:
-    """Return the text in front of everything."""
-    return template.system
-
-
-def samples(
-    rows: list[Sentence],
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,  # noqa: ARG001
-    options: Options,  # noqa: ARG001
-) -> list[Sample]:
-    """Render the scored sentences."""
-    return [
-        Sample(
-            id=f"{task.entry.name}/{row.number}",
-            question=template.question.format(sentence=row.text),
-            target=row.jyutping,
-        )
-        for row in rows
-    ]
-
-
-def examples(
-    rows: list[Sentence],
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,  # noqa: ARG001
-    options: Options,
-) -> list[Example]:
-    """Render the worked examples, numbered from 1."""
-    pairs = [(row.text, row.jyutping) for row in rows]
-    if options.examples == "paper":
-        pairs = [(example["sentence"], example["answer"]) for example in task.entry.examples]
-    text = template.example or template.question
-    return [
-        Example(text.format(number=number, sentence=sentence), answer)
-        for number, (sentence, answer) in enumerate(pairs, start=1)
-    ]
-
-
-def stop(template: PromptTemplate, options: Options) -> tuple[str, ...]:  # noqa: ARG001
-    """Return the texts before which a response ends."""
-    return template.stop
-
-
-def max_tokens(options: Options) -> int:  # noqa: ARG001
-    """Return the longest response to ask for, in tokens: the release's figure."""
-    return 1024
-
-
-def score(response: str, target: str, choices: Sequence[str | None] = ()) -> Judgement:  # noqa: ARG001
-    """Judge a response against a gold string with its variants in `(a|b)`.
-
-    Example:
-        >>> score("nei5 hou2", "nei5 hou2").values["cer_published"]
-        0.0
-    """
-    scored = score_jyutping(response, target)
-    rates = {metric.name: getattr(scored, metric.name) for metric in METRICS if metric.pooled}
-    return Judgement(
-        values={
-            "cer_published": scored.cer_published,
-            "levenshtein_published": scored.levenshtein_published,
-            **rates,
-            "invalid_rate": float(not scored.valid),
-        },
-        answer=scored.extracted,
-        explanation=_explanation(scored),
-        weights={name: rate.total for name, rate in rates.items()},
-        details={"best_variant": scored.variant, "problem": scored.problem},
+    METRICS = (
+        _error(
+            "cer_published",
+            "CER as published",
+            "What Table 3 calls CER: the share of gold syllables that are not matched at the same"
+            " position, mean over sentences. It is no character error rate.",
+        ),
+        _error(
+            "levenshtein_published",
+            "Levenshtein as published",
+            "Table 3's other column: 1 − normalised Indel similarity of the two strings.",
+        ),
+        _error("cer", "Character error rate", "Edits of characters over length.", pooled=True),
+        _error("ser", "Syllable error rate", "Edits of syllables over length.", pooled=True),
+        *(
+            _error(
+                f"{part}_error_rate",
+                f"{part.capitalize()} error rate",
+                f"Among aligned syllables, the share whose {part} differs.",
+                pooled=True,
+                diagnostic=part != "tone",
+            )
+            for part in ("tone", "onset", "nucleus", "coda")
+        ),
+        _error(
+            "invalid_rate", "Invalid", "Share of responses without any Jyutping syllable.", "share"
+        ),
     )
+    COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
+    Options = Options
+    # The release's figure.
+    TOKENS = 1024
 
+    def row(self, record: Record) -> Sentence:
+        """Read a sentence, its number and its Jyutping."""
+        number = record.find(self.columns("number"))
+        text = record.text(self.columns("sentence"), "sentence")
+        if not isinstance(number, int):
+            raise record.problem(f"no number in {self.columns('number')[0]!r}")
+        jyutping = record.find(self.columns("jyutping"))
+        if not isinstance(jyutping, str) or not jyutping.strip():
+            raise DataCorrupt(
+                f"{record.where} has no answer in {self.columns('jyutping')[0]!r}: the release "
+                "blanked its answers in later commits. Run `hkcanto data fetch hkcanto`, which "
+                "takes them from commit b047f9f."
+            )
+        try:
+            parse_answer(jyutping)
+        except MalformedAnswer as error:
+            raise DataCorrupt(f"{record.where}, the Jyutping: {error}") from error
+        return Sentence(number, text, jyutping)
 
-def _sentence(row: dict[str, object], where: str) -> Sentence:
-    number, text, jyutping = row.get("#"), row.get("Honzi"), row.get("Jyutping")
-    if not isinstance(number, int) or not isinstance(text, str):
-        raise DataCorrupt(f"{where} has no number in '#' or no text in 'Honzi': {row}.")
-    if not isinstance(jyutping, str) or not jyutping.strip():
-        raise DataCorrupt(
-            f"{where} has no answer in 'Jyutping': the release blanked its answers in later "
-            "commits. Run `hkcanto data fetch hkcanto`, which takes them from commit b047f9f."
+    def rows(self, records: Sequence[Record]) -> list[Sentence]:
+        """Read the rows of a file, whose numbers must differ."""
+        rows = super().rows(records)
+        numbers = Counter(row.number for row in rows)
+        if repeated := sorted(number for number, count in numbers.items() if count > 1):
+            raise DataCorrupt(
+                f"{records[0].where.rpartition(',')[0]}: the numbers {repeated} in "
+                f"{self.columns('number')[0]!r} occur more than once. Correct the file."
+            )
+        return rows
+
+    def samples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Sample]:
+        """Render the scored sentences."""
+        return [
+            Sample(
+                id=self.id(subject, row.number),
+                question=fill(self.template.question, {"sentence": row.text}),
+                target=row.jyutping,
+                subject=subject.name,
+            )
+            for row in rows
+        ]
+
+    def examples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Example]:
+        """Render the paper's worked examples, or the dev file's."""
+        if self.options.examples == "paper":
+            printed = self.task.entry.examples
+            rows = [Sentence(0, example["sentence"], example["answer"]) for example in printed]
+        return super().examples(subject, rows)
+
+    def example(self, subject: Subject, row: Sentence, number: int) -> Example:
+        """Render a sentence with its Jyutping."""
+        text = self.template.example or self.template.question
+        values = {**self.names(subject), "number": str(number), "sentence": row.text}
+        return Example(fill(text, values), row.jyutping)
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer against a gold string with its variants in `(a|b)`.
+
+        Example:
+            >>> from hkcanto_tasks.task import condition
+            >>> condition("hkcanto_g2p").judge("nei5 hou2", "nei5 hou2").values["cer_published"]
+            0.0
+        """
+        scored = score_jyutping(answer, sample.target)
+        rates = {
+            metric.name: getattr(scored, metric.name) for metric in self.METRICS if metric.pooled
+        }
+        return Judgement(
+            values={
+                "cer_published": scored.cer_published,
+                "levenshtein_published": scored.levenshtein_published,
+                **rates,
+                "invalid_rate": float(not scored.valid),
+            },
+            answer=scored.extracted,
+            explanation=_explanation(scored),
+            weights={name: rate.total for name, rate in rates.items()},
+            details={"best_variant": scored.variant, "problem": scored.problem},
         )
-    try:
-        parse_answer(jyutping)
-    except MalformedAnswer as error:
-        raise DataCorrupt(f"{where}, 'Jyutping': {error}") from error
-    return Sentence(number, text, jyutping)
 
 
 def _explanation(scored: JyutpingScore) -> str:

@@ -10,32 +10,37 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from typing import Annotated, Literal
+from functools import cache, cached_property
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from hkcanto_metrics.choice import extract_choice
+from hkcanto_metrics.choice import read_choice
 
-from ..catalogue import NamedTask, PromptTemplate, Subject, TaskEntry
-from ..errors import DataCorrupt, OptionError
-from ..readers import read_csv
+from ..averages import parts_of
+from ..catalogue import NamedTask, Subject
+from ..data.tables import Record, as_text
+from ..errors import OptionError
+from ..prompts import fill
 from ..records import Example, Judgement, Metric, Sample
+from . import base
 
 _log = logging.getLogger("hkcanto")
 
-METRICS = (
-    Metric("acc", higher_is_better=True),
-    Metric("unparsed_rate"),
+# A letter, or a phrase around it; a chain of thought.
+_DIRECT_TOKENS, _COT_TOKENS = 16, 1024
+
+ACCURACY = Metric("acc", "Accuracy", "share", True, "Share of questions answered right.")
+UNPARSED = Metric(
+    "unparsed_rate",
+    "Unparsed",
+    "share",
+    False,
+    "Share of responses from which no answer could be read. They count as wrong.",
 )
 
-# A letter, or a phrase around it; a chain of thought; a reasoning model's block before its answer.
-_DIRECT_TOKENS, _COT_TOKENS, _REASONING_TOKENS = 16, 1024, 8192
-_LETTERS = "ABCDE"
 
-
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
@@ -45,14 +50,12 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         script: `tc`, or `sc` to convert questions and prompt to Simplified script (OpenCC hk2s).
         shuffle_choices: Seed with which each question's options are shuffled, to expose a bias for
             positions; 0 keeps their order.
-        reasoning: Leave room for a reasoning block, and do not stop at the end of a line.
     """
 
     prompt: str = "paper"
     cot: bool = False
     script: Literal["tc", "sc"] = "tc"
     shuffle_choices: Annotated[int, msgspec.Meta(ge=0)] = 0
-    reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,167 +77,296 @@ class Question:
     explanation: str = ""
 
 
-def read(path: Path, entry: TaskEntry) -> list[Question]:
-    """Read a release file of questions: question, options, answer and perhaps an explanation.
+class MultipleChoice(base.Kind[Question]):
+    """A question with two to ten options. Columns: `question`, one for each letter, `answer`.
 
-    Args:
-        path: A CSV file, with the header `question,A,B,…,answer` or without one.
-        entry: The task, for its letters and whether there is a header.
-
-    Raises:
-        DataCorrupt: A row has too few cells, or an answer that is none of its options.
+    The options may also be in one column, declared as `options`: a list, or a mapping from letters.
     """
-    table = read_csv(path, header=entry.header)
-    width = len(entry.letters)
-    columns = [column.strip().lower() for column in table.columns]
-    explanation = columns.index("explanation") if "explanation" in columns else None
-    expected = ["question", *entry.letters.lower(), "answer"]
-    if entry.header and columns[: width + 2] != expected:
-        raise DataCorrupt(f"{path}: its header is {table.columns}; expected {expected}.")
-    questions: list[Question] = []
-    for index, cells in enumerate(table.rows):
-        where = f"{path}, row {table.row_number(index)}"
-        if len(cells) < width + 2:
-            raise DataCorrupt(f"{where} has {len(cells)} cells; expected {width + 2}.")
-        choices = tuple(
-            None if entry.blank_options == "absent" and not cell.strip() else cell
-            for cell in cells[1 : width + 1]
-        )
-        letters = _letters(entry.letters, choices)
-        label = _plain_letter(cells[width + 1])
-        if label not in letters:
-            raise DataCorrupt(
-                f"{where}: the answer {cells[width + 1]!r} is none of its options "
-                f"{', '.join(letters)}."
+
+    METRICS = (ACCURACY, UNPARSED)
+    Options = Options
+    COLUMNS: ClassVar = {
+        "question": ("question",),
+        "options": tuple("abcdefghij"),
+        "answer": ("answer",),
+        "explanation": ("explanation", "reasoning", "rationale", "解析"),
+    }
+
+    def __init__(self, task: NamedTask, options: Any) -> None:
+        super().__init__(task, options)
+        thinks = self.template.question_cot or self.template.system_cot
+        for asked, there, option in (
+            (options.cot, thinks, "cot=true"),
+            (self._scaffold, self.template.scaffold, f"prompt={options.prompt}"),
+        ):
+            if asked and not there:
+                raise OptionError(f"{task.name}: its prompt has no text for {option}.")
+
+    def prompt_name(self) -> str:
+        """Return the name of the benchmark's prompt that the options ask for."""
+        prompts = self.task.entry.prompts
+        if self._language not in prompts:
+            known = [name + end for name in prompts for end in ("", "+scaffold")]
+            raise OptionError(
+                f"{self.task.name}: prompt={self.options.prompt!r}; choose {', '.join(known)}."
             )
-        questions.append(
-            Question(
-                index + 1,
-                cells[0],
-                choices,
-                entry.letters.index(label),
-                cells[explanation].strip() if explanation is not None else "",
-            )
+        return prompts[self._language]
+
+    @property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        return ("question", *self._letters.lower(), "answer")
+
+    def row(self, record: Record) -> Question:
+        """Read a question, its options and its answer."""
+        choices = self._choices(record)
+        text = as_text(record.find(self.columns("question")))
+        if text is None:
+            raise record.problem(f"no question in a column {' or '.join(self.columns('question'))}")
+        explanation = as_text(record.find(self.columns("explanation")))
+        return Question(
+            record.number,
+            text,
+            choices,
+            self._answer(record, choices),
+            (explanation or "").strip(),
         )
-    return questions
 
+    def system(self, subject: Subject, shots: int) -> str:
+        """Render the text in front of everything."""
+        text = self.template.system
+        if self.options.cot and self.template.system_cot is not None:
+            text = self.template.system_cot
+        zero = "" if shots else self.template.zero_shot
+        return self._convert(self._fill(text, subject, zero=zero))
 
-def prompt(task: NamedTask, options: Options) -> str:
-    """Return the name of the benchmark's prompt that the options ask for."""
-    language = options.prompt.removesuffix("+scaffold")
-    if language not in task.entry.prompts:
-        known = [name + end for name in task.entry.prompts for end in ("", "+scaffold")]
-        raise OptionError(f"{task.name}: prompt={options.prompt!r}; choose {', '.join(known)}.")
-    return task.entry.prompts[language]
-
-
-def system(
-    template: PromptTemplate, task: NamedTask, subject: Subject, shots: int, options: Options
-) -> str:
-    """Render the text in front of everything."""
-    text = template.system
-    if options.cot and template.system_cot is not None:
-        text = template.system_cot
-    return _script(options)(
-        _fill(text, template, task, subject, options, zero="" if shots else template.zero_shot)
-    )
-
-
-def samples(
-    rows: list[Question],
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,
-    options: Options,
-) -> list[Sample]:
-    """Render the scored questions."""
-    text = template.question
-    if options.cot and template.question_cot is not None:
-        text = template.question_cot
-    scaffold = options.prompt.endswith("+scaffold")
-    render = _renderer(text, template, task, subject, options, cue="" if scaffold else template.cue)
-    convert = _script(options)
-    letters = task.entry.letters
-    types = _types(task.entry)
-    found = []
-    for row in rows:
-        shown = _shuffled(row, subject, options.shuffle_choices)
-        choices = tuple(None if text is None else convert(text) for text in shown.choices)
-        found.append(
-            Sample(
-                id="/".join(filter(None, (task.entry.name, subject.name, str(row.number)))),
-                question=render(convert(shown.text), choices, letters),
-                target=letters[shown.answer],
-                choices=choices,
-                subject=subject.name,
-                category=subject.category,
-                groups=subject.groups + types(row.text),
+    def samples(self, subject: Subject, rows: Sequence[Question]) -> list[Sample]:
+        """Render the scored questions."""
+        text = self.template.question
+        if self.options.cot and self.template.question_cot is not None:
+            text = self.template.question_cot
+        render = self._renderer(text, subject, cue="" if self._scaffold else self.template.cue)
+        parts, samples = parts_of(self.task, subject), []
+        for row in rows:
+            shown = self._shuffled(row, subject)
+            choices = self._converted(shown.choices)
+            samples.append(
+                Sample(
+                    id=self.id(subject, row.number),
+                    question=render(self._convert(shown.text), choices),
+                    target=self._letters[shown.answer],
+                    choices=choices,
+                    subject=subject.name,
+                    category=subject.category,
+                    parts=parts + self._types(row.text),
+                )
             )
-        )
-    return found
+        return samples
 
+    def examples(self, subject: Subject, rows: Sequence[Question]) -> list[Example]:
+        """Render rows as worked examples."""
+        if self.options.cot and not all(row.explanation for row in rows):
+            _warn_of_missing_reasoning(self.task.entry.name)
+        return super().examples(subject, rows)
 
-def examples(
-    rows: list[Question],
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,
-    options: Options,
-) -> list[Example]:
-    """Render the first dev rows as worked examples."""
-    text = template.example or template.question
-    if options.cot:
-        text = template.example_cot or text
-    render = _renderer(text, template, task, subject, options, cue=template.cue)
-    convert = _script(options)
-    letters = task.entry.letters
-    if options.cot and not all(row.explanation for row in rows[: task.entry.dev_rows]):
-        _warn_of_missing_reasoning(task.entry.name)
-    found = []
-    for row in rows[: task.entry.dev_rows]:
-        answer = letters[row.answer]
-        if options.cot:
+    def example(self, subject: Subject, row: Question, number: int) -> Example:
+        """Render a question with its answer, in a chain of thought with its reasoning."""
+        text = self.template.example or self.template.question
+        answer = self._letters[row.answer]
+        if self.options.cot:
+            text = self.template.example_cot or text
             parts = {"reasoning": row.explanation, "answer": answer}
-            answer = convert(_substitute(template.answer_cot, parts))
-        choices = tuple(None if text is None else convert(text) for text in row.choices)
-        found.append(Example(render(convert(row.text), choices, letters), answer))
-    return found
+            answer = self._convert(fill(self.template.answer_cot, parts))
+        render = self._renderer(fill(text, {"number": str(number)}), subject, self.template.cue)
+        return Example(render(self._convert(row.text), self._converted(row.choices)), answer)
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts before which a response ends."""
+        if self.options.reasoning:
+            return ()
+        if self.options.cot:
+            return self.template.stop_cot
+        return self.template.stop if self._scaffold else ("\n",)
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens."""
+        if self.options.reasoning:
+            return base.REASONING_TOKENS
+        return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer against the right letter.
+
+        Example:
+            >>> from hkcanto_tasks.task import condition
+            >>> condition("hkcanto_law").judge("答案係B。", "B", ["旺角", "灣仔"]).values
+            {'acc': 1.0, 'unparsed_rate': 0.0}
+        """
+        options = zip(self._letters, sample.choices, strict=False)
+        reading = read_choice(answer, {key: text for key, text in options if text is not None})
+        letter = reading.letter
+        return Judgement(
+            values={"acc": float(letter == sample.target), "unparsed_rate": float(letter is None)},
+            answer=letter or "",
+            explanation=(
+                f"No letter could be read from the response ({reading.reason})."
+                if letter is None
+                else f"The response was read as {letter} ({reading.reason}); the answer is "
+                f"{sample.target}."
+            ),
+            details={"reason": reading.reason},
+        )
+
+    # ------------------------------------------------------------------ parts of the above
+
+    @property
+    def _letters(self) -> str:
+        return self.task.entry.letters
+
+    @property
+    def _language(self) -> str:
+        return str(self.options.prompt).removesuffix("+scaffold")
+
+    @property
+    def _scaffold(self) -> bool:
+        return str(self.options.prompt).endswith("+scaffold")
+
+    def _choices(self, record: Record) -> tuple[str | None, ...]:
+        columns = self.task.entry.columns.get("options", self._lettered(record))
+        if isinstance(columns, str) or len(columns) == 1:
+            cells = self._listed(record, columns if isinstance(columns, str) else columns[0])
+        else:
+            lacking = [name for name in columns if name.lower() not in record.cells]
+            absent = self.task.entry.blank_options == "absent" and len(lacking) < len(columns) - 1
+            if lacking and not absent:
+                raise record.problem(
+                    f"no column {', '.join(lacking)}; its columns are {', '.join(record.cells)}"
+                )
+            cells = [record.cells.get(name.lower()) for name in columns]
+        if len(cells) > len(self._letters):
+            raise record.problem(
+                f"{len(cells)} options, and the task has the letters {self._letters} alone: declare"
+                ' more of them, such as letters = "ABCDEFGHIJ"'
+            )
+        choices = [as_text(cell) for cell in cells] + [None] * (len(self._letters) - len(cells))
+        if self.task.entry.blank_options == "absent":
+            choices = [choice if choice and choice.strip() else None for choice in choices]
+        return tuple(choices)
+
+    def _lettered(self, record: Record) -> tuple[str, ...]:
+        """Return the columns of the task's letters; the row may fill those of no others."""
+        first, further = self._letters.lower(), self.COLUMNS["options"][len(self._letters) :]
+        return (*first, *(name for name in further if as_text(record.cells.get(name))))
+
+    def _listed(self, record: Record, column: str) -> list[object]:
+        """Return the options that are in one column, as a list or a mapping, also as JSON text."""
+        cell = record.find([column.lower()])
+        if isinstance(cell, str):
+            try:
+                cell = msgspec.json.decode(cell)
+            except msgspec.MsgspecError:
+                cell = None
+        if isinstance(cell, Mapping):
+            if isinstance(cell.get("text"), list):  # {"text": […], "label": […]}
+                return [*cell["text"]]
+            given = {str(key).strip().upper(): value for key, value in cell.items()}
+            if others := given.keys() - {*self._letters}:
+                raise record.problem(
+                    f"options {', '.join(sorted(others))}, and the task has the letters"
+                    f" {self._letters} alone"
+                )
+            return [given.get(letter) for letter in self._letters]
+        if isinstance(cell, list):
+            return cell
+        raise record.problem(f"no list or mapping of options in the column {column!r}")
+
+    def _answer(self, record: Record, choices: Sequence[str | None]) -> int:
+        columns = self.columns("answer")
+        cell = as_text(record.find(columns))
+        if cell is None:
+            raise record.problem(f"no answer in a column {' or '.join(columns)}")
+        there = [index for index, choice in enumerate(choices) if choice is not None]
+        named: list[int] = []
+        if self.task.entry.answer in ("letter", "letter_or_number"):
+            named = [index for index in there if self._letters[index] == _plain_letter(cell)]
+        elif self.task.entry.answer == "text":
+            named = [index for index in there if (choices[index] or "").strip() == cell.strip()]
+        if self.task.entry.answer in ("index", "number", "letter_or_number"):
+            first = 0 if self.task.entry.answer == "index" else 1
+            named += [index for index in there if str(index + first) == cell.strip()]
+        if len(named) != 1:
+            letters = ", ".join(self._letters[index] for index in there)
+            raise record.problem(
+                f"an answer that is none of its options {letters} (answers are given by "
+                f"{self.task.entry.answer}): {cell.strip()[:20]!r}"
+            )
+        return named[0]
+
+    def _fill(self, text: str, subject: Subject, **more: str) -> str:
+        values = {
+            **self.names(subject),
+            "sentence": self.task.entry.sentences.get(self._language, self.task.entry.sentence),
+            "scaffold": self.template.scaffold if self._scaffold else "",
+            **more,
+        }
+        return fill(text, values)
+
+    def _renderer(
+        self, text: str, subject: Subject, cue: str
+    ) -> Callable[[str, Sequence[str | None]], str]:
+        # What does not change from question to question is filled in and converted once.
+        filled = self._convert(self._fill(text, subject, cue=cue))
+
+        def render(question: str, choices: Sequence[str | None]) -> str:
+            lines = "\n".join(
+                f"{letter}. {choice}"
+                for letter, choice in zip(self._letters, choices, strict=False)
+                if choice is not None
+            )
+            return fill(filled, {"question": question, "options": lines})
+
+        return render
+
+    def _shuffled(self, row: Question, subject: Subject) -> Question:
+        seed = self.options.shuffle_choices
+        if not seed:
+            return row
+        there = [place for place, choice in enumerate(row.choices) if choice is not None]
+        moved = there.copy()
+        random.Random(f"{seed}/{subject.name}/{row.number}").shuffle(moved)
+        order = list(range(len(row.choices)))
+        for place, origin in zip(there, moved, strict=True):
+            order[place] = origin
+        return replace(
+            row, choices=tuple(row.choices[i] for i in order), answer=order.index(row.answer)
+        )
+
+    @cached_property
+    def _convert(self) -> Callable[[str], str]:
+        return _to_simplified() if self.options.script == "sc" else str
+
+    def _converted(self, choices: Sequence[str | None]) -> tuple[str | None, ...]:
+        return tuple(None if text is None else self._convert(text) for text in choices)
+
+    @cached_property
+    def _types(self) -> Callable[[str], tuple[str, ...]]:
+        entry = self.task.entry
+        patterns = {name: re.compile(pattern) for name, pattern in entry.types.items()}
+        coarse = {fine: name for name, fines in entry.coarse.items() for fine in fines}
+
+        def types(text: str) -> tuple[str, ...]:
+            name = next((name for name, each in patterns.items() if each.search(text)), None)
+            return tuple(each for each in (name, coarse.get(name or "")) if each)
+
+        return types
 
 
-def stop(template: PromptTemplate, options: Options) -> tuple[str, ...]:
-    """Return the texts before which a response ends."""
-    if options.reasoning:
-        return ()
-    if options.cot:
-        return template.stop_cot
-    return template.stop if options.prompt.endswith("+scaffold") else ("\n",)
-
-
-def max_tokens(options: Options) -> int:
-    """Return the longest response to ask for, in tokens."""
-    if options.reasoning:
-        return _REASONING_TOKENS
-    return _COT_TOKENS if options.cot or options.prompt.endswith("+scaffold") else _DIRECT_TOKENS
-
-
-def score(response: str, target: str, choices: Sequence[str | None]) -> Judgement:
-    """Judge a response against the right letter.
-
-    Example:
-        >>> score("答案係B。", "B", ["旺角", "灣仔"]).values
-        {'acc': 1.0, 'unparsed_rate': 0.0}
-    """
-    options = zip(_LETTERS, choices, strict=False)
-    letter = extract_choice(response, {key: text for key, text in options if text is not None})
-    return Judgement(
-        values={"acc": float(letter == target), "unparsed_rate": float(letter is None)},
-        answer=letter or "",
-        explanation=(
-            "No letter could be read from the response."
-            if letter is None
-            else f"The response was read as {letter}; the answer is {target}."
-        ),
-    )
+def _plain_letter(label: str) -> str:
+    """Return a label without what the releases got on it: Ď, full width, blanks, a full stop."""
+    plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")
+    return "".join(c for c in plain if not unicodedata.combining(c)).upper()
 
 
 @cache
@@ -247,83 +379,6 @@ def _warn_of_missing_reasoning(task: str) -> None:
     )
 
 
-def _letters(letters: str, choices: Sequence[str | None]) -> list[str]:
-    """Return the letters that have an option."""
-    return [letter for letter, choice in zip(letters, choices, strict=False) if choice is not None]
-
-
-def _plain_letter(label: str) -> str:
-    """Return a label without what the releases got on it: Ď, full width, blanks, a full stop."""
-    plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")
-    return "".join(c for c in plain if not unicodedata.combining(c)).upper()
-
-
-def _fill(
-    text: str,
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,
-    options: Options,
-    **more: str,
-) -> str:
-    language, _, scaffold = options.prompt.partition("+")
-    values = {
-        "sentence": task.entry.sentences.get(language, task.entry.sentence),
-        "subject": subject.shown or subject.stem.replace("_", " "),
-        "title": subject.title,
-        "chinese": subject.chinese,
-        "scaffold": template.scaffold if scaffold else "",
-        **more,
-    }
-    return _substitute(text, values)
-
-
-def _substitute(text: str, values: Mapping[str, str]) -> str:
-    # Not str.format: what is put in, and the rest of the text, may have braces of its own.
-    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), text)
-
-
-def _renderer(
-    text: str,
-    template: PromptTemplate,
-    task: NamedTask,
-    subject: Subject,
-    options: Options,
-    cue: str,
-) -> Callable[[str, Sequence[str | None], str], str]:
-    filled = _script(options)(_fill(text, template, task, subject, options, cue=cue))
-    parts = re.split(r"\{(question|options)\}", filled)
-
-    def render(question: str, choices: Sequence[str | None], letters: str) -> str:
-        lines = "\n".join(
-            f"{letter}. {choice}"
-            for letter, choice in zip(letters, choices, strict=False)
-            if choice is not None
-        )
-        values = {"question": question, "options": lines}
-        return "".join(values[part] if place % 2 else part for place, part in enumerate(parts))
-
-    return render
-
-
-def _shuffled(row: Question, subject: Subject, seed: int) -> Question:
-    if not seed:
-        return row
-    there = [place for place, choice in enumerate(row.choices) if choice is not None]
-    moved = there.copy()
-    random.Random(f"{seed}/{subject.name}/{row.number}").shuffle(moved)
-    order = list(range(len(row.choices)))
-    for place, origin in zip(there, moved, strict=True):
-        order[place] = origin
-    return replace(
-        row, choices=tuple(row.choices[i] for i in order), answer=order.index(row.answer)
-    )
-
-
-def _script(options: Options) -> Callable[[str], str]:
-    return _to_simplified() if options.script == "sc" else str
-
-
 @cache
 def _to_simplified() -> Callable[[str], str]:
     try:
@@ -332,16 +387,3 @@ def _to_simplified() -> Callable[[str], str]:
         raise OptionError("script=sc needs OpenCC: pip install opencc.") from error
     convert: Callable[[str], str] = opencc.OpenCC("hk2s").convert
     return convert
-
-
-def _types(entry: TaskEntry) -> Callable[[str], tuple[str, ...]]:
-    patterns = {name: re.compile(pattern) for name, pattern in entry.types.items()}
-    coarse: Mapping[str, tuple[str, ...]] = {
-        fine: (name,) for name, fines in entry.coarse.items() for fine in fines
-    }
-
-    def types(text: str) -> tuple[str, ...]:
-        name = next((name for name, pattern in patterns.items() if pattern.search(text)), None)
-        return () if name is None else (name, *coarse.get(name, ()))
-
-    return types

@@ -1,84 +1,101 @@
 """What the kinds have in common that ask the model for a text of its own."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
-import msgspec
-
-from hkcanto_metrics.cleaning import Cleaned
+from hkcanto_metrics.cleaning import Cleaned, clean_output
 from hkcanto_metrics.fluency import Fluency
 
-from ..catalogue import NamedTask, PromptTemplate, Subject
-from ..records import Example, Metric
+from ..averages import parts_of
+from ..catalogue import Subject
+from ..prompts import fill
+from ..records import Example, Judgement, Metric, Sample
+from . import base
 
 FLUENCY_METRICS = (
-    Metric("fluent", higher_is_better=True),
-    Metric("cantonese_ratio", pooled=True, higher_is_better=True),
-    Metric("degenerate"),
+    Metric(
+        "fluent",
+        "Fluent Cantonese",
+        "share",
+        True,
+        "Share of outputs without a loop and (almost) without words that only Written Chinese has.",
+    ),
+    Metric(
+        "cantonese_ratio",
+        "Cantonese features",
+        "share",
+        True,
+        "Cantonese features among all features of Cantonese and Written Chinese found.",
+        pooled=True,
+    ),
+    Metric("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
 )
 """The figures that every task has that asks for Cantonese."""
 
-_REASONING_TOKENS = 8192
+EMPTY = Metric("empty", "Empty", "share", False, "Share of outputs with nothing in them.")
+LENGTH = Metric(
+    "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
+)
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user can choose.
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A row of a release: a text, and perhaps what a person made of it.
 
     Attributes:
-        reasoning: Leave room for a reasoning block, and do not stop at what looks like a next item.
+        key: The release's number or name for it, or its place in the file, from 1.
+        source: The text to translate, to sum up, to classify or to answer.
+        target: What a person made of it.
+        category: What it is about.
     """
 
-    reasoning: bool = False
+    key: int | str
+    source: str
+    target: str = ""
+    category: str = ""
 
 
-def prompt(task: NamedTask, options: Options) -> str:  # noqa: ARG001
-    """Return the name of the benchmark's prompt."""
-    return task.entry.prompts["paper"]
+RowT = TypeVar("RowT", bound=Passage)
 
 
-def system(
-    template: PromptTemplate,
-    task: NamedTask,  # noqa: ARG001
-    subject: Subject,  # noqa: ARG001
-    shots: int,
-    options: Options,  # noqa: ARG001
-) -> str:
-    """Return the text in front of everything; without examples, one that does not refer to them."""
-    return template.system if shots or not template.zero_shot else template.zero_shot
+class Writing(base.Kind[RowT]):
+    """A text in, a text out. The template's place for it is `{source}`."""
 
+    REWRITES: ClassVar[bool] = True
+    """Whether the answer is the source in other words, with its labels and quotation marks."""
 
-def no_examples(
-    rows: list[Any],  # noqa: ARG001
-    template: PromptTemplate,  # noqa: ARG001
-    task: NamedTask,  # noqa: ARG001
-    subject: Subject,  # noqa: ARG001
-    options: Options,  # noqa: ARG001
-) -> list[Example]:
-    """Return no worked examples, for data without answers."""
-    return []
+    def samples(self, subject: Subject, rows: Sequence[RowT]) -> list[Sample]:
+        """Render the scored texts."""
+        return [
+            Sample(
+                id=self.id(subject, row.key),
+                question=fill(self.template.question, {"source": row.source}),
+                target=row.target,
+                source=row.source,
+                subject=subject.name,
+                category=row.category,
+                parts=parts_of(self.task, subject),
+            )
+            for row in rows
+        ]
 
+    def example(self, subject: Subject, row: RowT, number: int) -> Example | None:
+        """Render a text with what a person made of it; None where the prompt has no form for it."""
+        if self.template.example is None:
+            return None
+        values = {**self.names(subject), "number": str(number), "source": row.source}
+        return Example(fill(self.template.example, values), row.target)
 
-def stop(template: PromptTemplate, options: Options) -> tuple[str, ...]:
-    """Return the texts before which a response ends."""
-    return () if options.reasoning else template.stop
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Clean an answer and judge what is left of it."""
+        source = sample.source if self.REWRITES else ""
+        return self.judge(clean_output(answer, source=source), sample)
 
-
-def fill(text: str, **values: str) -> str:
-    """Put values in the places of a text.
-
-    Not `str.format`: what is put in, and the rest of the text, may have braces of its own.
-
-    Example:
-        >>> fill("Example {number}: {source}", source="{number}", number="1")
-        'Example 1: {number}'
-    """
-    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), text)
-
-
-def room(tokens: int, options: Options) -> int:
-    """Return the longest response to ask for, in tokens: more where the model reasons first."""
-    return _REASONING_TOKENS if options.reasoning else tokens
+    @abstractmethod
+    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+        """Judge a text that was cleaned."""
 
 
 def fluency_values(fluency: Fluency) -> dict[str, float]:
@@ -96,7 +113,7 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
     }
 
 
-def fluency_weights(fluency: Fluency) -> Mapping[str, float]:
+def fluency_weights(fluency: Fluency) -> dict[str, float]:
     """Return the number of features that `cantonese_ratio` was counted in."""
     return {"cantonese_ratio": fluency.cantonese_ratio.total}
 

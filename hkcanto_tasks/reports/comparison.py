@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
 
-from ..corpus import language_of
+from ..averages import weights
+from ..corpus_figures import language_of
 from ..errors import ComparisonError
-from ..records import Metric
+from ..records import Metric, Over
 from .evaluations import Evaluation
 from .figures import errors_of
 from .significance import (
@@ -148,8 +149,8 @@ class Comparison:
 
     @property
     def points(self) -> float:
-        """How many points a unit of the metric is: 100 for fractions, 1 for corpus figures."""
-        return 1 if self.metric.corpus else 100
+        """How many points a unit of the metric is: 100 for fractions, 1 for scores."""
+        return 1 if self.metric.unit == "score" else 100
 
     @property
     def sign(self) -> int:
@@ -389,7 +390,6 @@ def _by_parts(found: Comparison, paired: _Paired) -> Comparison:
     """Add what a comparison says of averages, categories, sets and subjects."""
     sizes = Counter(paired.subjects.tolist())
     subjects = [subject for subject in found.a.subjects if subject.name and sizes[subject.name]]
-    entry = found.a.named.entry
 
     def resampled(part: _Paired, *place: int) -> Floats:
         return part.resampled(found.resamples, [found.seed, *place])
@@ -411,46 +411,37 @@ def _by_parts(found: Comparison, paired: _Paired) -> Comparison:
     parts = {subject.name: paired.where(paired.subjects == subject.name) for subject in subjects}
     draws = {name: resampled(part, 0, i) for i, (name, part) in enumerate(parts.items())}
     by_subject = [_effect(name, part, draws[name], found.seed) for name, part in parts.items()]
-    by_category: dict[str, list[str]] = defaultdict(list)
-    for subject in subjects:
-        by_category[subject.category].append(subject.name)
+    categories = {
+        category: paired.where(
+            np.isin(paired.subjects, [each.name for each in subjects if each.category == category])
+        )
+        for category in dict.fromkeys(subject.category for subject in subjects if subject.category)
+    }
 
-    def mean_over(name: str, weights: Mapping[str, float]) -> Effect:
+    def mean_over(name: str, over: Over, part: _Paired) -> Effect:
         # Resampled within each subject: how many questions a subject has is no accident.
-        shares = {subject: weights.get(subject, 0) / size for subject, size in sizes.items()}
-        of_items = np.array([shares[subject] for subject in paired.subjects.tolist()])
-        part = paired.weighted(of_items).where(of_items > 0)
-        drawn = np.sum([weights[subject] * draws[subject] for subject in weights], axis=0)
-        return _effect(name, part, drawn, found.seed)
+        shares = np.array(weights(over, part.subjects.tolist(), found.a.how.categories))
+        drawn = np.sum(
+            [shares[part.subjects == own].sum() * draws[own] for own in np.unique(part.subjects)],
+            axis=0,
+        )
+        return _effect(name, part.weighted(shares), drawn, found.seed)
 
-    averages = []
-    if found.metric.name == "acc":
-        averages.append(mean_over("acc_macro", dict.fromkeys(parts, 1 / len(parts))))
-        if entry.average == "categories":
-            equal = {
-                name: 1 / (len(by_category) * len(names))
-                for names in by_category.values()
-                for name in names
-            }
-            averages.append(mean_over("acc_category_macro", equal))
-    if entry.average == "categories" and found.metric.name == "acc":
-        categories = _adjusted(
-            [
-                mean_over(category, dict.fromkeys(names, 1 / len(names)))
-                for category, names in by_category.items()
-            ]
+    averages = [
+        figure
+        for figure in found.a.how.figures
+        if figure.averages == found.metric.name and figure.over != "questions" and not figure.part
+    ]
+    if any(figure.over == "categories" for figure in averages):  # of the means over subjects
+        of_categories = _adjusted(
+            [mean_over(name, "subjects", part) for name, part in categories.items()]
         )
     else:
-        of_category = (
-            (category, paired.where(np.isin(paired.subjects, names)))
-            for category, names in by_category.items()
-            if category
-        )
-        categories = family(of_category, 2)
+        of_categories = family(categories.items(), 2)
     return replace(
         found,
-        averages=averages,
-        categories=categories,
+        averages=[mean_over(figure.name, figure.over, paired) for figure in averages],
+        categories=of_categories,
         sets=of_sets,
         subjects=_adjusted(by_subject),
     )
@@ -489,7 +480,7 @@ def _loss_bound(paired: _Paired, resampled: Floats, sign: int) -> tuple[float, s
 
 
 def _metric(evaluation: Evaluation, name: str | None) -> Metric:
-    name = name or evaluation.named.entry.headline
+    name = name or evaluation.headline.averages
     known = {metric.name: metric for metric in evaluation.metrics}
     if name not in known:
         raise ComparisonError(
@@ -505,6 +496,7 @@ def _pair(a: Evaluation, b: Evaluation, metric: Metric) -> _Paired:
         ComparisonError: There is a reason not to compare them.
     """
     _refuse_other_task_or_data(a, b)
+    refuse_other_version(a, b)
     places = _places(a, b)
     _refuse_other_questions(a, b, *places)
     if metric.corpus:
@@ -588,8 +580,10 @@ def _pair_of_corpora(
 
 
 def _sets(side: Evaluation, places: NDArray[np.intp]) -> Mapping[str, NDArray[np.bool_]]:
-    names = dict.fromkeys(name for groups in side.items.groups for name in groups)
-    return {name: side.items.of_group(name)[places] for name in names}
+    """Return the parts of the task that are no categories or subjects."""
+    others = {each for subject in side.named.subjects for each in (subject.name, subject.category)}
+    names = dict.fromkeys(name for parts in side.items.parts for name in parts)
+    return {name: side.items.of_part(name)[places] for name in names if name not in others}
 
 
 def _values(side: Evaluation, metric: Metric) -> Floats:
@@ -613,6 +607,20 @@ def _refuse_other_task_or_data(a: Evaluation, b: Evaluation) -> None:
             f"{_file(a)} ran on the data {a.data} and {_file(b)} on {b.data}, so the same id may "
             "stand for another question (local-… is the content of files that are not the "
             "recorded ones). Run both on the same files."
+        )
+
+
+def refuse_other_version(a: Evaluation, b: Evaluation) -> None:
+    """Refuse to compare two versions of a task.
+
+    Raises:
+        ComparisonError: They are of two.
+    """
+    if a.version != b.version:
+        raise ComparisonError(
+            f"{_file(a)} is of version {a.version} of {a.task} and {_file(b)} of version "
+            f"{b.version}: prompts, scoring or averages differ (v: in the signatures). Run both "
+            "with the same version of hkcanto."
         )
 
 

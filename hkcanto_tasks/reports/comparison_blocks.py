@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from .analyses.presentation import chart, condition_title, short_name, title_of
+from .analyses.presentation import chart, condition_title, short_name
 from .blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from .comparison import Comparison, Effect, PairwiseComparison
 from .evaluations import Evaluation
@@ -10,8 +10,6 @@ from .evaluations import Evaluation
 SIGNIFICANT = 0.05
 
 _ROW = 18  # pixels
-_AVERAGES = {"": "All items", "acc_macro": "Mean over subjects"}
-_AVERAGES["acc_category_macro"] = "Mean over categories"
 
 
 def blocks(comparison: Comparison | PairwiseComparison) -> Sequence[Section]:
@@ -39,7 +37,7 @@ def verdict(comparison: Comparison) -> str:
     """
     name_a, name_b = _names([comparison.a, comparison.b])
     effect = comparison.overall
-    metric = title_of(comparison.metric.name)
+    metric = comparison.metric.title
     scale = comparison.points * comparison.sign
     gain = effect.difference * scale
     low, high = sorted((effect.low * scale, effect.high * scale))
@@ -171,8 +169,7 @@ def _overview(comparison: Comparison, name: str) -> Table:
             f" Its p-value by bootstrap, as sacreBLEU computes it, is {by_bootstrap:.2g}. Wins and "
             "losses are of sentence scores."
         )
-    title = title_of(comparison.metric.name)
-    return _table(comparison, title, effects, f"compare_{name}", intervals)
+    return _table(comparison, comparison.metric.title, effects, f"compare_{name}", intervals)
 
 
 def _adjusted(effects: Sequence[Effect]) -> str:
@@ -229,10 +226,12 @@ def _table(
 
 
 def _title(comparison: Comparison, effect: Effect) -> str:
-    if effect.name in _AVERAGES:
-        return _AVERAGES[effect.name]
+    if not effect.name:
+        return "All items"
+    if effect.name in comparison.a.figures:
+        return comparison.a.figures[effect.name].title
     titles = {subject.name: subject.title for subject in comparison.a.named.subjects}
-    return titles.get(effect.name) or title_of(effect.name)
+    return titles.get(effect.name) or comparison.a.title_of(effect.name)
 
 
 def _chart(comparison: Comparison) -> Chart:
@@ -283,8 +282,8 @@ def _pairwise(compared: PairwiseComparison) -> Section:
     first = compared.evaluations[0]
     names = _names(compared.evaluations)
     comparisons = list(compared.comparisons.values())
-    metric = comparisons[0].metric.name
-    name = short_name("pairwise", first.task, first.condition, metric)
+    metric = comparisons[0].metric
+    name = short_name("pairwise", first.task, first.condition, metric.name)
     found: list[Block] = [
         *_remarks(compared.evaluations, max(one.unscored for one in comparisons)),
         _matrix(compared, names, name),
@@ -298,7 +297,7 @@ def _pairwise(compared: PairwiseComparison) -> Section:
         for (i, j), one in compared.comparisons.items()
     ]
     caption = f"{_adjusted([one.overall for one in comparisons])} Wins are the second's."
-    found.append(Table(f"{title_of(metric)}, pair by pair", columns, rows, caption, f"{name}_list"))
+    found.append(Table(f"{metric.title}, pair by pair", columns, rows, caption, f"{name}_list"))
     found += [
         Note(gate_verdict(one), "info" if one.gate.passed else "warning")
         for one in comparisons

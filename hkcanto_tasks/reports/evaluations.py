@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue import NamedTask, Subject, find_task
-from ..corpus import Pair
-from ..kinds import Kind, kinds
+from ..catalogue import NamedTask, Subject
+from ..corpus_figures import Pair
 from ..records import Metric
+from ..task import Condition, condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Items:
     Attributes:
         ids: Stable ids, such as `hkmmlu/hk_law/3`. An id occurs once per epoch.
         subjects: The subject's name; empty for a task without subjects.
-        groups: Further sets of items that each belongs to, such as `hk_specific`.
+        parts: The parts of the task that each belongs to, such as its category or `hk_specific`.
         values: Metric → the value that the harness logged for each item; NaN where it logged none.
-            Corpus metrics have no values here.
+            Corpus metrics and averages have no values here.
         weights: Pooled metric → the length of each item's reference.
         clusters: Items with the same number are not independent: epochs of one item, or questions
             on one passage.
@@ -60,7 +60,7 @@ class Items:
 
     ids: Sequence[str]
     subjects: Sequence[str]
-    groups: Sequence[tuple[str, ...]]
+    parts: Sequence[tuple[str, ...]]
     values: Mapping[str, NDArray[np.float64]]
     weights: Mapping[str, NDArray[np.float64]]
     clusters: NDArray[np.int64]
@@ -79,18 +79,20 @@ class Items:
 
     def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which items are of some subjects: a mask over the items."""
-        known, codes = self._subject_codes
+        known, codes = self.subject_codes
         chosen = np.isin(known, list(names))
         return chosen[codes]
 
     @cached_property
-    def _subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
+    def subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
+        """The subjects that there are, and the place of each item's among them."""
         known, codes = np.unique(np.asarray(self.subjects, dtype=np.str_), return_inverse=True)
         return known, codes
 
-    def of_group(self, name: str) -> NDArray[np.bool_]:
-        """Return which items belong to a further set, such as `hk_specific`: a mask."""
-        return np.fromiter((name in groups for groups in self.groups), np.bool_, len(self))
+    def of_part(self, name: str) -> NDArray[np.bool_]:
+        """Return which items belong to a part, such as `hk_specific` or a subject: a mask."""
+        own = np.fromiter((name in parts for parts in self.parts), np.bool_, len(self))
+        return own | self.of_subjects([name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +107,13 @@ class Evaluation:
         shots: Worked examples in the prompt.
         options: Options of the kind that the signature names, such as `prompt` → `paper`.
         data: Which data: a pinned revision, `sample`, or `local-…`.
-        signature: The signature, with the task's name instead of a single subject's.
+        version: Of the task: figures of two versions are not comparable.
+        signature: The signature, with the task's name instead of a part's.
         created: When it was run.
         sources: The files that it was read from.
         items: What the model did.
-        reported: (scope, metric) → the figure that the harness itself reports. The scope is empty
-            for the whole task, else a subject's name, or `category:…` for one of its categories.
+        reported: (subjects, figure) → what the harness itself reports of them; no subjects stand
+            for all.
         notes: What a reader should know, such as `judged by openai/gpt-4o`.
         length_unit: What the lengths count: `characters`, or `tokens` of a tokenizer.
     """
@@ -122,28 +125,44 @@ class Evaluation:
     shots: int
     options: Mapping[str, str]
     data: str
+    version: str
     signature: str
     created: datetime
     sources: tuple[Path, ...]
     items: Items
-    reported: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     length_unit: str = "characters"
 
     @cached_property
-    def named(self) -> NamedTask:
-        """What the task's name stands for in the catalogue."""
-        return find_task(self.task)
+    def how(self) -> Condition:
+        """The task and variant, all of it, with their figures."""
+        return condition(self.task)
 
     @property
-    def kind(self) -> Kind:
-        """The module that scored it."""
-        return kinds()[self.named.entry.kind]
+    def named(self) -> NamedTask:
+        """What the task's name stands for in the catalogue."""
+        return self.how.task
 
     @property
     def metrics(self) -> Sequence[Metric]:
-        """The figures of its kind, headline first."""
-        return self.kind.METRICS
+        """The figures of its kind, without averages over parts of it."""
+        return self.how.kind.METRICS
+
+    @cached_property
+    def figures(self) -> Mapping[str, Metric]:
+        """The figures of its task by name, the headline first."""
+        return {figure.name: figure for figure in self.how.figures}
+
+    @property
+    def headline(self) -> Metric:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.how.figures[0]
+
+    def title_of(self, part: str) -> str:
+        """Return what people call a part of the task, such as a category."""
+        of_part = self.figures.get(f"acc_{part}")
+        return of_part.title if of_part else part
 
     @cached_property
     def subjects(self) -> Sequence[Subject]:
@@ -158,21 +177,21 @@ class Evaluation:
 
     @property
     def expected(self) -> int:
-        """How many items the condition asks for."""
+        """How many items the condition asks for, as far as the catalogue knows."""
         return sum(map(self._expected, self.named.subjects))
 
     def _expected(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""
-        entry = self.named.entry
-        # Worked examples that are taken from the test file are not scored.
-        withheld = entry.shots if entry.files.get("dev") == entry.files["test"] else 0
-        size = int(self.options.get("size", 0))
-        return min(subject.rows - withheld, size or subject.rows)
+        if not subject.rows:
+            pairs = zip(self.items.ids, self.items.subjects, strict=True)
+            return max(1, len({name for name, own in pairs if own == subject.name}))
+        scored = subject.rows - self.named.entry.examples_from_test
+        return min(scored, int(self.options.get("size", 0)) or scored)
 
     @cached_property
     def condition(self) -> str:
         """How it was run, for people: the shots, and the options that are not the default."""
-        defaults = self.kind.Options()
+        defaults = self.how.kind.Options()
         variant = self.named.variant
         of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
         chosen = [
@@ -186,7 +205,7 @@ class Evaluation:
     def comparable_as(self) -> Hashable:
         """Equal for evaluations that differ in nothing but the model: task, condition and data."""
         data = "local" if self.is_local else self.data
-        return self.task, self.shots, frozenset(self.options.items()), data
+        return self.task, self.version, self.shots, frozenset(self.options.items()), data
 
     @property
     def is_local(self) -> bool:

@@ -17,8 +17,8 @@ from hkcanto_metrics.script import is_han
 from ..catalogue import benchmarks as all_benchmarks
 from ..catalogue import find_benchmark, find_task
 from ..errors import HKCantoError, NetworkUnavailable, OptionError
-from ..loading import load_task
-from .analyses.presentation import cell, chart, headline, headline_metric, legend, task_title
+from ..task import load_task
+from .analyses.presentation import cell, chart, headline, legend, task_title
 from .blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from .evaluations import Evaluation
 from .figures import Figure
@@ -234,7 +234,7 @@ def _unit(points: Sequence[_Point]) -> str:
 def _same_questions(row: FertilityRow, evaluation: Evaluation) -> bool:
     task, named = find_task(row.task), evaluation.named
     return (
-        headline_metric(evaluation).startswith("acc")
+        evaluation.headline.averages == "acc"
         and (row.data == "sample") == evaluation.is_sample
         and (task.entry.name, task.subjects) == (named.entry.name, named.subjects)
         and task.variant.script == named.variant.script

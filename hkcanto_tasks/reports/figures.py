@@ -4,13 +4,14 @@ Items that are not independent (epochs of one item, questions on one passage) co
 (Miller 2024, "Adding Error Bars to Evals", section 2.2).
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corpus import corpus_errors, corpus_scores, language_of
+from ..averages import weights
+from ..corpus_figures import corpus_errors, corpus_scores, language_of
+from ..records import Over
 from .evaluations import Evaluation
 
 Mask = NDArray[np.bool_]
@@ -35,14 +36,13 @@ class Figure:
     items: int
 
 
-def figure(evaluation: Evaluation, metric: str, where: Mask | None = None) -> Figure | None:
+def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figure | None:
     """Return a figure of an evaluation, or of a part of its items.
 
     Args:
         evaluation: What was run.
-        metric: A metric of its kind (`acc`, `cer`, `bleu`); `acc_macro`, the mean over subjects;
-            `acc_category_macro`, the mean over categories of the mean over subjects; or `acc_` and
-            a set of items (`acc_hk_specific`, `acc_homophone`).
+        name: A figure of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a
+            judge.
         where: Which items count; all of them without it.
 
     Returns:
@@ -53,22 +53,22 @@ def figure(evaluation: Evaluation, metric: str, where: Mask | None = None) -> Fi
     """
     items = evaluation.items
     mask = np.ones(len(items), np.bool_) if where is None else where
-    if metric in _AVERAGES:
-        return _macro(evaluation, mask, by_category=metric == "acc_category_macro")
-    known = {known.name: known for known in evaluation.metrics}
-    if metric in known and known[metric].corpus:
-        return _corpus(evaluation, metric, mask)
-    if metric not in known and metric.startswith("acc_"):
-        mask = mask & items.of_group(metric.removeprefix("acc_"))
-        metric = "acc"
-    if metric not in items.values:
+    known = evaluation.figures.get(name)
+    if known and known.corpus:
+        return _corpus(evaluation, name, mask)
+    if known and known.part:
+        mask = mask & items.of_part(known.part)
+    of_items = items.values.get(known.averages if known else name)
+    if of_items is None:
         return None
-    mask = mask & ~np.isnan(items.values[metric])
-    values, clusters = items.values[metric][mask], items.clusters[mask]
-    if not len(values):
+    mask = mask & ~np.isnan(of_items)
+    if not mask.any():
         return None
-    if metric in items.weights:
-        return _pooled(values, items.weights[metric][mask], clusters)
+    values, clusters = of_items[mask], items.clusters[mask]
+    if known and known.pooled and name in items.weights:
+        return _pooled(values, items.weights[name][mask], clusters)
+    if known and known.over != "questions":
+        return _of_strata(evaluation, values, mask, known.over)
     return mean_figure(values, clusters)
 
 
@@ -119,33 +119,24 @@ def errors_of(rates: _Floats, weights: _Floats) -> _Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def _macro(evaluation: Evaluation, mask: Mask, *, by_category: bool) -> Figure | None:
-    """Mean over subjects, or over categories of that.
+def _of_strata(evaluation: Evaluation, values: _Floats, mask: Mask, over: Over) -> Figure:
+    """Return an average in which subjects or categories count alike.
 
     Its interval is put together from the subjects' own (MOVER; Zou, Huang, Zhang 2009, "A note on
     confidence interval estimation for a linear function of binomial proportions").
     """
-    items = evaluation.items
-    if "acc" not in items.values:
-        return None
-    mask = mask & ~np.isnan(items.values["acc"])
-    of_category: dict[str, list[Figure]] = defaultdict(list)
-    for subject in evaluation.subjects:
-        own = mask & items.of_subjects([subject.name])
-        if own.any():
-            found = mean_figure(items.values["acc"][own], items.clusters[own])
-            of_category[subject.category if by_category else ""].append(found)
-    if not of_category:
-        return None
-    mean, below, above = 0.0, 0.0, 0.0
-    for figures in of_category.values():
-        weight = 1 / (len(of_category) * len(figures))
-        for found in figures:
-            low, high = (found.value if end is None else end for end in (found.low, found.high))
-            mean += weight * found.value
-            below += (weight * (found.value - low)) ** 2
-            above += (weight * (high - found.value)) ** 2
-    return Figure(mean, mean - below**0.5, mean + above**0.5, int(mask.sum()))
+    names, codes = evaluation.items.subject_codes
+    codes, clusters = codes[mask], evaluation.items.clusters[mask]
+    shares = np.array(weights(over, names[codes].tolist(), evaluation.how.categories))
+    below = above = 0.0
+    for subject in np.unique(codes):
+        own = codes == subject
+        found, share = mean_figure(values[own], clusters[own]), shares[own].sum()
+        low, high = (found.value if end is None else end for end in (found.low, found.high))
+        below += (share * (found.value - low)) ** 2
+        above += (share * (high - found.value)) ** 2
+    mean = float(shares @ values)
+    return Figure(mean, mean - below**0.5, mean + above**0.5, len(values))
 
 
 def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
@@ -176,6 +167,3 @@ def _normal(
         return Figure(value, None, None, items)
     low, high = max(floor, value - _Z * error), min(ceiling, value + _Z * error)
     return Figure(value, low, high, items)
-
-
-_AVERAGES = ("acc_macro", "acc_category_macro")

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from math import hypot
 
 from ..errors import ComparisonError
-from .analyses.presentation import cell, condition_title, headline_metric, is_corpus, title_of
+from ..records import Metric
+from .analyses.presentation import as_share, cell, condition_title, figure_title
 from .blocks import Cell, Column, Note, Row, Section, Table
+from .comparison import refuse_other_version
 from .evaluations import Evaluation
 from .figures import Figure, figure
 
@@ -51,9 +53,11 @@ def compare_independent(a: Evaluation, b: Evaluation, metric: str | None = None)
     """
     if a.named.entry != b.named.entry:
         raise ComparisonError(f"{a.task} and {b.task} are different tasks: give runs of the same.")
-    name = metric or headline_metric(a)
-    rows = [row for row in (_row(title, name, a, b, part) for title, part in _parts(a)) if row]
-    if not rows:
+    refuse_other_version(a, b)
+    name = metric or a.headline.name
+    known = a.figures.get(name)
+    rows = [row for title, part in _parts(a) if known and (row := _row(title, known, a, b, part))]
+    if not known or not rows:
         raise ComparisonError(f"{a.task}: no figure {name!r} in both {a.label} and {b.label}.")
     how = [condition_title(each) for each in (a, b)]
     caption = (
@@ -72,7 +76,7 @@ def compare_independent(a: Evaluation, b: Evaluation, metric: str | None = None)
         "warning",
     )
     short = f"independent-{a.task}-{name}".replace("_", "-")
-    table = Table(title_of(name), columns, rows, caption, short.replace("-", "_"))
+    table = Table(figure_title(a, known), columns, rows, caption, short.replace("-", "_"))
     return Section(
         f"{a.named.entry.title}: {b.label} against {a.label}", [note, table], short, is_summary=True
     )
@@ -82,10 +86,10 @@ def _parts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     yield "All items", ""
     categories = dict.fromkeys(subject.category for subject in evaluation.named.subjects)
     if len(categories) > 1:
-        yield from ((title_of(category), category) for category in categories)
+        yield from ((evaluation.title_of(category), category) for category in categories)
 
 
-def _row(title: str, metric: str, a: Evaluation, b: Evaluation, category: str) -> Row | None:
+def _row(title: str, metric: Metric, a: Evaluation, b: Evaluation, category: str) -> Row | None:
     found = [_figure(side, metric, category) for side in (a, b)]
     if found[0] is None or found[1] is None:
         return None
@@ -93,10 +97,6 @@ def _row(title: str, metric: str, a: Evaluation, b: Evaluation, category: str) -
     return Row([Cell(title), *cells])
 
 
-def _figure(side: Evaluation, metric: str, category: str) -> Figure | None:
+def _figure(side: Evaluation, metric: Metric, category: str) -> Figure | None:
     names = [subject.name for subject in side.subjects if category in ("", subject.category)]
-    found = figure(side, metric, side.items.of_subjects(names))
-    if found is None or not is_corpus(side, metric):
-        return found
-    low, high = (None if end is None else end / 100 for end in (found.low, found.high))
-    return Figure(found.value / 100, low, high, found.items)
+    return as_share(figure(side, metric.name, side.items.of_subjects(names)), metric)

@@ -1,7 +1,7 @@
-"""The papers' tables of scores: data files in `hkcanto_tasks/published`, checked when read.
+"""The papers' tables of scores: data files in `published/` of a benchmark, checked when read.
 
-Each benchmark has a TOML file that declares its tables, and each table a CSV file with the cells as
-printed. An empty cell is missing in the paper, or cannot be read from its text with certainty.
+`tables.toml` declares them, and each table has a CSV file with the cells as printed. An empty cell
+is missing in the paper, or cannot be read from its text with certainty.
 """
 
 import csv
@@ -15,11 +15,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import NamedTask, Subject, find_benchmark, find_task, named_tasks
+from ..catalogue import NamedTask, Subject, benchmarks, find_benchmark, find_task, named_tasks
 from ..errors import CatalogueError
-from ..kinds import kinds
-
-PUBLISHED = Path(__file__).parent.parent / "published"
+from ..task import condition
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 
@@ -147,7 +145,6 @@ class PublishedTable:
         return next(row for row in self.rows if row.model == model)
 
 
-@cache
 def published_tables() -> tuple[PublishedTable, ...]:
     """Return every published table, by benchmark and number.
 
@@ -155,11 +152,12 @@ def published_tables() -> tuple[PublishedTable, ...]:
         CatalogueError: A data file is wrong.
 
     Example:
-        >>> table = next(table for table in published_tables() if table.name == "hkcanto_eval_7")
+        >>> table = next(table for table in published_tables() if table.name == "hkcanto_7")
         >>> table.source, table.row("Human").values["Average"]
         ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
     """
-    return tuple(table for path in sorted(PUBLISHED.glob("*.toml")) for table in read_tables(path))
+    paths = (Path(benchmark.home) / "published" / "tables.toml" for benchmark in benchmarks())
+    return tuple(table for path in paths if path.is_file() for table in read_tables(path))
 
 
 def tables_of(task: str) -> tuple[PublishedTable, ...]:
@@ -173,7 +171,7 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
 
     Example:
         >>> [table.name for table in tables_of("hkcanto_g2p")]
-        ['hkcanto_eval_3']
+        ['hkcanto_3']
         >>> [table.name for table in tables_of("tmmluplus_gen_economics_sc")]
         ['tmmluplus_4']
     """
@@ -189,12 +187,13 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
     )
 
 
+@cache
 def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     """Read and check the tables of one benchmark.
 
     Args:
-        path: A TOML file in the form of `published/hkcanto_eval.toml`. The cells of its table 1 are
-            beside it, in `hkcanto_eval_1.csv`.
+        path: A TOML file in the form of `benchmarks/hkcanto/published/tables.toml`. The cells of
+            its table 1 are beside it, in `1.csv`.
 
     Raises:
         CatalogueError: A file contradicts itself or the catalogue; the message says where.
@@ -202,16 +201,18 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{path.name}: {error}. Mend this entry.") from error
+        raise CatalogueError(f"{_short(path)}: {error}. Mend this entry.") from error
     find_benchmark(file.benchmark)
     tables = []
     for table in file.tables:
-        name = "_".join(filter(None, (path.stem, str(table.number), table.part)))
+        number = "_".join(filter(None, (str(table.number), table.part)))
         for problem in _problems(table):
-            raise CatalogueError(f"{path.name}, table {table.number}: {problem}. Mend this entry.")
+            raise CatalogueError(
+                f"{_short(path)}, table {table.number}: {problem}. Mend this entry."
+            )
         tables.append(
             PublishedTable(
-                name=name,
+                name=f"{file.benchmark}_{number}",
                 benchmark=file.benchmark,
                 source=f"{file.paper}, Table {table.number}",
                 title=table.title,
@@ -219,10 +220,15 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
                 protocol=table.protocol.strip(),
                 transposed=table.transposed,
                 columns=table.columns,
-                rows=tuple(_rows(path.with_name(f"{name}.csv"), table)),
+                rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
             )
         )
     return tuple(tables)
+
+
+def _short(path: Path) -> str:
+    """A file's path from the folder of its benchmark on."""
+    return "/".join(path.parts[-3:])
 
 
 def _problems(table: _Table) -> Iterator[str]:
@@ -245,14 +251,11 @@ def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]
         yield f"has tasks that do not exist: {sorted(unknown)}"
         return
     for task in column.named:
-        metrics = {metric.name: metric for metric in kinds()[task.entry.kind].METRICS}
-        sets = {group for subject in task.subjects for group in subject.groups}
-        sets |= {*task.entry.types, *task.entry.coarse, "macro", "category_macro"}
-        known = {*metrics, *(f"acc_{name}" for name in sets if "acc" in metrics)}
-        of_corpus = column.metric in metrics and metrics[column.metric].corpus
+        known = {figure.name: figure for figure in condition(task.name).figures}
+        is_score = column.metric in known and known[column.metric].unit == "score"
         if not column.unmeasured and column.metric not in known:
             yield f"has a metric {column.metric!r} that {task.name} does not have"
-        elif (column.unit == "score") != of_corpus:
+        elif (column.unit == "score") != is_score:
             yield f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
         if not column.subjects_of(task):
             yield (
@@ -262,7 +265,7 @@ def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]
 
 
 def _rows(path: Path, table: _Table) -> Iterator[PublishedRow]:
-    where = f"{path.name}, table {table.number}"
+    where = f"{_short(path)}, table {table.number}"
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):

@@ -1,16 +1,7 @@
 """What Inspect finds through our entry point."""
 
 from .judges import judged_summary, judged_translation
-from .metrics import (
-    category_macro,
-    category_means,
-    corpus_figures,
-    pooled_rate,
-    pooled_stderr,
-    subject_macro,
-    subject_means,
-    subset_means,
-)
+from .metrics import figures, table
 from .models import rule_based
 from .scorers import judged
 from .tasks import (
@@ -18,6 +9,7 @@ from .tasks import (
     dse,
     fluency,
     g2p,
+    hkcanto,
     hkmmlu,
     hkmmlu_translation,
     law,
@@ -25,6 +17,7 @@ from .tasks import (
     orthography,
     phonology,
     professional,
+    run,
     sentiment,
     summarization,
     tmmluplus,
@@ -32,13 +25,12 @@ from .tasks import (
 )
 
 __all__ = [
-    "category_macro",
-    "category_means",
-    "corpus_figures",
     "cultural",
     "dse",
+    "figures",
     "fluency",
     "g2p",
+    "hkcanto",
     "hkmmlu",
     "hkmmlu_translation",
     "judged",
@@ -48,15 +40,12 @@ __all__ = [
     "mmlu",
     "orthography",
     "phonology",
-    "pooled_rate",
-    "pooled_stderr",
     "professional",
     "rule_based",
+    "run",
     "sentiment",
-    "subject_macro",
-    "subject_means",
-    "subset_means",
     "summarization",
+    "table",
     "tmmluplus",
     "translation",
 ]

@@ -1,150 +1,119 @@
-"""Inspect metrics: corpus rates, and the averages and subsets that the papers report."""
+"""The Inspect metrics: all figures of a task, by the names that they have in lm-eval, too."""
 
-from collections import defaultdict
-from statistics import fmean
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from hkcanto_metrics.translation import Language
-from hkcanto_tasks.corpus import Pair, corpus_errors, corpus_scores
+from hkcanto_tasks.averages import average, of_columns, standard_error
+from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.corpus_figures import Pair, corpus_errors, corpus_scores, language_of
+from hkcanto_tasks.records import Metric as Figure
+from hkcanto_tasks.task import Condition, condition
 
 
-def _rates_and_weights(scores: list[SampleScore], name: str) -> tuple[list[float], list[float]]:
-    rates = [score.score.as_float() for score in scores]
+@metric(name="figures")
+def figures(
+    task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
+) -> Metric:
+    """The figures of a task's table: the headline first, and its standard error.
+
+    Args:
+        task: The task's name in lm-eval.
+        options: The options of its kind.
+        subjects: Its subjects; all of them without it.
+    """
+    how = condition(task, subjects or (), **(options or {}))
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        if scores and "pair" not in (scores[0].score.metadata or {}):
+            return {}  # a judge's scores, to which Inspect applies a task's metrics, too
+        headline, *others = how.table
+        found = {
+            headline.name: _value(how, headline, scores),
+            f"{headline.name}_stderr": _error(how, headline, scores),
+        }
+        for figure in others:
+            found[figure.name] = _value(how, figure, scores)
+        return found
+
+    return compute
+
+
+@metric(name="table")
+def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = None) -> Metric:
+    """The averages of a benchmark over several tasks, and the columns that they are of.
+
+    Args:
+        benchmark: The benchmark's name.
+        tasks: The tasks in its averages.
+        options: The options of their kind.
+    """
+    conditions = {task: condition(task, **(options or {})) for task in tasks}
+    every = sorted(find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1)
+    pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        headlines = {}
+        for task, how in conditions.items():
+            own = [each for each in scores if _about(each)["task"] == task]
+            headlines[task] = _value(how, how.table[0], own)
+        columns = {task: value for task, value in headlines.items() if task not in pooled}
+        unparsed = [_values(each)["unparsed_rate"] for each in scores]
+        return {
+            **{of.name: of_columns(of, headlines) for of in every},
+            **columns,
+            "unparsed_rate": average(unparsed),
+        }
+
+    return compute
+
+
+def _value(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
+    if figure.corpus:
+        pairs = _pairs(scores)
+        return corpus_scores(pairs, language_of(how.task))[figure.name] if pairs else nan
+    if figure.pooled:
+        rates, weights = _rates_and_weights(scores, figure.name)
+        total = sum(weights)
+        if not total:
+            return 0.0 if scores else nan
+        return sum(rate * weight for rate, weight in zip(rates, weights, strict=True)) / total
+    values, subjects = _items(figure, scores)
+    return average(values, figure.over, subjects, how.categories)
+
+
+def _error(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
+    if figure.corpus:
+        pairs = _pairs(scores)
+        found = corpus_errors(pairs, language_of(how.task)) if pairs else None
+        return found[figure.name].standard_error if found else nan
+    values, subjects = _items(figure, scores)
+    return standard_error(values, figure.over, subjects, how.categories)
+
+
+def _items(figure: Figure, scores: Sequence[SampleScore]) -> tuple[list[float], list[str]]:
+    """The values of the items that a figure is of, and their subjects."""
+    own = [each for each in scores if not figure.part or figure.part in _about(each)["parts"]]
+    values = [_values(each)[figure.averages] for each in own]
+    return values, [_about(each)["subject"] for each in own]
+
+
+def _rates_and_weights(scores: Sequence[SampleScore], name: str) -> tuple[list[float], list[float]]:
+    rates = [_values(score)[name] for score in scores]
     weights = [float((score.score.metadata or {})["weights"][name]) for score in scores]
     return rates, weights
 
 
-@metric(name="rate")
-def pooled_rate(name: str) -> Metric:
-    """Errors of the whole corpus over its reference length.
-
-    Args:
-        name: Which of the score's weights holds the reference length.
-    """
-
-    def compute(scores: list[SampleScore]) -> float:
-        rates, weights = _rates_and_weights(scores, name)
-        total = sum(weights)
-        if not total:
-            return 0.0
-        return sum(rate * weight for rate, weight in zip(rates, weights, strict=True)) / total
-
-    return compute
+def _pairs(scores: Sequence[SampleScore]) -> list[Pair]:
+    every = ((score.score.metadata or {}).get("pair") for score in scores)
+    return [Pair(**pair) for pair in every if pair]
 
 
-@metric(name="stderr")
-def pooled_stderr(name: str) -> Metric:
-    """Standard error of `pooled_rate`, by linearising the ratio (Cochran 1977, section 6.4).
-
-    Args:
-        name: Which of the score's weights holds the reference length.
-    """
-
-    def compute(scores: list[SampleScore]) -> float:
-        rates, weights = _rates_and_weights(scores, name)
-        count, total = len(rates), sum(weights)
-        if count < 2 or not total:
-            return 0.0
-        pooled = sum(rate * weight for rate, weight in zip(rates, weights, strict=True)) / total
-        squares = sum(
-            ((rate - pooled) * weight) ** 2 for rate, weight in zip(rates, weights, strict=True)
-        )
-        return float((squares * count / (count - 1)) ** 0.5 / total)
-
-    return compute
+def _about(score: SampleScore) -> Mapping[str, Any]:
+    return score.sample_metadata or {}
 
 
-def _means(scores: list[SampleScore], key: str) -> dict[str, float]:
-    """Mean over the samples of each value that their metadata has for a key, or of each in it."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for score in scores:
-        value = (score.sample_metadata or {})[key]
-        for name in value if isinstance(value, list) else [value]:
-            groups[name].append(score.score.as_float())
-    return {name: fmean(values) for name, values in groups.items()}
-
-
-@metric(name="category_macro")
-def category_macro() -> Metric:
-    """Mean over categories of the mean over their subjects (TMMLU+, Table 2)."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        of_subject = {
-            (score.sample_metadata or {})["subject"]: (score.sample_metadata or {})["category"]
-            for score in scores
-        }
-        categories: dict[str, list[float]] = defaultdict(list)
-        for subject, value in _means(scores, "subject").items():
-            categories[of_subject[subject]].append(value)
-        return fmean(map(fmean, categories.values())) if categories else 0.0
-
-    return compute
-
-
-@metric(name="subject_macro")
-def subject_macro() -> Metric:
-    """Mean over subjects of their means (HKCanto-Eval's cultural average, Table 7)."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return fmean(_means(scores, "subject").values()) if scores else 0.0
-
-    return compute
-
-
-@metric(name="subset")
-def subset_means() -> Metric:
-    """Mean over each set of questions that the paper reports, such as `hk_specific`."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _means(scores, "groups")
-
-    return compute
-
-
-@metric(name="category")
-def category_means() -> Metric:
-    """Mean over the questions of each category."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _means(scores, "category")
-
-    return compute
-
-
-@metric(name="subject")
-def subject_means() -> Metric:
-    """Mean over the questions of each subject."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _means(scores, "subject")
-
-    return compute
-
-
-@metric(name="corpus")
-def corpus_figures(names: list[str], language: Language) -> Metric:
-    """Figures of the whole corpus, such as BLEU, with bootstrap standard errors.
-
-    Args:
-        names: Which of `hkcanto_metrics.score_translation`'s figures.
-        language: By which units texts are compared.
-    """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        pairs = [
-            Pair(**score.score.metadata["pair"])
-            for score in scores
-            if score.score.metadata and "pair" in score.score.metadata
-        ]
-        if not pairs:
-            return {}
-        values = corpus_scores(pairs, language)
-        errors = corpus_errors(pairs, language)
-        figures: dict[str, float] = {}
-        for name in names:
-            figures[name] = values[name]
-            figures[f"{name}_stderr"] = errors[name].standard_error
-        return figures
-
-    return compute
+def _values(score: SampleScore) -> Mapping[str, Any]:
+    return score.score.as_dict()

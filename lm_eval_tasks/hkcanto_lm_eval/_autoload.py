@@ -169,6 +169,9 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
         if call.arguments["include_defaults"]:
             user = list(given) if isinstance(given, list | tuple) else [given] if given else []
             call.arguments["include_path"] = with_our_folder([builtin, *user], builtin)[1:]
+        import hkcanto_lm_eval
+
+        hkcanto_lm_eval.run_metadata = dict(call.arguments.get("metadata") or {})
         initialize(*call.args, **call.kwargs)
         self.include_path = given
 
@@ -176,7 +179,11 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
 
 
 def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
-    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not."""
+    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not.
+
+    Behind ours comes a folder of the tasks that ours has no file for, such as those of benchmarks
+    from outside.
+    """
     try:
         from pathlib import Path
 
@@ -184,12 +191,32 @@ def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
 
         ours = Path(task_path())
         present = [Path(folder).resolve() for folder in folders]
-        if builtin.resolve() in present and ours.resolve() not in present:
+        if builtin.resolve() in present:
             behind = present.index(builtin.resolve()) + 1
-            return [*folders[:behind], ours, *folders[behind:]]
+            if ours.resolve() not in present:
+                folders = [*folders[:behind], ours, *folders[behind:]]
+                behind += 1
+            written = [each for each in written_folder() if Path(each).resolve() not in present]
+            folders = [*folders[:behind], *written, *folders[behind:]]
     except Exception:
         log_failure("lm_eval.tasks")
     return folders
+
+
+def written_folder() -> "list[Folder]":
+    """Return the folder of the tasks for which no file ships, written now if it is not there.
+
+    A benchmark from outside that is wrong is said so, and does not keep ours from running.
+    """
+    try:
+        from hkcanto_lm_eval.generate import write_others
+
+        return [write_others()]
+    except Exception as error:
+        import logging
+
+        logging.getLogger("hkcanto").warning("Benchmarks from outside are left out: %s", error)
+    return []
 
 
 def register_model(_: "ModuleType") -> None:

@@ -1,15 +1,34 @@
 """Write the task files of lm-eval from the catalogue: `python -m hkcanto_lm_eval.generate`.
 
-They are kept in the repository, for `lm_eval ls tasks` and for people who look there; a test fails
-when they are stale.
+Those of our own tasks are kept in the repository, for `lm_eval ls tasks` and for people who look
+there; a test fails when they are stale. Those of benchmarks from outside are written when lm-eval
+starts.
 """
 
-from collections.abc import Iterator
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import yaml
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import Benchmark, NamedTask, Subject, benchmarks, named_tasks
-from hkcanto_tasks.kinds import kinds
+from hkcanto_tasks import __version__
+from hkcanto_tasks.catalogue import (
+    BENCHMARKS,
+    Average,
+    Benchmark,
+    NamedTask,
+    benchmarks,
+    named_tasks,
+)
+from hkcanto_tasks.errors import HKCantoError
+from hkcanto_tasks.task import condition, load_task
+
+from .config import shown
 
 _HEAD = "# Made by `python -m hkcanto_lm_eval.generate` from the catalogue; do not edit.\n"
 # lm-eval 0.4.11 finds a class only in a file beside the YAML.
@@ -22,96 +41,183 @@ from hkcanto_lm_eval.task import CatalogueTask
 __all__ = ["CatalogueTask"]
 '''
 )
-_VERSION = "metadata:\n  version: 1.0\n"
 
 
 def main() -> None:
-    """Write all files anew; what the catalogue no longer has is removed."""
+    """Write the files of our own tasks anew; what the catalogue no longer has is removed."""
     folder = Path(task_path())
+    made = files()
     for old in folder.glob("*/*"):
-        if old.suffix in (".py", ".yaml"):
+        if old.suffix in (".py", ".yaml") and old.relative_to(folder).as_posix() not in made:
             old.unlink()
-    for name, text in files().items():
+    _write(folder, made)
+
+
+def files() -> dict[str, str]:
+    """Return path below `tasks/` → text, for the files that are kept in the repository."""
+    own = [benchmark for benchmark in benchmarks() if Path(benchmark.home).parent == BENCHMARKS]
+    made: dict[str, str] = {}
+    for benchmark in own:
+        made |= _files(benchmark, written=False)
+    return made
+
+
+def write_others() -> Path:
+    """Write the files of the tasks that the repository has none for, and return their folder.
+
+    It is in the user's cache, under a name made of what is in it: where it exists, nothing is done.
+
+    Raises:
+        CatalogueError: A benchmark from outside is wrong.
+    """
+    own = {Path(benchmark.home) for benchmark in benchmarks()}
+    made: dict[str, str] = {}
+    for benchmark in benchmarks():
+        made |= _files(benchmark, written=True)
+    key = hashlib.sha256(repr((__version__, sorted(own), made)).encode()).hexdigest()[:12]
+    from hkcanto_tasks.data.downloads import cache_folder
+
+    for parent in (cache_folder(), Path(tempfile.gettempdir()) / f"hkcanto-{os.getuid()}"):
+        folder = parent / "lm_eval_tasks" / key
+        if folder.is_dir():
+            return folder
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            staging = Path(tempfile.mkdtemp(dir=folder.parent))
+            _write(staging, made)
+            staging.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster
+                continue
+        return folder
+    raise HKCantoError(
+        f"no folder for lm-eval's task files: neither {cache_folder()} nor {tempfile.gettempdir()} "
+        "can be written to. Set HKCANTO_CACHE to one that can."
+    )
+
+
+def _write(folder: Path, made: Mapping[str, str]) -> None:
+    for name, text in made.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def files() -> dict[str, str]:
-    """Return path below `tasks/` → text of every file."""
-    made: dict[str, str] = {}
-    for benchmark in benchmarks():
-        made[f"{benchmark.name}/task.py"] = _CLASS
-        if benchmark.averages:
-            made[f"{benchmark.name}/{benchmark.name}.yaml"] = _whole(benchmark)
+def _files(benchmark: Benchmark, *, written: bool) -> dict[str, str]:
+    """The files of a benchmark that are kept in the repository, or that are written at start."""
+    from_outside = Path(benchmark.home).parent != BENCHMARKS
+    texts: dict[str, str] = {}
     for task in named_tasks().values():
-        texts = _groups(task) if task.is_group else [(task.name, _task(task))]
-        made |= {f"{task.benchmark.name}/{name}.yaml": text for name, text in texts}
-    return made
+        if task.benchmark is not benchmark:
+            continue
+        main = task.scope == "task"
+        kept = not from_outside and (task.scope != "subject" or task.entry.subject_files)
+        # Variants of a single subject or part are `subjects` of the variant's main task.
+        if kept != written and (main or not task.variant.suffix):
+            texts[task.name] = _main(task) if main else _task(task)
+        if main and not task.variant.suffix and len(task.subjects) > 1 and from_outside == written:
+            texts[f"{task.name}_by_subject"] = _by_subject(task)
+    if benchmark.averages and from_outside == written:
+        texts[benchmark.name] = _whole(benchmark)
+        texts |= {of.name: _pooled(of, benchmark) for of in _pooled_columns(benchmark)}
+    made = {f"{benchmark.name}/{name}.yaml": text for name, text in texts.items()}
+    return {f"{benchmark.name}/task.py": _CLASS, **made} if made else {}
 
 
-def _task(task: NamedTask) -> str:
-    kind = "multiple_choice" if task.variant.scoring == "loglikelihood" else "generate_until"
-    return (
-        f"{_HEAD}task: {task.name}\n"
-        "class: !function task.CatalogueTask\n"
-        f"output_type: {kind}\n{_VERSION}"
-    )
+def _task(task: NamedTask, more: Mapping[str, Any] | None = None) -> str:
+    """A task; its output type is what `lm_eval ls tasks` prints."""
+    likelihood = task.variant.scoring == "loglikelihood"
+    kind = {"output_type": "multiple_choice" if likelihood else "generate_until"}
+    version = {"metadata": {"version": task.entry.version}}
+    named = f"task: {task.name}\nclass: !function task.CatalogueTask\n"
+    return _HEAD + named + _dump({**(more or kind), **version})
 
 
-def _groups(task: NamedTask) -> Iterator[tuple[str, str]]:
-    """The group of a task, those of its categories, and those of its further sets."""
-    sets: dict[str, list[Subject]] = {}
-    for subject in task.subjects:
-        for name in (subject.category, *subject.groups):
-            if name:
-                sets.setdefault(name, []).append(subject)
-    categories = list(dict.fromkeys(s.category for s in task.subjects if s.category))
-    by_subject = {"categories": "acc_category_macro", "subjects": "acc_macro"}
-    headline = by_subject.get(task.entry.average)
-    subsets = [f"acc_{name}" for name in sets if name not in categories]
-    metrics = {
-        **({headline: False} if headline else {}),
-        "acc": True,
-        "acc_macro": False,
-        **dict.fromkeys([*subsets, "unparsed_rate"], True),
-    }
-    members = [_name(task, name) for name in categories] or _leaves(task, task.subjects)
-    yield task.name, _group(task.name, members, metrics)
-    for name, subjects in sets.items():
-        leaves = _leaves(task, tuple(subjects))
-        of_set = {"acc": True, "acc_macro": False, "unparsed_rate": True}
-        yield _name(task, name), _group(_name(task, name), leaves, of_set)
+def _main(task: NamedTask) -> str:
+    return _task(task, shown(condition(task.name))) + _sample_prompt(task)
+
+
+def _sample_prompt(task: NamedTask) -> str:
+    """The prompt of one item of the sample data, as comments."""
+    with patch.dict(os.environ, HKCANTO_DATA="sample"):
+        try:
+            loaded = load_task(task.name)
+            prompt = loaded.prompt(loaded.samples[0], task.shots).text()
+        except HKCantoError:  # a benchmark from outside may have no sample
+            return ""
+    lines = "".join(f"#   {line}".rstrip() + "\n" for line in prompt.split("\n"))
+    item = loaded.samples[0].id
+    return f"# One prompt, on the item {item} of the sample data, which is ours:\n#\n{lines}"
+
+
+def _by_subject(task: NamedTask) -> str:
+    members = [f"{task.entry.name}_{subject.name}" for subject in task.subjects]
+    group = {"group": f"{task.name}_by_subject", "task": members}
+    return _group(group, {"acc": True, "unparsed_rate": True}, task.entry.version)
 
 
 def _whole(benchmark: Benchmark) -> str:
-    tasks = named_tasks()
-    in_averages = [
-        name for average in benchmark.averages for column in average.columns for name in column
-    ]
-    others = [entry.name for entry in benchmark.tasks]
-    members = [name for name in dict.fromkeys([*in_averages, *others]) if name in tasks]
-    averages = {average.name: False for average in benchmark.averages}
-    return _group(benchmark.name, members, {**averages, "unparsed_rate": True})
+    """The group of a benchmark: its averages over tasks, and all of its tasks."""
+    pooled = {name: of.name for of in _pooled_columns(benchmark) for name in of.columns[0]}
+    averages = [of for of in benchmark.averages if len(of.columns) > 1]
+    averaged = [name for of in averages for column in of.columns for name in column]
+    members: dict[str, Any] = {}
+    for name in [*averaged, *(entry.name for entry in benchmark.tasks)]:
+        group = pooled.get(name)
+        if group:
+            members[group] = group
+        else:
+            members[name] = _member(name, benchmark) if name in averaged else name
+    group_of = {"group": benchmark.name, "task": list(members.values())}
+    version = max(entry.version for entry in benchmark.tasks)
+    return _group(group_of, {of.name: False for of in averages}, version)
 
 
-def _name(task: NamedTask, part: str) -> str:
-    return "_".join(filter(None, (task.entry.name, part, task.variant.suffix)))
+def _pooled_columns(benchmark: Benchmark) -> Iterator[Average]:
+    return (of for of in benchmark.averages if len(of.columns) == 1)
 
 
-def _leaves(task: NamedTask, subjects: tuple[Subject, ...]) -> list[str]:
-    return [_name(task, subject.name) for subject in subjects]
+def _pooled(of: Average, benchmark: Benchmark) -> str:
+    group = {"group": of.name, "task": [_member(name, benchmark) for name in of.columns[0]]}
+    version = max(entry.version for entry in benchmark.tasks)
+    return _group(group, {"acc": True}, version)
 
 
-def _group(name: str, members: list[str], metrics: dict[str, bool]) -> str:
-    """A group; each metric is averaged over questions, or else over the leaves."""
-    listed = "".join(f"  - {member}\n" for member in members)
-    aggregated = "".join(
-        f"  - metric: {metric}\n    aggregation: mean\n    weight_by_size: {str(by_size).lower()}\n"
+def _member(name: str, benchmark: Benchmark) -> dict[str, Any]:
+    return {"task": name, "metadata": {"part_of": benchmark.name}}
+
+
+def _group(group: Mapping[str, Any], metrics: Mapping[str, bool], version: int) -> str:
+    """A group; each metric is averaged over questions, or else over its tasks."""
+    aggregated = [
+        {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}
         for metric, by_size in metrics.items()
+    ]
+    more = {"aggregate_metric_list": aggregated, "metadata": {"version": version}}
+    return _HEAD + _dump({**group, **more})
+
+
+class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
+    """Texts of several lines as blocks, and lists indented."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:  # noqa: ARG002
+        return super().increase_indent(flow, False)
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text.strip() else '"' if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def _dump(mapping: Mapping[str, Any]) -> str:
+    text: str = yaml.dump(
+        dict(mapping), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1000
     )
-    return f"{_HEAD}group: {name}\ntask:\n{listed}aggregate_metric_list:\n{aggregated}{_VERSION}"
+    return text
 
 
 if __name__ == "__main__":
     main()
-    print(f"{len(files())} files in {task_path()} ({', '.join(kinds())})")  # noqa: T201
+    print(f"{len(files())} files in {task_path()}")  # noqa: T201

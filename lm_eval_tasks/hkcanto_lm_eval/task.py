@@ -1,36 +1,74 @@
 """The lm-eval task: a `ConfigurableTask` whose configuration and data come from the catalogue.
 
-A YAML file in `tasks/` names a task of the catalogue; any key that it adds overrides the
-catalogue's, as in any lm-eval task. Prompts, scoring and data are those of the Inspect task of the
-same name.
+A YAML file in `tasks/` names a task of the catalogue and shows what it does; a key in which another
+file differs from it overrides the catalogue's, as in any lm-eval task. Prompts, scoring and data
+are those of the Inspect task of the same name.
 """
 
+import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-import datasets
 from lm_eval.api.metrics import mean
 from lm_eval.api.task import ConfigurableTask
 
+import hkcanto_lm_eval
 from hkcanto_metrics.rates import pool_rates
-from hkcanto_tasks.catalogue import NamedTask, find_task
-from hkcanto_tasks.corpus import corpus_scores, language_of, metric_signatures, pair_of
+from hkcanto_tasks.averages import average, share
+from hkcanto_tasks.catalogue import Average, benchmarks
+from hkcanto_tasks.corpus_figures import corpus_scores, language_of, metric_signatures, pair_of
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.kinds import kinds
-from hkcanto_tasks.loading import Condition, LoadedTask, condition, load_task
 from hkcanto_tasks.records import Metric
+from hkcanto_tasks.task import LoadedTask, condition, load_task
+
+from .config import configuration, shown
+from .options import run_options
 
 _OPENED_REASONING = re.compile(r"<(?:think|thinking|thought|reasoning)>\s*$")
 
 
+class Placed(float):
+    """An item's value that knows its subject, for averages in which subjects count alike.
+
+    lm-eval hands an aggregation nothing but the items' values. In a log it is a plain number.
+
+    >>> Placed.of(1.0, "hk_law").subject
+    'hk_law'
+    """
+
+    subject: str
+
+    @classmethod
+    def of(cls, value: float, subject: str) -> "Placed":
+        """Make a value with its subject."""
+        placed = cls(value)
+        placed.subject = subject
+        return placed
+
+
+class Docs(list[dict[str, Any]]):
+    """The documents, as lm-eval asks for them: each a fresh dictionary, as from a `Dataset`.
+
+    Attributes:
+        features: The keys of a document.
+    """
+
+    def __init__(self, docs: Sequence[dict[str, Any]]) -> None:
+        super().__init__(docs)
+        self.features = dict.fromkeys(docs[0] if docs else ())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (dict(doc) for doc in super().__iter__())
+
+
 class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of the catalogue in lm-eval.
+    """A task of the catalogue in lm-eval: one condition, with all of its subjects.
 
     `--metadata '{"…": …}'`, or `metadata:` in YAML, sets the options of its kind (see
-    `hkcanto_tasks.kinds`), such as `examples` and `prompt`, and `shots`, which is `--num_fewshot`
-    for those who keep all options in one place.
+    `hkcanto_tasks.kinds`), such as `examples` and `prompt`; `subjects`; and `shots`, which is
+    `--num_fewshot` for those who keep all options in one place.
     """
 
     loaded: LoadedTask
@@ -38,24 +76,33 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any]) -> None:
         given = {key: value for key, value in config.items() if key != "class"}
         name = given.setdefault("dataset_name", given["task"])
-        metadata = given.get("metadata") or {}
-        how = condition(name, **_options(name, metadata))
-        shots = {"num_fewshot": int(metadata["shots"])} if "shots" in metadata else {}
-        super().__init__(config={**_catalogue_config(how), **shots, **given})
-        self._system = cache(self.loaded.system)
+        # lm-eval 0.4.11 does not hand its --metadata to a task with a class.
+        metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
+        shots, subjects, options = run_options(name, metadata)
+        self._load = {"subjects": subjects, **options}
+        how = condition(name, subjects, **options)
+        self._part_of = metadata.pop("part_of", "")
+        plain = shown(condition(name))
+        overridden = {key: value for key, value in given.items() if plain.get(key) != value}
+        overridden["metadata"] = {**metadata, "version": how.task.entry.version}
+        chosen = {} if shots is None else {"num_fewshot": shots}
+        super().__init__(config={**configuration(how), **chosen, **overridden})
         if not self.loaded.samples:
-            self.dataset["test"] = self.dataset["test"].select([])
+            self.dataset["test"] = Docs([])
 
     def download(self, *_: Any, **__: Any) -> None:
         """Load the data; lm-eval calls this when it makes the task."""
-        name, metadata = self.config.dataset_name, self.config.metadata or {}
-        self.loaded = load_task(name, allow_absent=True, **_options(name, metadata))
-        if self.loaded.revision == "sample":
-            self.config.task_alias = f"{self.config.task_alias or self.config.task} (sample data)"
+        self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._load)
+        if self.loaded.title != self.loaded.task.name:
+            title = self.loaded.title.removeprefix(self.loaded.task.name)
+            self.config.task_alias = f"{self.config.task_alias or self.config.task}{title}"
         letters = self.loaded.task.entry.letters
-        rows: list[dict[str, Any]] = [
+        docs = [
             {
                 "id": sample.id,
+                "subject": sample.subject,
+                "category": sample.category,
+                "parts": list(sample.parts),
                 "question": sample.question,
                 "choices": list(sample.choices),
                 "letters": [
@@ -63,29 +110,25 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                     for letter, choice in zip(letters, sample.choices, strict=False)
                     if choice is not None
                 ],
-                "groups": list(sample.groups),
+                "source": sample.source,
                 "target": sample.target,
             }
             for sample in self.loaded.samples
         ]
-        examples = [
-            {"question": example.question, "target": example.answer, "letters": list(letters)}
-            for of_subject in self.loaded.examples.values()
-            for example in of_subject
-        ]
-        # Making a task, lm-eval looks at its first row, even if the data lacks the subject.
-        self.dataset = {"test": datasets.Dataset.from_list(rows or [_NO_ROW]), "examples": examples}
+        # While lm-eval makes a task it looks at its first row, even if the data has none for it.
+        self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": self._examples("", 0)}
 
     def fewshot_context(
         self, doc: Mapping[str, Any], num_fewshot: int, *args: Any, **kwargs: Any
     ) -> Any:
-        """Build the prompt; its first sentence may depend on the number of worked examples.
+        """Build the prompt, with the worked examples and the first sentence of its subject.
 
         Raises:
-            OptionError: Log-likelihood of letters behind a chat template that opens a reasoning
-                block would score the block's first words.
+            OptionError: There are fewer worked examples; or log-likelihood of letters behind a chat
+                template that opens a reasoning block would score the block's first words.
         """
-        system = self._system(self.loaded.task.subjects[0].name, num_fewshot)
+        system, examples = self._fewshot(doc["subject"], num_fewshot)
+        self.sampler.replace_df(examples)
         context = super().fewshot_context({**doc, "system": system}, num_fewshot, *args, **kwargs)
         if self.OUTPUT_TYPE == "multiple_choice" and _OPENED_REASONING.search(context):
             raise OptionError(
@@ -108,45 +151,135 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         """Apply the filters to the responses, if there are any."""
         return super().apply_filters() if self._instances else None
 
-    def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Score one response: metric name → value, or for a corpus figure the pair of texts."""
+    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Score one response: figure → value, or for a corpus figure the pair of texts.
+
+        A figure that the item has no part in is None. What was read from the response is put into
+        the document, which lm-eval writes into its samples.
+        """
         if "bypass" in self._metric_fn_list:  # --predict_only
             return {"bypass": 999}
         response = results[0]
         if self.OUTPUT_TYPE == "multiple_choice":
             likelihoods = [likelihood for likelihood, _ in results]
             response = doc["letters"][likelihoods.index(max(likelihoods))]
-        judgement = self.loaded.condition.judge(response, doc["target"], doc["choices"])
-        pair = pair_of(judgement)
-        corpus = {metric.name: pair for metric in self.loaded.metrics() if metric.corpus}
-        return corpus | self.loaded.values(doc["groups"], judgement)
+        how = self.loaded.condition
+        judgement = how.judge(response, doc["target"], doc["choices"], doc["source"])
+        doc["judgement"] = {
+            "answer": judgement.answer,
+            "values": dict(judgement.values),
+            "weights": dict(judgement.weights),
+            **judgement.details,
+        }
+        values: dict[str, Any] = {}
+        for name, (figure, _) in self._figures.items():
+            if figure.corpus:
+                values[name] = pair_of(judgement)
+            elif figure.part and figure.part not in doc["parts"]:
+                values[name] = None
+            elif figure.over == "questions":
+                values[name] = judgement.values[figure.averages]
+            else:
+                values[name] = Placed.of(judgement.values[figure.averages], doc["subject"])
+        return values
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
-        """Return metric name → how items become the task's value."""
-        ours = {m.name: _aggregation(m, self.loaded.task) for m in self.loaded.metrics()}
-        return {**ours, **super().aggregation()}
+        """Return figure → how items become the task's value."""
+        ours = {name: aggregate for name, (_, aggregate) in self._figures.items()}
+        return {**super().aggregation(), **ours}
 
-    def higher_is_better(self) -> dict[str, bool]:
-        """Return metric name → which way is good."""
-        ours = {metric.name: metric.higher_is_better for metric in self.loaded.metrics()}
-        return {**ours, **super().higher_is_better()}
+    def higher_is_better(self) -> dict[str, bool | None]:
+        """Return figure → which way is good."""
+        ours = {name: figure.higher_is_better for name, (figure, _) in self._figures.items()}
+        return {**super().higher_is_better(), **ours}
 
     def dump_config(self) -> dict[str, Any]:
         """Return the configuration that lm-eval writes beside the results, with the signature."""
         config: dict[str, Any] = super().dump_config()
         signature = self.loaded.signature(shots=self.config.num_fewshot or 0)
         config["metadata"] = {**(config.get("metadata") or {}), "signature": signature}
-        if any(metric.corpus for metric in self.loaded.metrics()):
+        if any(figure.corpus for figure in self.loaded.condition.table):
             config["metadata"]["metric_signatures"] = metric_signatures(self.loaded.task)
         return config
+
+    @cached_property
+    def _figures(self) -> dict[str, tuple[Metric, Callable[[Any], float]]]:
+        """Row of the table → its figure, and how it is computed."""
+        headline, *others = self.loaded.condition.table
+        figures = {figure.name: figure for figure in (headline, *others)}
+        if (printed := self.loaded.task.entry.printed) and self.loaded.task.scope == "task":
+            figures[printed] = headline
+        made = {name: (figure, self._aggregation(figure)) for name, figure in figures.items()}
+        for of in self._averages:
+            made[of.name] = (headline, self._part(of, made[headline.name][1]))
+        return made
+
+    def _aggregation(self, figure: Metric) -> Callable[[Any], float]:
+        if figure.corpus:
+            language = language_of(self.loaded.task)
+            return lambda pairs: corpus_scores(pairs, language)[figure.name]
+        if figure.pooled:
+            return pool_rates
+        if figure.over == "questions" and not figure.part:
+            known: Callable[[Any], float] = mean  # which lm-eval knows the standard error of
+            return known
+        categories = self.loaded.condition.categories
+
+        def aggregate(items: Sequence[Placed | float | None]) -> float:
+            values = [item for item in items if item is not None]
+            subjects = [getattr(item, "subject", "") for item in values]
+            return average(values, figure.over, subjects, categories)
+
+        return aggregate
+
+    @property
+    def _averages(self) -> Sequence[Average]:
+        """The averages over several tasks, on a complete release, of the group that it runs in."""
+        task = self.loaded.task
+        complete = len(self.loaded.present) == len(task.entry.subjects)
+        if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
+            return ()
+        return [of for of in averages_over(task.benchmark.averages) if task.whole in _tasks(of)]
+
+    def _part(self, of: Average, aggregate: Callable[[Any], float]) -> Callable[[Any], float]:
+        """What a group's plain mean over its tasks makes the average: lm-eval knows no other."""
+        factor = len(_tasks(of)) * share(of, self.loaded.task.whole)
+        return lambda items: factor * aggregate(items)
+
+    def _examples(self, subject: str, shots: int) -> list[dict[str, Any]]:
+        letters = list(self.loaded.task.entry.letters)
+        return [
+            {"question": example.question, "target": example.answer, "letters": letters}
+            for example in (self.loaded.shots(subject, shots) if shots else ())
+        ]
+
+    def _fewshot(self, subject: str, shots: int) -> tuple[str, list[dict[str, Any]]]:
+        key = subject, shots
+        if key not in self._prepared:
+            self._prepared[key] = self.loaded.system(*key), self._examples(*key)
+        return self._prepared[key]
+
+    @cached_property
+    def _prepared(self) -> dict[tuple[str, int], tuple[str, list[dict[str, Any]]]]:
+        return {}
+
+
+def averages_over(every: Sequence[Average]) -> list[Average]:
+    """Return the averages of several columns; one with a single column is a group of its own."""
+    return [of for of in every if len(of.columns) > 1]
+
+
+def _tasks(of: Average) -> list[str]:
+    return [name for column in of.columns for name in column]
 
 
 _NO_ROW: dict[str, Any] = {
     "id": "",
+    "subject": "",
     "question": "",
     "choices": ["", ""],
     "letters": ["A", "B"],
-    "groups": [],
+    "source": "",
     "target": "A",
 }
 
@@ -160,53 +293,13 @@ class _NoInstances(list[Any]):
         return self
 
 
-def _aggregation(metric: Metric, task: NamedTask) -> Callable[[Any], float]:
-    if metric.corpus:
-        language = language_of(task)
-        return lambda pairs: corpus_scores(pairs, language)[metric.name]
-    return pool_rates if metric.pooled else mean
+class _WithoutParts(logging.Filter):
+    """Drop lm-eval's warning that a task has no part in an average of its group: few have."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        averages = [of for benchmark in benchmarks() for of in averages_over(benchmark.averages)]
+        return not any(f"metric '{of.name}," in message for of in averages)
 
 
-def _options(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick the options of a task's kind out of the metadata, where lm-eval has its own, too."""
-    fields = kinds()[find_task(name).entry.kind].Options.__struct_fields__
-    return {key: value for key, value in metadata.items() if key in fields}
-
-
-def _catalogue_config(how: Condition) -> dict[str, Any]:
-    template = how.template
-    config: dict[str, Any] = {
-        "dataset_path": "hkcanto",
-        "test_split": "test",
-        "fewshot_split": "examples",
-        "fewshot_config": {"sampler": "first_n"},
-        # lm-eval lets --num_fewshot change any number but an explicit 0.
-        "num_fewshot": how.task.shots if how.task.variant.shots == 0 else how.task.shots or None,
-        "description": "system",
-        "doc_to_text": "question",
-        "doc_to_target": "target",
-        "target_delimiter": template.answer_separator,
-        "fewshot_delimiter": template.example_separator,
-        # Any value keeps lm-eval from looking the metrics' names up on the hub.
-        "process_results": "process_results",
-        "metric_list": [
-            {
-                "metric": metric.name,
-                "aggregation": _aggregation(metric, how.task)
-                if metric.pooled or metric.corpus
-                else "mean",
-                "higher_is_better": metric.higher_is_better,
-            }
-            for metric in how.kind.METRICS
-        ],
-    }
-    if how.task.variant.scoring == "loglikelihood":
-        return config | {"output_type": "multiple_choice", "doc_to_choice": "letters"}
-    return config | {
-        "output_type": "generate_until",
-        "generation_kwargs": {
-            "until": list(how.stop),
-            "max_gen_toks": how.max_tokens,
-            "do_sample": False,
-        },
-    }
+logging.getLogger("lm_eval.api.group").addFilter(_WithoutParts())

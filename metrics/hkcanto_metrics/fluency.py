@@ -31,7 +31,7 @@ from hkcanto_metrics.script import simplified_share, to_traditional
 
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 MIN_CANTONESE_RATIO = 0.9
-"""Least share of Cantonese features in a text with SWC features (benchmarks/calibrate_fluency.py).
+"""Least share of Cantonese features in a text with SWC features (performance/calibrate_fluency.py).
 
 Not 1, because the detector's SWC features are words that Cantonese may have too, such as 把 in
 一把遮: 11 of the 20 Cantonese articles and talks in HKCanto-Eval have some.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Language = Literal["zh", "en"]
 
 SCORES = ("bleu", "chrf", "meteor", "rouge_l", "mean")
-RATES = ("wrong_script_rate", "empty_rate", "copy_rate")
+RATES = ("wrong_script", "empty", "copied_source")
 # DeepSeek-V3 from Cantonese to Mandarin: (57.4 + 79.0 + 80.2) / 3 = 72.2 (HKMMLU, Table 2).
 _AVERAGED = ("bleu", "meteor", "rouge_l")
 _NORMALIZED = "_normalized"
@@ -72,22 +72,20 @@ def score_translation(
         hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).
         references: One reference for each.
         language: Of the references: ``zh`` for Cantonese and Written Chinese, or ``en``.
-        sources: What was translated; only ``copy_rate`` needs it.
+        sources: What was translated; only ``copied_source`` needs it.
 
     Returns:
         ``bleu``, ``chrf``, ``meteor``, ``rouge_l`` and ``mean`` (of BLEU, METEOR and ROUGE-L, as in
         HKMMLU's Table 2), from 0 to 100; the same with ``_normalized`` after the name, with all
         characters folded to one script (`hkcanto_metrics.script.fold_script`); and from 0 to 1,
-        ``wrong_script_rate``: share of outputs that are mostly in the other script than the
-        references, or in English mostly in Chinese characters; ``empty_rate``: share of outputs
-        with nothing but white space; ``copy_rate``: share of outputs that repeat the source, but
-        for script, case and punctuation, where the reference does not.
+        ``wrong_script``: share of outputs for which `is_wrong_script` holds; ``empty``: share of
+        outputs with nothing but white space; ``copied_source``: share for which `is_copy` holds.
 
     Raises:
         ValueError: There is nothing to score, the numbers differ, or a reference is empty.
 
     >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
-    >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script_rate")]
+    >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script")]
     [42.9, 100.0, 1.0]
     """
     rows = _rows(hypotheses, references, language, sources)
@@ -116,6 +114,46 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
     rows = _rows([hypothesis], [reference], language)
     figures = _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
     return {name: value for name, value in figures.items() if name not in RATES}
+
+
+def is_wrong_script(hypothesis: str, reference: str) -> bool:
+    """Return whether most of a translation is in another script than its reference.
+
+    Args:
+        hypothesis: The translation.
+        reference: The reference. Without Chinese characters, any other script than theirs is right;
+            without a character that tells Simplified from Traditional, either is.
+
+    >>> is_wrong_script("这里没有人", "這裡沒有人"), is_wrong_script("人", "這裡沒有人")
+    (True, False)
+    """
+    if not any(map(is_han, reference)):
+        letters = [character for character in hypothesis if character.isalpha()]
+        return sum(map(is_han, letters)) > len(letters) / 2
+    if "none" in (script_of(hypothesis), script_of(reference)):
+        return False
+    return (simplified_share(hypothesis) > 0.5) != (simplified_share(reference) > 0.5)
+
+
+def is_copy(hypothesis: str, reference: str, source: str) -> bool:
+    """Return whether a translation repeats its source, where the reference does not.
+
+    Script, case, punctuation and white space make no difference.
+
+    Args:
+        hypothesis: The translation.
+        reference: The reference.
+        source: What was to be translated.
+
+    >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
+    True
+    """
+    words = _bare(source)
+    return words != "" and _bare(hypothesis) == words != _bare(reference)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, fold_script(text).lower()))
 
 
 def bootstrap_translation(
@@ -277,12 +315,11 @@ def _rows(
         folded = [_count(*map(fold_script, pair), language) for pair in pairs]
     rows = {name: [count[name] for count in counts] for name in counts[0]}
     rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
-    wrong = _in_wrong_script(hypotheses, references, language)
-    rows["wrong_script_rate"] = [(is_wrong, 1) for is_wrong in wrong]
-    rows["empty_rate"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
+    rows["wrong_script"] = [(is_wrong_script(*pair), 1) for pair in pairs]
+    rows["empty"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
     if sources is not None:
-        rows["copy_rate"] = [
-            (_is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
+        rows["copied_source"] = [
+            (is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
         ]
     return {name: np.array(row, dtype=float) for name, row in rows.items()}
 
@@ -369,34 +406,3 @@ def _rouge_l(hypothesis: list[str], reference: list[str]) -> float:
     from rapidfuzz.distance import Indel
 
     return Indel.normalized_similarity(hypothesis, reference)
-
-
-def _in_wrong_script(
-    hypotheses: Sequence[str], references: Sequence[str], language: Language
-) -> list[bool]:
-    if language == "en":
-        return [_is_mostly_han(hypothesis) for hypothesis in hypotheses]
-    # One sentence may have no character that tells the script; all of them together hardly ever.
-    expected = "".join(references)
-    if script_of(expected) == "none":
-        return [False] * len(hypotheses)
-    simplified = simplified_share(expected) > 0.5
-    shares = [simplified_share(hypothesis) for hypothesis in hypotheses]
-    return [
-        script_of(hypothesis) != "none" and (1 - share if simplified else share) > 0.5
-        for hypothesis, share in zip(hypotheses, shares, strict=True)
-    ]
-
-
-def _is_mostly_han(text: str) -> bool:
-    letters = [character for character in text if character.isalpha()]
-    return sum(map(is_han, letters)) > len(letters) / 2
-
-
-def _is_copy(hypothesis: str, reference: str, source: str) -> bool:
-    words = _bare(source)
-    return words != "" and _bare(hypothesis) == words != _bare(reference)
-
-
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, fold_script(text).lower()))

@@ -15,7 +15,7 @@ DATA = (
 )
 LM_EVAL = (
     *("hkcanto_mmlu_yue_astronomy", "hkcanto_dse_zh_bio", "hkcanto_law_basic_law"),
-    *("hkcanto_orthography", "hkcanto_orthography_mc", "hkmmlu_dentistry", "hkmmlu_dentistry_cot"),
+    *("hkcanto_orthography", "hkcanto_orthography_mc", "hkmmlu_dentistry", "hkmmlu_cot"),
     *("tmmluplus_gen_economics", "hkcanto_translation_zh_yue", "hkcanto_translation_yue_en_0shot"),
     *("hkcanto_summarization", "hkcanto_sentiment_facebook", "hkmmlu_translation_yue_zh"),
     "hkcanto_fluency",

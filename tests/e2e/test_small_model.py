@@ -25,18 +25,21 @@ class Case:
     inspect: str
     items: int
     tokens: int
-    arguments: tuple[str, ...] = ()
+    in_lm_eval: tuple[str, ...] = ()
+    in_inspect: tuple[str, ...] = ()
 
 
 CASES = [
-    Case("hkcanto_g2p", "hkcanto/g2p", items=4, tokens=48),
+    # The model writes Jyutping for some sentences only; the fifth is the first of them.
+    Case("hkcanto_g2p", "hkcanto/g2p", items=6, tokens=48),
     Case("hkcanto_phonology", "hkcanto/phonology", items=8, tokens=16),
     Case(
-        "hkcanto_cultural_food_0shot",
+        "hkcanto_cultural_0shot",
         "hkcanto/cultural",
         items=4,
         tokens=16,
-        arguments=("-T", "shots=0", "-T", "subjects=food"),
+        in_lm_eval=("--metadata", '{"subjects": "food"}'),
+        in_inspect=("-T", "shots=0", "-T", "subjects=food"),
     ),
 ]
 
@@ -48,6 +51,12 @@ class Runs:
     case: Case
     lm_eval: dict[str, dict[str, Any]]
     inspect: list[Any]
+
+
+def judged(sample: dict[str, Any]) -> dict[str, float]:
+    """The values of all metrics of a sample of lm-eval."""
+    values: dict[str, float] = sample["doc"]["judgement"]["values"]
+    return values
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.lm_eval)
@@ -62,14 +71,14 @@ def runs(
     in_lm_eval = lm_eval_cli(
         *("--model", "hf", "--model_args", f"pretrained={model},dtype={DTYPE}"),
         *("--device", "cpu", "--batch_size", "1", *size),
-        *("--gen_kwargs", f"max_gen_toks={case.tokens}"),
+        *("--gen_kwargs", f"max_gen_toks={case.tokens}", *case.in_lm_eval),
         task=case.lm_eval,
         **DATA,
     )
     in_inspect = inspect_cli(
         *("--model", f"hf/{model}", "-M", f"model_path={model}", "-M", "do_sample=false"),
         *("-M", f"dtype={DTYPE}", "-M", "batch_size=1", "-M", "device=cpu", *size),
-        *("--max-tokens", str(case.tokens), *case.arguments),
+        *("--max-tokens", str(case.tokens), *case.in_inspect),
         task=case.inspect,
         **DATA,
     )
@@ -86,10 +95,10 @@ def test_the_model_gets_the_same_prompt_in_both_harnesses(runs: Runs) -> None:
 def test_the_model_gets_the_same_scores_in_both_harnesses(runs: Runs) -> None:
     for sample in runs.inspect:
         for name, value in sample.scores["judged"].value.items():
-            expected = pytest.approx(runs.lm_eval[sample.id][name])
+            expected = pytest.approx(judged(runs.lm_eval[sample.id])[name])
             assert value == expected, (sample.id, name, sample.output.completion)
 
 
 def test_some_responses_can_be_read(runs: Runs) -> None:
     measure = "invalid_rate" if "g2p" in runs.case.lm_eval else "unparsed_rate"
-    assert any(sample[measure] == 0 for sample in runs.lm_eval.values())
+    assert any(judged(sample)[measure] == 0 for sample in runs.lm_eval.values())

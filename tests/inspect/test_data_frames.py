@@ -18,9 +18,10 @@ def test_a_row_of_an_evaluation_has_the_headline_and_every_figure(
     folder: Path, inspect_sample_run: InspectRun
 ) -> None:
     frame = evals_df(str(folder))
-    scores = {score.name: score for score in inspect_sample_run.log.results.scores}
-    assert frame["score_headline_value"][0] == scores["cer_published"].metrics["mean"].value
-    assert frame["score_cer_hkcanto/rate"][0] == scores["cer"].metrics["hkcanto/rate"].value
+    (judged,) = inspect_sample_run.log.results.scores
+    assert frame["score_headline_value"][0] == judged.metrics["cer_published"].value
+    for name, metric in judged.metrics.items():
+        assert frame[f"score_judged_{name}"][0] == metric.value
 
 
 def test_a_row_of_a_sample_has_its_scores_and_metadata(folder: Path) -> None:

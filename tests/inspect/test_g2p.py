@@ -1,9 +1,15 @@
 """hkcanto/g2p through the inspect command."""
 
 from collections.abc import Callable, Mapping
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
+
+
+def figures(log: Any) -> dict[str, float]:
+    (judged,) = log.results.scores
+    return {name: metric.value for name, metric in judged.metrics.items()}
 
 
 def test_inspect_finds_and_runs_the_task(inspect_sample_run: Any) -> None:
@@ -33,10 +39,29 @@ def test_the_log_carries_the_signature_and_says_sample(inspect_sample_run: Any) 
 def test_pooled_rates_weigh_sentences_by_length(inspect_sample_run: Any) -> None:
     log = inspect_sample_run.log
     scores = [sample.scores["judged"] for sample in log.samples]
-    errors = sum(s.value["ser"] * s.metadata["weights"]["ser"] for s in scores)
-    total = sum(s.metadata["weights"]["ser"] for s in scores)
-    (reported,) = [score for score in log.results.scores if score.name == "ser"]
-    assert reported.metrics["hkcanto/rate"].value == pytest.approx(errors / total)
+    for rate in ("cer", "ser", "tone_error_rate"):
+        errors = sum(s.value[rate] * s.metadata["weights"][rate] for s in scores)
+        total = sum(s.metadata["weights"][rate] for s in scores)
+        assert figures(log)[rate] == pytest.approx(errors / total, abs=1e-12)
+
+
+def test_the_headline_is_first_and_has_a_standard_error(inspect_sample_run: Any) -> None:
+    log = inspect_sample_run.log
+    values = [sample.scores["judged"].value["cer_published"] for sample in log.samples]
+    reported = figures(log)
+    assert [*reported][:2] == ["cer_published", "cer_published_stderr"]
+    assert reported["cer_published"] == pytest.approx(fmean(values), abs=1e-12)
+    error = stdev(values) / len(values) ** 0.5
+    assert reported["cer_published_stderr"] == pytest.approx(error, abs=1e-12)
+    assert log.results.headline.metric == "cer_published"
+
+
+def test_figures_of_a_diagnosis_are_in_the_samples_alone(inspect_sample_run: Any) -> None:
+    log = inspect_sample_run.log
+    of_items = log.samples[0].scores["judged"].value.keys()
+    assert of_items - figures(log).keys() == {
+        *("onset_error_rate", "nucleus_error_rate", "coda_error_rate")
+    }
 
 
 def test_options_reach_the_prompt(inspect_cli: Callable[..., Any]) -> None:
@@ -64,11 +89,7 @@ def test_rule_engines_reach_the_release_figures(
     engine: str, expected: Mapping[str, float], inspect_cli: Callable[..., Any], real_data: Any
 ) -> None:
     run = inspect_cli("--model", f"hkcanto/{engine}", **real_data)
-    reported = {
-        score.name: score.metrics["mean"].value
-        for score in run.log.results.scores
-        if "mean" in score.metrics
-    }
+    reported = figures(run.log)
     for name, value in expected.items():
         assert reported[name] == pytest.approx(value, abs=5e-7)
     assert len(run.log.samples) == 145

@@ -1,6 +1,7 @@
 """Multiple choice in Inspect: the letters of lm-eval, item by item, and the papers' averages."""
 
-from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -11,10 +12,20 @@ from inspect_ai import eval_set
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
-from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.catalogue import benchmarks, find_task
 
 from ..answering import AnsweringLM, answer
 from ..lm_eval.evaluating import evaluate
+from ..tasks import by_hand
+from ..tasks.by_hand import Item
+from ..tasks.small_release import write_hkeval2025
+
+EXACT = 1e-12
+TABLE_1 = (
+    *("hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en", "hkcanto_mmlu_yue"),
+    *("hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law", "hkcanto_cultural"),
+    "hkcanto_cultural_0shot",
+)
 
 
 def answering_model(letters: str = "ABCD") -> Any:
@@ -35,9 +46,35 @@ def run(task: Any, folder: Path, **options: Any) -> Any:
     return log
 
 
-def metrics(log: Any, score: str = "acc") -> dict[str, float]:
-    (found,) = [entry for entry in log.results.scores if entry.name == score]
-    return {name: metric.value for name, metric in found.metrics.items()}
+def figures(log: Any) -> dict[str, float]:
+    (judged,) = log.results.scores
+    return {name: metric.value for name, metric in judged.metrics.items()}
+
+
+def items(log: Any, *names: str) -> list[Item]:
+    """The answered questions of a log, or those of some of the tasks in it."""
+    return [
+        Item(
+            sample.scores["judged"].value["acc"],
+            sample.metadata["subject"],
+            sample.metadata["category"],
+            tuple(sample.metadata["parts"]),
+        )
+        for sample in log.samples
+        if not names or sample.metadata["task"] in names
+    ]
+
+
+@pytest.fixture(scope="module")
+def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Any]:
+    """Return a function that runs a task on the sample data, once."""
+    folder = tmp_path_factory.mktemp("logs")
+
+    @cache
+    def log(task: Any) -> Any:
+        return run(task(), folder)
+
+    return log
 
 
 @pytest.mark.parametrize(
@@ -47,42 +84,154 @@ def metrics(log: Any, score: str = "acc") -> dict[str, float]:
         (tasks.tmmluplus, "tmmluplus_gen"),
         (tasks.cultural, "hkcanto_cultural"),
         (tasks.mmlu, "hkcanto_mmlu_yue"),
+        (tasks.phonology, "hkcanto_phonology"),
     ],
 )
-def test_letters_and_scores_are_lm_evals(
+def test_letters_scores_and_figures_are_lm_evals(
     inspect_task: Any, lm_eval_task: str, tmp_path: Path
 ) -> None:
     log = run(inspect_task(), tmp_path)
     results = evaluate(lm_eval_task, model=AnsweringLM())
-    in_lm_eval = {s["doc"]["id"]: s for of_task in results["samples"].values() for s in of_task}
+    in_lm_eval = {sample["doc"]["id"]: sample for sample in results["samples"][lm_eval_task]}
     assert {sample.id for sample in log.samples} == in_lm_eval.keys()
     for sample in log.samples:
         score = sample.scores["judged"]
-        assert score.value["acc"] == in_lm_eval[sample.id]["acc"], sample.id
-        assert score.value["unparsed_rate"] == in_lm_eval[sample.id]["unparsed_rate"]
+        logged = in_lm_eval[sample.id]
+        assert score.value == logged["doc"]["judgement"]["values"], sample.id
+        assert score.value["acc"] == logged["acc"]
+        assert score.value["unparsed_rate"] == logged["unparsed_rate"]
     row = results["results"][lm_eval_task]
-    assert metrics(log)["mean"] == pytest.approx(row["acc,none"])
+    headline, error, *others = figures(log)
+    assert error == f"{headline}_stderr"
+    for name in (headline, *others):
+        assert figures(log)[name] == pytest.approx(row[f"{name},none"], abs=EXACT), name
 
 
-def test_tmmluplus_has_the_average_of_averages_as_its_headline(tmp_path: Path) -> None:
-    log = run(tasks.tmmluplus(), tmp_path)
-    subjects: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for sample in log.samples:
-        place = (sample.metadata["category"], sample.metadata["subject"])
-        subjects[place].append(sample.scores["judged"].value["acc"])
-    categories: dict[str, list[float]] = defaultdict(list)
-    for (category, _), values in subjects.items():
-        categories[category].append(fmean(values))
-    expected = fmean(map(fmean, categories.values()))
-    assert metrics(log)["hkcanto/category_macro"] == pytest.approx(expected)
-    assert log.results.headline.metric == "hkcanto/category_macro"
+@pytest.mark.parametrize("task", [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural])
+def test_micro_and_macro_averages_are_those_of_the_items(
+    task: Any, log_of: Callable[[Any], Any]
+) -> None:
+    reported, of_task = figures(log_of(task)), items(log_of(task))
+    assert len({item.subject for item in of_task}) >= 5
+    assert reported["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
+    assert reported["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
+    assert reported["acc"] != pytest.approx(reported["acc_macro"], abs=EXACT)
 
 
-def test_the_log_has_every_category_subject_and_subset(tmp_path: Path) -> None:
-    log = run(tasks.hkmmlu(), tmp_path)
-    names = " ".join(metrics(log))
-    for part in ("stem", "humanities", "hk_law", "hk_specific", "hkdse", "macro"):
-        assert part in names
+def test_tmmluplus_has_the_average_of_averages_as_its_headline(
+    log_of: Callable[[Any], Any],
+) -> None:
+    log = log_of(tasks.tmmluplus)
+    expected = by_hand.average_of_averages(items(log))
+    assert figures(log)["acc_category_macro"] == pytest.approx(expected, abs=EXACT)
+    assert log.results.headline.metric == "acc_category_macro"
+    assert next(iter(figures(log))) == "acc_category_macro"
+
+
+@pytest.mark.parametrize(
+    ("task", "parts"),
+    [
+        (tasks.hkmmlu, ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse")),
+        (tasks.tmmluplus, ("stem", "social_sciences", "humanities", "other")),
+        (tasks.phonology, ("homophone", "rhyme", "misc")),
+        (
+            tasks.cultural,
+            (
+                *("food", "history_and_landmarks", "language_and_expressions", "life_in_hk"),
+                "local_knowledge",
+            ),
+        ),
+    ],
+)
+def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
+    task: Any, parts: Sequence[str], log_of: Callable[[Any], Any]
+) -> None:
+    reported, of_task = figures(log_of(task)), items(log_of(task))
+    of_part = by_hand.of_subjects if task is tasks.tmmluplus else by_hand.of_part
+    for part in parts:
+        assert reported[f"acc_{part}"] == pytest.approx(of_part(of_task, part), abs=EXACT), part
+
+
+@pytest.mark.parametrize(
+    "task", [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural, tasks.phonology, tasks.hkcanto]
+)
+def test_the_log_has_at_most_ten_figures_and_an_error(task: Any, tmp_path: Path) -> None:
+    names = [name for name in figures(run(task(), tmp_path)) if not name.endswith("_stderr")]
+    assert len(names) <= 10
+    assert names[0] != "unparsed_rate"
+
+
+@pytest.mark.slow
+def test_table_1_is_that_of_its_columns_and_lm_evals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_hkeval2025(tmp_path)
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    log = run(tasks.hkcanto(), tmp_path)
+    check_averages(log)
+    check_lm_eval(log, evaluate("hkcanto", model=AnsweringLM()))
+    signatures = log.eval.metadata["signatures"]
+    assert signatures.keys() == {*TABLE_1}
+    assert signatures["hkcanto_cultural_0shot"].startswith("hkcanto-cultural-0shot|shots:0|")
+    assert signatures["hkcanto_cultural"].startswith("hkcanto-cultural|shots:5|")
+
+
+def check_averages(log: Any) -> None:
+    """Every figure is the one worked out by hand from the samples."""
+    pooled = {
+        "en": by_hand.micro(items(log, "hkcanto_dse_en", "hkcanto_professional_en")),
+        "zh": by_hand.micro(items(log, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")),
+    }
+    columns = {
+        "hkcanto_mmlu_en": by_hand.micro(items(log, "hkcanto_mmlu_en")),
+        "hkcanto_mmlu_yue": by_hand.micro(items(log, "hkcanto_mmlu_yue")),
+        "hkcanto_cultural": by_hand.macro(items(log, "hkcanto_cultural")),
+        "hkcanto_cultural_0shot": by_hand.macro(items(log, "hkcanto_cultural_0shot")),
+    }
+    by_pool = {f"hkcanto_academic_professional_{name}": value for name, value in pooled.items()}
+    english = fmean([columns["hkcanto_mmlu_en"], pooled["en"]])
+    others = [value for name, value in columns.items() if name != "hkcanto_mmlu_en"]
+    chinese = fmean([*others, pooled["zh"]])
+    expected = {**columns, **by_pool, "average_en": english, "average_zh_yue": chinese}
+    assert len({round(value, 6) for value in expected.values()}) == len(expected)
+    reported = figures(log)
+    assert reported.keys() == expected.keys() | {"unparsed_rate"}
+    for name, value in expected.items():
+        assert reported[name] == pytest.approx(value, abs=EXACT), name
+
+
+def check_lm_eval(log: Any, results: dict[str, Any]) -> None:
+    """lm-eval's group has the same items with the same scores, and the same averages."""
+    in_lm_eval = {
+        f"{task}{sample['doc']['id'].removeprefix(find_task(task).entry.name)}": sample["acc"]
+        for task in TABLE_1
+        for sample in results["samples"][task]
+    }
+    assert {s.id: s.scores["judged"].value["acc"] for s in log.samples} == in_lm_eval
+    reported, rows = figures(log), results["results"]
+    for name in ("average_en", "average_zh_yue"):
+        assert reported[name] == pytest.approx(rows["hkcanto"][f"{name},none"], abs=EXACT)
+    for language in ("en", "zh"):
+        name = f"hkcanto_academic_professional_{language}"
+        assert reported[name] == pytest.approx(rows[name]["acc,none"], abs=EXACT)
+
+
+def test_conditions_of_one_task_are_told_apart(tmp_path: Path) -> None:
+    log = run(tasks.hkcanto(), tmp_path)
+    assert len({sample.id for sample in log.samples}) == len(log.samples)
+    by_task = {
+        name: {sample.id: sample for sample in log.samples if sample.metadata["task"] == name}
+        for name in ("hkcanto_cultural", "hkcanto_cultural_0shot")
+    }
+    worked, plain = by_task.values()
+    assert [key.partition("/")[2] for key in sorted(worked)] == [
+        key.partition("/")[2] for key in sorted(plain)
+    ]
+    for key, sample in plain.items():
+        other = worked[key.replace("_0shot", "")]
+        assert sample.input[-1].text != other.input[-1].text
+        assert other.input[-1].text.endswith(sample.input[-1].text)
 
 
 def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) -> None:
@@ -116,7 +265,6 @@ def test_an_eval_set_is_taken_up_again(tmp_path: Path) -> None:
 
 
 def test_every_family_has_its_task() -> None:
-    names = {
-        entry.inspect for name in ("hkcanto_law", "hkmmlu") for entry in [find_task(name).entry]
-    }
+    names = {entry.inspect for benchmark in benchmarks() for entry in benchmark.tasks}
+    assert len(names) > 10
     assert names <= set(vars(tasks))

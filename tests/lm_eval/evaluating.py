@@ -1,9 +1,12 @@
 """lm-eval's evaluator in this process, without the scan of its own 14,000 task files."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
+from lm_eval.utils import make_table
 
 from hkcanto_lm_eval import task_path
 
@@ -31,3 +34,33 @@ def first_prompt(results: dict[str, Any], task: str) -> str:
     prompt = results["samples"][task][0]["arguments"][0][0]
     assert isinstance(prompt, str)
     return prompt
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table that lm-eval prints."""
+
+    task: str
+    metric: str
+    arrow: str
+    value: str
+    error: str
+
+
+def table(results: dict[str, Any]) -> list[Row]:
+    """Return the rows of the tables that lm-eval prints: that of the tasks, that of the groups."""
+    printed = [make_table(results)]
+    if results.get("groups"):
+        printed.append(make_table(results, "groups"))
+    return [row for each in printed for row in _rows(each)]
+
+
+def _rows(printed: str) -> Iterator[Row]:
+    task = ""
+    for line in printed.splitlines()[2:]:
+        if line.startswith("|"):
+            name, _, _, _, metric, arrow, value, _, error = (
+                cell.strip() for cell in line.strip("|").split("|")
+            )
+            task = name.removeprefix("- ") or task
+            yield Row(task.partition(" (")[0], metric, arrow, value, error)

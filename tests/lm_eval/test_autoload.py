@@ -1,11 +1,15 @@
 """lm-eval finds our tasks and our model by name: real interpreters, real releases of lm-eval."""
 
+import csv
+import json
 import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from hkcanto_tasks.catalogue import BENCHMARKS
 
 from .environments import (
     REPOSITORY,
@@ -197,6 +201,35 @@ class TestTasks:
         done = environment.start(*command, HKCANTO_DATA="sample", HF_HUB_OFFLINE="1")
         assert done.returncode == 0, done.stderr
         assert f"|{TASK} (sample data)" in done.stdout
+
+    @pytest.mark.slow
+    def test_have_options_and_examples_of_each_subject_in_every_release_of_lm_eval(
+        self, installed: Environment, each_release: Path
+    ) -> None:
+        code = (
+            "import json\n"
+            "from lm_eval import simple_evaluate\n"
+            "from lm_eval.tasks import TaskManager\n"
+            "from lm_eval.models.dummy import DummyLM\n"
+            "class Model(DummyLM):\n"
+            "    tokenizer = None\n"
+            "options = {'subjects': 'food,life_in_hk', 'shots': 2}\n"
+            "results = simple_evaluate(Model(), tasks=['hkcanto_cultural'], bootstrap_iters=0,\n"
+            "    task_manager=TaskManager(metadata=options), metadata=options)\n"
+            "samples = results['samples']['hkcanto_cultural']\n"
+            "print(json.dumps([[s['doc']['subject'], s['arguments'][0][0]] for s in samples]))\n"
+        )
+        environment = installed.using(each_release)
+        printed = environment.run(code, HKCANTO_DATA="sample", HF_HUB_OFFLINE="1")
+        prompts = json.loads(printed.splitlines()[-1])
+        assert len(prompts) == 14
+        for subject in ("food", "life_in_hk"):
+            dev = BENCHMARKS / f"hkcanto/sample/cultural/dev/{subject}_dev.csv"
+            with dev.open(encoding="utf-8", newline="") as rows:
+                questions = [row[0] for row in csv.reader(rows)]
+            for own, prompt in prompts:
+                shown = [question for question in questions if question in prompt]
+                assert shown == (questions[:2] if own == subject else [])
 
     def test_are_not_found_when_switched_off(self, newest: Environment) -> None:
         index = newest.index(env={"HKCANTO_AUTOLOAD": "0"})

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from hkcanto_lm_eval import task_path
+from hkcanto_tasks.catalogue import BENCHMARKS
 
 from .evaluating import evaluate, first_prompt
 
 G2P = "hkcanto_g2p"
-SAMPLE = Path(__file__).parents[2] / "hkcanto_tasks/sample/hkeval2025/phonetics-g2p"
+SAMPLE = BENCHMARKS / "hkcanto/sample/phonetics-g2p"
 
 
 def test_the_table_shows_headline_figures_with_errors_and_arrows(lm_eval_sample_run: Any) -> None:

@@ -1,7 +1,10 @@
-"""Multiple choice through lm-eval's evaluator, and its groups recomputed by hand."""
+"""Multiple choice through lm-eval's evaluator, and its averages recomputed by hand."""
 
+import csv
 import json
+import os
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -9,116 +12,151 @@ from typing import Any
 import pytest
 
 from hkcanto_lm_eval import generate, task_path
-from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import OptionError
 
 from ..answering import AnsweringLM
+from ..tasks import by_hand
+from ..tasks.by_hand import Item
 from .evaluating import evaluate, first_prompt
 
-Items = dict[str, list[float]]
+EXACT = 1e-12
+FAMILIES = ("hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law", "hkcanto_phonology")
+HKMMLU_PARTS = ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse")
+TMMLUPLUS_PARTS = ("stem", "social_sciences", "humanities", "other")
+
+
+def of_sample_data() -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HKCANTO_DATA", "sample")
+        return evaluate(*FAMILIES, model=AnsweringLM())
 
 
 @pytest.fixture(scope="module")
-def groups() -> dict[str, Any]:
+def results() -> dict[str, Any]:
     """Every family on the sample data, answered with letters of all sorts."""
+    return of_sample_data()
+
+
+@pytest.fixture(
+    scope="module", params=["sample", pytest.param("release", marks=pytest.mark.realdata)]
+)
+def answered(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The same; also on the release."""
+    if request.param == "sample":
+        return of_sample_data()
+    if not os.environ.get("HKCANTO_DATA_DIR"):
+        pytest.skip("needs the real release: set HKCANTO_DATA_DIR")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HKCANTO_DATA", "sample")
-        tasks = ("hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law", "hkcanto_phonology")
-        return evaluate(*tasks, model=AnsweringLM())
+        patch.delenv("HKCANTO_DATA", raising=False)
+        return evaluate(*FAMILIES, model=AnsweringLM(), bootstrap_iters=0)
 
 
-def items(results: dict[str, Any], family: str, metric: str = "acc") -> Items:
-    """Subject → the figure of each of its items, from the samples that lm-eval logs."""
+def items(results: dict[str, Any], task: str) -> list[Item]:
+    """The answered questions of a task, from the samples that lm-eval logs."""
+    docs = [(sample["acc"], sample["doc"]) for sample in results["samples"][task]]
+    return [Item(acc, doc["subject"], doc["category"], tuple(doc["parts"])) for acc, doc in docs]
+
+
+def figures(results: dict[str, Any], task: str) -> dict[str, float]:
     return {
-        task: [sample[metric] for sample in samples]
-        for task, samples in results["samples"].items()
-        if find_task(task).entry.name == family and samples
+        name.removesuffix(",none"): value
+        for name, value in results["results"][task].items()
+        if name.endswith(",none") and not name.endswith("_stderr,none")
     }
 
 
-def test_the_sample_subjects_differ_in_size_and_in_score(groups: dict[str, Any]) -> None:
-    by_subject = items(groups, "hkmmlu")
+def test_the_subjects_differ_in_size_and_in_score(answered: dict[str, Any]) -> None:
+    by_subject: dict[str, list[float]] = defaultdict(list)
+    for item in items(answered, "hkmmlu"):
+        by_subject[item.subject].append(item.value)
     assert len(by_subject) >= 6
     assert len({len(values) for values in by_subject.values()}) >= 3
     assert len({fmean(values) for values in by_subject.values()}) >= 3
 
 
-@pytest.mark.parametrize("family", ["hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law"])
+@pytest.mark.parametrize("task", ["hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law"])
 def test_micro_and_macro_averages_are_those_of_the_items(
-    groups: dict[str, Any], family: str
+    answered: dict[str, Any], task: str
 ) -> None:
-    by_subject = items(groups, family)
-    row = groups["results"][family]
-    every = [value for values in by_subject.values() for value in values]
-    assert row["acc,none"] == pytest.approx(fmean(every))
-    assert row["acc_macro,none"] == pytest.approx(fmean(map(fmean, by_subject.values())))
+    row, of_task = figures(answered, task), items(answered, task)
+    assert row["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
+    assert row["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
+    assert row["acc"] != pytest.approx(row["acc_macro"], abs=EXACT)
 
 
-def test_the_average_of_averages_of_tmmluplus(groups: dict[str, Any]) -> None:
-    categories: dict[str, list[float]] = defaultdict(list)
-    for task, values in items(groups, "tmmluplus_gen").items():
-        categories[find_task(task).subjects[0].category].append(fmean(values))
-    assert len(categories) == 4
-    expected = fmean(map(fmean, categories.values()))
-    row = groups["results"]["tmmluplus_gen"]
-    assert row["acc_category_macro,none"] == pytest.approx(expected)
-    assert row["acc_category_macro,none"] != pytest.approx(row["acc_macro,none"])
+def test_the_average_of_averages_of_tmmluplus(answered: dict[str, Any]) -> None:
+    row, of_task = figures(answered, "tmmluplus_gen"), items(answered, "tmmluplus_gen")
+    assert len({item.category for item in of_task}) == 4
+    expected = by_hand.average_of_averages(of_task)
+    assert row["acc_category_macro"] == pytest.approx(expected, abs=EXACT)
+    columns = [row[f"acc_{category}"] for category in TMMLUPLUS_PARTS]
+    assert row["acc_category_macro"] == pytest.approx(fmean(columns), abs=EXACT)
+    assert row["Average (Table 2)"] == row["acc_category_macro"]
+    assert row["acc_category_macro"] != pytest.approx(row["acc_macro"], abs=EXACT)
 
 
-@pytest.mark.parametrize("subset", ["hk_specific", "hkdse"])
-def test_the_hong_kong_subsets_of_hkmmlu(groups: dict[str, Any], subset: str) -> None:
-    values = [
-        value
-        for task, of_task in items(groups, "hkmmlu").items()
-        if subset in find_task(task).subjects[0].groups
-        for value in of_task
-    ]
-    row = groups["results"]["hkmmlu"]
-    assert row[f"acc_{subset},none"] == pytest.approx(fmean(values))
+@pytest.mark.parametrize(
+    ("task", "parts", "by_hand_of"),
+    [
+        ("hkmmlu", HKMMLU_PARTS, by_hand.of_part),
+        ("tmmluplus_gen", TMMLUPLUS_PARTS, by_hand.of_subjects),
+    ],
+)
+def test_categories_and_subsets_are_averages_over_questions_or_for_tmmluplus_over_subjects(
+    answered: dict[str, Any],
+    task: str,
+    parts: tuple[str, ...],
+    by_hand_of: Callable[[list[Item], str], float],
+) -> None:
+    row, of_task = figures(answered, task), items(answered, task)
+    shown = {name for name in row if name.startswith("acc_") and "macro" not in name}
+    assert shown == {f"acc_{part}" for part in parts}
+    for part in parts:
+        expected = by_hand_of(of_task, part)
+        assert row[f"acc_{part}"] == pytest.approx(expected, abs=EXACT), part
 
 
-def test_question_types_are_reported_apart(groups: dict[str, Any]) -> None:
-    samples = groups["samples"]["hkcanto_phonology"]
-    row = groups["results"]["hkcanto_phonology"]
-    for kind in ("homophone", "rhyme", "misc", "couplet"):
-        values = [sample["acc"] for sample in samples if kind in sample["doc"]["groups"]]
-        assert row[f"acc_{kind},none"] == pytest.approx(fmean(values))
+def test_the_cultural_average_is_the_mean_of_its_five_subjects(answered: dict[str, Any]) -> None:
+    row, of_task = figures(answered, "hkcanto_cultural"), items(answered, "hkcanto_cultural")
+    subjects = {item.subject for item in of_task}
+    assert len(subjects) == 5
+    accuracies = {
+        subject: fmean(item.value for item in of_task if item.subject == subject)
+        for subject in subjects
+    }
+    for subject, accuracy in accuracies.items():
+        assert row[f"acc_{subject}"] == pytest.approx(accuracy, abs=EXACT)
+    assert row["acc_macro"] == pytest.approx(fmean(accuracies.values()), abs=EXACT)
+    assert row["Average (Table 7)"] == row["acc_macro"]
 
 
-def test_unparsed_answers_are_wrong_and_counted(groups: dict[str, Any]) -> None:
-    samples = [s for of_task in groups["samples"].values() for s in of_task]
+def test_question_types_are_reported_apart(answered: dict[str, Any]) -> None:
+    row, of_task = figures(answered, "hkcanto_phonology"), items(answered, "hkcanto_phonology")
+    for kind in ("homophone", "rhyme", "misc"):
+        expected = by_hand.of_part(of_task, kind)
+        assert row[f"acc_{kind}"] == pytest.approx(expected, abs=EXACT)
+    # What `misc` sums up is in the samples alone.
+    assert any("couplet" in item.parts for item in of_task)
+
+
+def test_an_item_has_no_value_in_a_part_that_it_does_not_belong_to(
+    results: dict[str, Any],
+) -> None:
+    for sample in results["samples"]["hkmmlu"]:
+        for part in HKMMLU_PARTS:
+            belongs = part in sample["doc"]["parts"]
+            assert sample[f"acc_{part}"] == (sample["acc"] if belongs else None)
+
+
+def test_unparsed_answers_are_wrong_and_counted(results: dict[str, Any]) -> None:
+    samples = [s for of_task in results["samples"].values() for s in of_task]
     assert any(s["filtered_resps"][0] == "唔知" for s in samples)
     for sample in samples:
         # The stand-in also answers C or D to questions of two options.
         offered = any(letter in sample["filtered_resps"][0] for letter in sample["doc"]["letters"])
         assert sample["unparsed_rate"] == float(not offered), sample["filtered_resps"]
         assert offered or sample["acc"] == 0.0
-
-
-@pytest.mark.realdata
-def test_the_averages_of_table_1_are_those_of_its_columns() -> None:
-    tasks = ["hkcanto_dse_en", "hkcanto_professional_en"]
-    results = evaluate("hkcanto", model=AnsweringLM(), limit=None, bootstrap_iters=0)
-    pooled = [v for name in tasks for values in items(results, name).values() for v in values]
-    mmlu = [v for values in items(results, "hkcanto_mmlu_en").values() for v in values]
-    row = results["results"]["hkcanto"]
-    assert row["academic_professional_en,none"] == pytest.approx(fmean(pooled))
-    assert row["average_en,none"] == pytest.approx((fmean(mmlu) + fmean(pooled)) / 2)
-    chinese = ["hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law"]
-    columns = [
-        fmean(v for values in items(results, "hkcanto_mmlu_yue").values() for v in values),
-        fmean(v for name in chinese for values in items(results, name).values() for v in values),
-        *(
-            fmean(
-                fmean(s["acc"] for s in samples)
-                for task, samples in results["samples"].items()
-                if find_task(task).entry.name == "hkcanto_cultural"
-                and find_task(task).variant.suffix == suffix
-            )
-            for suffix in ("", "0shot")
-        ),
-    ]
-    assert row["average_zh_yue,none"] == pytest.approx(fmean(columns))
 
 
 def test_log_likelihood_takes_the_likeliest_letter() -> None:
@@ -129,6 +167,14 @@ def test_log_likelihood_takes_the_likeliest_letter() -> None:
         likeliest = "ABCDE"[likelihoods.index(max(likelihoods))]
         assert sample["acc"] == float(likeliest == sample["target"])
     assert "metric:loglikelihood" in signature(results, "hkcanto_phonology_mc")
+
+
+class ChattingLM(AnsweringLM):
+    def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
+        return "".join(f"<{turn['role']}>{turn['content']}" for turn in chat_history)
+
+    def chat_template(self, *_: Any, **__: Any) -> str:
+        return "names the roles"
 
 
 class OpensReasoning(AnsweringLM):
@@ -164,10 +210,46 @@ def test_few_shots_come_from_the_dev_file() -> None:
     assert first_prompt(results, "hkmmlu_dentistry").count("答案: ") == 3
 
 
+def dev_rows(stem: str) -> list[str]:
+    """The questions of a dev file of the sample, without its header."""
+    with (BENCHMARKS / f"hkmmlu/sample/dev/{stem}.csv").open(encoding="utf-8", newline="") as file:
+        return [row[0] for row in csv.reader(file)][1:]
+
+
+@pytest.mark.parametrize("shots", [1, 5])
+@pytest.mark.parametrize("task", ["hkmmlu", "hkmmlu_mc"])
+@pytest.mark.parametrize("multiturn", [False, True])
+def test_worked_examples_are_of_the_items_own_subject(
+    task: str, shots: int, multiturn: bool
+) -> None:
+    stems = {s.name: s.stem for s in find_task("hkmmlu").subjects}
+    options = {"apply_chat_template": True, "fewshot_as_multiturn": True} if multiturn else {}
+    results = evaluate(task, model=ChattingLM(), num_fewshot=shots, **options)
+    files = {path.stem for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")}
+    seen = set()
+    for sample in results["samples"][task]:
+        own = stems[sample["doc"]["subject"]]
+        seen.add(own)
+        prompt = sample["arguments"][0][0]
+        for stem in files:
+            shown = [question for question in dev_rows(stem) if question in prompt]
+            assert shown == (dev_rows(stem)[:shots] if stem == own else []), (stem, own)
+    assert seen == files
+
+
+def test_the_sentence_in_front_names_the_items_own_subject() -> None:
+    chinese = {subject.name: subject.chinese for subject in find_task("tmmluplus_gen").subjects}
+    samples = evaluate("tmmluplus_gen", model=AnsweringLM())["samples"]["tmmluplus_gen"]
+    assert len({sample["doc"]["subject"] for sample in samples}) > 3
+    for sample in samples:
+        first, _, _ = sample["arguments"][0][0].partition("\n")
+        assert first.startswith(f"以下是關於{chinese[sample['doc']['subject']]}考試單選題")
+
+
 def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> None:
-    results = evaluate("hkmmlu_dentistry", "hkmmlu_dentistry_cot", model=AnsweringLM(), limit=1)
-    direct = results["configs"]["hkmmlu_dentistry"]["generation_kwargs"]
-    chain = results["configs"]["hkmmlu_dentistry_cot"]["generation_kwargs"]
+    results = evaluate("hkmmlu", "hkmmlu_cot", model=AnsweringLM(), limit=1)
+    direct = results["configs"]["hkmmlu"]["generation_kwargs"]
+    chain = results["configs"]["hkmmlu_cot"]["generation_kwargs"]
     assert (direct["until"], direct["max_gen_toks"]) == (["\n"], 16)
     assert chain["max_gen_toks"] >= 1024
 
@@ -182,15 +264,15 @@ def test_the_task_files_are_those_of_the_catalogue() -> None:
     assert there == generate.files(), "run `python -m hkcanto_lm_eval.generate`"
 
 
-def test_awkward_options_survive_the_trip(groups: dict[str, Any]) -> None:
-    docs = [s["doc"] for of_task in groups["samples"].values() for s in of_task]
+def test_awkward_options_survive_the_trip(results: dict[str, Any]) -> None:
+    docs = [s["doc"] for of_task in results["samples"].values() for s in of_task]
     options = {option for doc in docs for option in doc["choices"]}
     assert {"None", "NA", "0.10", "007"} & options
     assert {len(doc["letters"]) for doc in docs} >= {2, 3, 4, 5}
 
 
-def test_items_are_logged_with_stable_ids(groups: dict[str, Any]) -> None:
-    ids = [s["doc"]["id"] for of_task in groups["samples"].values() for s in of_task]
+def test_items_are_logged_with_stable_ids(results: dict[str, Any]) -> None:
+    ids = [s["doc"]["id"] for of_task in results["samples"].values() for s in of_task]
     assert len(set(ids)) == len(ids)
     assert "hkcanto_law/basic_law/1" in ids
     assert json.dumps(ids)

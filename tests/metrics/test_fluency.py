@@ -249,7 +249,7 @@ def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
 @pytest.fixture(scope="session")
 def calibration() -> ModuleType:
     """The script that decides the threshold."""
-    path = Path(__file__).parents[2] / "benchmarks" / "calibrate_fluency.py"
+    path = Path(__file__).parents[2] / "performance" / "calibrate_fluency.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -224,7 +224,7 @@ def test_references_score_at_the_top() -> None:
     # 100 - 50/m³ for m characters: of the sentences here, 一 loses half, and the others little.
     lengths = [len("".join(reference.split())) for reference in REFERENCES]
     assert scores["meteor"] == pytest.approx(np.mean([100 - 50 / m**3 for m in lengths]))
-    assert scores["wrong_script_rate"] == scores["empty_rate"] == scores["copy_rate"] == 0
+    assert scores["wrong_script"] == scores["empty"] == scores["copied_source"] == 0
 
 
 def test_perfect_mandarin_in_the_wrong_script_scores_zero_raw_and_full_normalized() -> None:
@@ -236,7 +236,7 @@ def test_perfect_mandarin_in_the_wrong_script_scores_zero_raw_and_full_normalize
     assert scores["bleu_normalized"] == pytest.approx(100)
     assert scores["chrf_normalized"] == pytest.approx(100)
     assert scores["mean_normalized"] > 99
-    assert scores["wrong_script_rate"] == 1
+    assert scores["wrong_script"] == 1
 
 
 @pytest.mark.parametrize("conversion", ["s2t", "s2tw", "s2hk"])
@@ -255,36 +255,44 @@ def test_wrong_script_is_judged_against_the_references() -> None:
     traditional, simplified = "佢講嘅嘢", "他说的东西"
     hypotheses = [traditional, simplified, "你好", "", "OK"]
     against = {
-        "hant": score_translation(hypotheses, [traditional] * 5)["wrong_script_rate"],
-        "hans": score_translation(hypotheses, [simplified] * 5)["wrong_script_rate"],
+        "hant": score_translation(hypotheses, [traditional] * 5)["wrong_script"],
+        "hans": score_translation(hypotheses, [simplified] * 5)["wrong_script"],
     }
     assert against == {"hant": 0.2, "hans": 0.2}
 
 
+def test_each_output_is_compared_with_the_script_of_its_own_reference() -> None:
+    simplified, traditional = "他说的东西", "佢講嘅嘢"
+    references = [simplified, traditional, traditional]
+    assert score_translation(references, references)["wrong_script"] == 0
+    swapped = [traditional, simplified, traditional]
+    assert score_translation(swapped, references)["wrong_script"] == pytest.approx(2 / 3)
+
+
 def test_references_that_do_not_tell_the_script_allow_both() -> None:
-    assert score_translation(["你说", "你說"], ["你好", "你好"])["wrong_script_rate"] == 0
+    assert score_translation(["你说", "你說"], ["你好", "你好"])["wrong_script"] == 0
 
 
 def test_a_few_stray_characters_are_not_the_wrong_script() -> None:
     scores = score_translation(["這個問題很难說對"], ["這個問題很難說對"])
-    assert scores["wrong_script_rate"] == 0
+    assert scores["wrong_script"] == 0
 
 
 def test_chinese_is_the_wrong_script_for_english() -> None:
     hypotheses = ["佢今日唔得閒", "He likes 蛋撻.", "", "123"]
     scores = score_translation(hypotheses, ["He is not free."] * 4, language="en")
-    assert scores["wrong_script_rate"] == 0.25
+    assert scores["wrong_script"] == 0.25
 
 
 def test_empty_outputs_are_counted_and_score_zero() -> None:
     scores = score_translation(["", " \n", "你好"], ["你好"] * 3)
-    assert scores["empty_rate"] == pytest.approx(2 / 3)
+    assert scores["empty"] == pytest.approx(2 / 3)
     assert scores["rouge_l"] == pytest.approx(100 / 3)
     assert score_translation([""], ["你好"]) == {
         **dict.fromkeys(SCORES, 0),
         **dict.fromkeys((f"{name}_normalized" for name in SCORES), 0),
-        "wrong_script_rate": 0,
-        "empty_rate": 1,
+        "wrong_script": 0,
+        "empty": 1,
     }
 
 
@@ -299,15 +307,15 @@ def test_empty_outputs_are_counted_and_score_zero() -> None:
 )
 def test_copies_of_the_source_are_counted(output: str, is_copy: bool) -> None:
     scores = score_translation([output], ["他今天没空。"], sources=["佢今日唔得閒。"])
-    assert scores["copy_rate"] == is_copy
+    assert scores["copied_source"] == is_copy
 
 
 def test_punctuation_alone_is_no_copy() -> None:
-    assert score_translation(["……"], ["你好"], sources=["？"])["copy_rate"] == 0
+    assert score_translation(["……"], ["你好"], sources=["？"])["copied_source"] == 0
 
 
 def test_an_output_that_must_equal_its_source_is_no_copy() -> None:
-    assert score_translation(["你好！"], ["你好！"], sources=["你好！"])["copy_rate"] == 0
+    assert score_translation(["你好！"], ["你好！"], sources=["你好！"])["copied_source"] == 0
 
 
 def test_all_figures_are_there_in_one_order() -> None:
@@ -478,7 +486,7 @@ def test_the_evaluate_module_scores_without_network_or_downloads(tmp_path: Path)
     scores, english = json.loads(done.stdout.splitlines()[-1])
     # The first pair is worked by hand above; of the second, 'he' is a subsequence of 'she'.
     assert scores["rouge_l"] == pytest.approx(100 * (6 / 7 + 4 / 5) / 2)
-    assert scores["copy_rate"] == 1
+    assert scores["copied_source"] == 1
     assert english["meteor"] == pytest.approx(100 * 15 / 16)
     assert not list(tmp_path.glob("**/nltk_data"))
 
@@ -505,8 +513,8 @@ def test_real_references_score_at_the_top_and_copies_of_the_source_far_below(
             assert top[figure] > 99.9
             assert copies[figure] < 75
     assert [top[name] for name in RATES] == [0, 0, 0]
-    assert copies["copy_rate"] > 0.95
-    assert copies["wrong_script_rate"] > 0.95
+    assert copies["copied_source"] > 0.95
+    assert copies["wrong_script"] > 0.95
     assert_corpus_scores_are_sacrebleus(sources, references, "zh", "", **copies)
 
 
@@ -521,6 +529,6 @@ def test_real_mandarin_in_traditional_script_loses_raw_and_keeps_normalized(
     scores = score_translation(hypotheses, references)
     assert scores["bleu"] < 50
     assert scores["chrf"] < 50
-    assert scores["wrong_script_rate"] > 0.95
+    assert scores["wrong_script"] > 0.95
     for name in SCORES:
         assert scores[f"{name}_normalized"] > 99.9

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.corpus import Pair
-from hkcanto_tasks.kinds import kinds
+from hkcanto_tasks.averages import parts_of
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.evaluations import Evaluation, Items
+from hkcanto_tasks.task import condition
 
 
 def evaluation(
@@ -20,18 +21,25 @@ def evaluation(
     subjects: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
     clusters: Sequence[int] | None = None,
-    groups: Sequence[tuple[str, ...]] | None = None,
+    parts: Sequence[tuple[str, ...]] | None = None,
     weights: Mapping[str, Sequence[float]] | None = None,
     pairs: Sequence[Pair] = (),
     shots: int | None = None,
     data: str = "ba2a58b",
+    version: str = "1",
     **columns: Sequence[float],
 ) -> Evaluation:
     """Return an evaluation whose items have these values; the rest is as plain as can be."""
     count = max([*map(len, values.values()), len(pairs)])
-    named = find_task(task)
+    how = condition(task)
+    named = how.task
     shots = named.shots if shots is None else shots
     subjects = subjects or [named.subjects[0].name] * count
+    known = {subject.name: parts_of(named, subject) for subject in named.subjects}
+    parts = [
+        known.get(subject, ()) + more
+        for subject, more in zip(subjects, parts or [()] * count, strict=True)
+    ]
 
     def column(name: str, fill: float, kind: type) -> np.ndarray:
         return np.asarray(columns.get(name, [fill] * count), kind)
@@ -44,20 +52,18 @@ def evaluation(
         shots=shots,
         options={
             name: str(value)
-            for name, value in (
-                (field, getattr(kinds()[named.entry.kind].Options(), field))
-                for field in kinds()[named.entry.kind].Options.__struct_fields__
-            )
+            for name, value in msgspec.structs.asdict(how.kind.Options()).items()
             if value
         },
         data=data,
-        signature=f"{task.replace('_', '-')}|shots:{shots}|data:{data}|v:0.1.0",
+        version=version,
+        signature=f"{task.replace('_', '-')}|shots:{shots}|data:{data}|v:{version}|pkg:0.1.0",
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
         items=Items(
             ids=ids or [f"{task}/{subject}/{i}" for i, subject in enumerate(subjects)],
             subjects=subjects,
-            groups=groups or [()] * count,
+            parts=parts,
             values={name: np.asarray(of_metric, float) for name, of_metric in values.items()},
             weights={name: np.asarray(w, float) for name, w in (weights or {}).items()},
             clusters=np.asarray(range(count) if clusters is None else clusters, np.int64),

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses.against_published import sections
 from hkcanto_tasks.reports.blocks import Block, Cell, Chart, Note, Row, Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
@@ -27,7 +27,7 @@ def run(
     **options: str,
 ) -> Evaluation:
     """Return an evaluation of whole subjects; `share` of the items of each are right."""
-    values, names, groups = [], [], []
+    values, names = [], []
     for subject in find_task(task).subjects:
         if subjects is None or subject.name in subjects:
             right = round(
@@ -35,10 +35,7 @@ def run(
             )
             values += [1.0] * right + [0.0] * (subject.rows - right)
             names += [subject.name] * subject.rows
-            groups += [subject.groups] * subject.rows
-    made = evaluation(
-        task, {metric: values}, label=label, subjects=names, groups=groups, shots=shots, data=data
-    )
+    made = evaluation(task, {metric: values}, label=label, subjects=names, shots=shots, data=data)
     return replace(made, options={**made.options, **options})
 
 
@@ -72,7 +69,7 @@ def left_out(*evaluations: Evaluation) -> str:
 
 
 def test_a_run_stands_where_its_score_puts_it() -> None:
-    scores, _ = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7"))
+    scores, _ = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-7"))
     names = [row.cells[0].value for row in scores.rows]
     place = names.index("mine")
     # Half of each subject's questions: between 50.7 and 42.7 under Average.
@@ -82,7 +79,7 @@ def test_a_run_stands_where_its_score_puts_it() -> None:
 
 
 def test_ranks_count_models_but_not_people_or_random_answers() -> None:
-    scores, _ = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7"))
+    scores, _ = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-7"))
     # 20 of the 23 models are better than 50 %; people, with 75.6, are not among them.
     assert cell(scores, "mine", "Rank").value == 21
     assert cell(scores, "Mistral Nemo 12B", "Rank").value == 22
@@ -92,7 +89,7 @@ def test_ranks_count_models_but_not_people_or_random_answers() -> None:
 
 
 def test_distances_are_in_points_to_the_best_model_to_people_and_to_random_answers() -> None:
-    _, distances = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7"))
+    _, distances = tables(section(sections([run("hkcanto_cultural")]), "published-hkcanto-7"))
     assert cell(distances, "mine", "Rank").value == 21
     # 50.0 − 77.7, 50.0 − 75.6 and 50.0 − 28.1.
     expected = {"the best model, Qwen2 72B": -0.277, "Human": -0.256, "Random": 0.219}
@@ -106,14 +103,14 @@ def test_distances_are_in_points_to_the_best_model_to_people_and_to_random_answe
 def test_equal_scores_share_a_rank() -> None:
     # 27/54, 28/56, … of every subject, twice.
     runs = [run("hkcanto_cultural", label="a"), run("hkcanto_cultural", label="b")]
-    scores, _ = tables(section(sections(runs), "published-hkcanto-eval-7"))
+    scores, _ = tables(section(sections(runs), "published-hkcanto-7"))
     ranks = [cell(scores, name, "Rank").value for name in ("a", "b", "Mistral Nemo 12B")]
     assert ranks == [21, 21, 23]
 
 
 def test_the_fewest_errors_are_the_best() -> None:
     made = run("hkcanto_g2p", 0.1, metric="cer_published")  # 14 of 145: between 7.9 and 12.0 %
-    scores, distances = tables(section(sections([made]), "published-hkcanto-eval-3"))
+    scores, distances = tables(section(sections([made]), "published-hkcanto-3"))
     assert [row.cells[0].value for row in scores.rows[:4]] == [
         "Rule Based",
         "GPT4o",
@@ -174,7 +171,7 @@ def questions(task: str) -> int:
 
 def test_questions_of_several_tasks_are_pooled() -> None:
     runs = [run("hkcanto_dse_en", 1.0), run("hkcanto_professional_en", 0.0)]
-    scores, _ = tables(section(sections(runs), "published-hkcanto-eval-1"))
+    scores, _ = tables(section(sections(runs), "published-hkcanto-1"))
     found = cell(scores, "mine", "Academic & Professional EN")
     right = questions("hkcanto_dse_en")
     total = right + questions("hkcanto_professional_en")
@@ -183,9 +180,7 @@ def test_questions_of_several_tasks_are_pooled() -> None:
 
 
 def test_an_average_is_of_columns_and_its_interval_of_independent_ones() -> None:
-    scores, _ = tables(
-        section(sections([run(task) for task in ENGLISH]), "published-hkcanto-eval-1")
-    )
+    scores, _ = tables(section(sections([run(task) for task in ENGLISH]), "published-hkcanto-1"))
     columns = ("MMLU EN", "Academic & Professional EN")
     parts = [cell(scores, "mine", column) for column in columns]
     found = cell(scores, "mine", "Average EN")
@@ -197,7 +192,7 @@ def test_an_average_is_of_columns_and_its_interval_of_independent_ones() -> None
 
 def test_an_average_without_all_of_its_parts_is_missing() -> None:
     runs = [run(task) for task in (*ENGLISH[:2], "hkcanto_cultural_0shot")]
-    scores, _ = tables(section(sections(runs), "published-hkcanto-eval-1"))
+    scores, _ = tables(section(sections(runs), "published-hkcanto-1"))
     assert cell(scores, "mine", "MMLU EN").value == pytest.approx(0.5, abs=0.001)
     assert cell(scores, "mine", "Cultural 0-shot").value == 0.5
     for column in ("Academic & Professional EN", "Average EN", "Average ZH/YUE"):
@@ -277,10 +272,10 @@ def protocol(made: Evaluation, name: str) -> Note:
 
 
 def test_a_run_as_in_the_paper_says_so_with_its_signature() -> None:
-    note = protocol(run("hkcanto_cultural"), "published-hkcanto-eval-7")
+    note = protocol(run("hkcanto_cultural"), "published-hkcanto-7")
     assert note.level == "info"
     assert "the paper's options" in note.text
-    assert "hkcanto-cultural|shots:5|data:ba2a58b|v:0.1.0" in note.text
+    assert "hkcanto-cultural|shots:5|data:ba2a58b|v:1|pkg:0.1.0" in note.text
 
 
 @pytest.mark.parametrize(
@@ -298,20 +293,20 @@ def test_a_run_as_in_the_paper_says_so_with_its_signature() -> None:
     ],
 )
 def test_what_differs_from_the_paper_is_said(made: Evaluation, said: str) -> None:
-    note = protocol(made, "published-hkcanto-eval-7")
+    note = protocol(made, "published-hkcanto-7")
     assert note.level == "warning"
     assert said in note.text
 
 
 def test_the_release_examples_of_g2p_are_said() -> None:
     made = run("hkcanto_g2p", 0.1, metric="cer_published", examples="release")
-    note = protocol(made, "published-hkcanto-eval-3")
+    note = protocol(made, "published-hkcanto-3")
     assert "its worked examples are those of the release" in note.text
 
 
 def test_a_run_with_an_option_of_its_own_is_a_row_of_its_own() -> None:
     runs = [run("hkcanto_cultural"), run("hkcanto_cultural", 0.25, prompt="yue")]
-    scores, _ = tables(section(sections(runs), "published-hkcanto-eval-7"))
+    scores, _ = tables(section(sections(runs), "published-hkcanto-7"))
     assert cell(scores, "mine", "Average").value == 0.5
     assert cell(scores, "mine prompt:yue", "Average").value == pytest.approx(0.25, abs=0.01)
 
@@ -320,7 +315,7 @@ def test_an_incomplete_run_is_shown_without_a_rank() -> None:
     made = evaluation(
         "hkcanto_cultural", {"acc": [1, 1, 1, 0, 1]}, label="mine", subjects=["food"] * 5
     )
-    scores, distances = tables(section(sections([made]), "published-hkcanto-eval-7"))
+    scores, distances = tables(section(sections([made]), "published-hkcanto-7"))
     assert cell(scores, "mine", "Food Culture").value == 0.8
     assert cell(scores, "mine", "Food Culture").note == "not all items"
     for table in (scores, distances):
@@ -340,7 +335,7 @@ def test_the_tables_own_protocol_is_said() -> None:
 
 
 def test_the_chart_marks_the_run_and_draws_people_and_random_answers_as_lines() -> None:
-    found = section(sections([run("hkcanto_cultural")]), "published-hkcanto-eval-7")
+    found = section(sections([run("hkcanto_cultural")]), "published-hkcanto-7")
     (drawn,) = (block for block in found.blocks if isinstance(block, Chart))
     data = drawn.spec["datasets"].values()
     dots = {datum["name"]: datum for values in data for datum in values if "whose" in datum}

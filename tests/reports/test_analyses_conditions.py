@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses import conditions
 from hkcanto_tasks.reports.analyses.conditions import difference
 from hkcanto_tasks.reports.blocks import Chart, Note, Table

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses import items
 from hkcanto_tasks.reports.blocks import ItemView
 from hkcanto_tasks.reports.evaluations import Evaluation, ItemText

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses import ANALYSES, analyses, overview
 from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
 
@@ -65,12 +65,12 @@ def test_models_under_one_condition_stand_together() -> None:
 
 def test_equal_figures_are_counted_and_others_named() -> None:
     run = evaluation("hkcanto_cultural", {"acc": [1, 0, 0, 0, 1]}, subjects=CULTURAL, label="model")
-    right = {("", "acc"): 0.4, ("", "acc_macro"): 0.625, ("food", "acc"): 0.25}
+    right = {((), "acc"): 0.4, ((), "acc_macro"): 0.625, (("food",), "acc"): 0.25}
 
     (agreed,) = [note for note in _said(replace(run, reported=right)) if "equal" in note.text]
     (differs,) = [
         note
-        for note in _said(replace(run, reported={**right, ("local_knowledge", "acc"): 0.5}))
+        for note in _said(replace(run, reported={**right, (("local_knowledge",), "acc"): 0.5}))
         if "differ" in note.text
     ]
 
@@ -82,14 +82,14 @@ def test_equal_figures_are_counted_and_others_named() -> None:
 def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
     run = evaluation("hkcanto_law", {"acc": [1, 0]})
 
-    assert _said(replace(run, reported={("", "acc"): 0.5 + 1e-8}))[-1].level == "warning"
-    assert _said(replace(run, reported={("", "acc"): 0.5 + 1e-10}))[-1].level == "info"
+    assert _said(replace(run, reported={((), "acc"): 0.5 + 1e-8}))[-1].level == "warning"
+    assert _said(replace(run, reported={((), "acc"): 0.5 + 1e-10}))[-1].level == "info"
 
 
 def test_figures_of_categories_are_checked_too() -> None:
     run = evaluation("hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"])
 
-    notes = _said(replace(run, reported={("category:stem", "acc"): 0.5}))
+    notes = _said(replace(run, reported={((), "acc_stem"): 0.5}))
 
     assert notes[-1].text.startswith("1 figures equal")
 
@@ -145,7 +145,7 @@ def test_names_are_unique_and_rows_as_wide_as_their_table() -> None:
                     label=label,
                     shots=shots,
                     question_lengths=list(range(30)),
-                    groups=[("hkdse",)] * 30,
+                    parts=[("hkdse",)] * 30,
                 ),
                 options=options,
             )

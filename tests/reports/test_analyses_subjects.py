@@ -25,7 +25,7 @@ def figures(table: Table, model: str) -> dict[object, object]:
 def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Evaluation:
     names = ["dentistry", "dentistry", "hkdse_physics", "hk_law"]
     sets: list[tuple[str, ...]] = [(), (), ("hkdse",), ("hk_specific",)]
-    return evaluation(task, {"acc": acc}, subjects=names, groups=sets, label=label)
+    return evaluation(task, {"acc": acc}, subjects=names, parts=sets, label=label)
 
 
 def test_categories_and_subsets_of_all_models_stand_side_by_side() -> None:
@@ -79,7 +79,7 @@ def test_each_subject_has_both_names_and_its_number_of_items() -> None:
 
 def test_types_of_question_are_shown_for_a_task_of_one_subject() -> None:
     sets = [("homophone",), ("rhyme",), ("tone", "misc"), ("couplet", "misc")]
-    run = evaluation("hkcanto_phonology", {"acc": [1, 0, 1, 0]}, groups=sets)
+    run = evaluation("hkcanto_phonology", {"acc": [1, 0, 1, 0]}, parts=sets)
 
     found = tables(run)
 

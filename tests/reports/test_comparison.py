@@ -13,13 +13,14 @@ from sacrebleu.significance import PairedTest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.errors import ComparisonError, HKCantoError
 from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
 from hkcanto_tasks.reports.comparison import compare, compare_many, pair_up
 from hkcanto_tasks.reports.comparison_blocks import blocks, gate_verdict, p_text, verdict
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import figure
+from hkcanto_tasks.reports.independent import compare_independent
 
 from .building import evaluation
 
@@ -122,7 +123,9 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
     assert (found.overall.a, found.overall.b) == pytest.approx((0.11, 0.07))
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
     assert found.overall.p_value == 0.5  # 2 of 2² exchanges
-    assert verdict(found).startswith("new is 4.0 points better than old in CER (95 % +")
+    assert verdict(found).startswith(
+        "new is 4.0 points better than old in Character error rate (95 % +"
+    )
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():
@@ -201,8 +204,8 @@ def test_p_values_of_subjects_are_adjusted_for_their_number():
 
 
 def test_further_sets_of_items_are_compared():
-    groups = [("homophone",)] * 6 + [("rhyme",)] * 6
-    found = compare(law(A, groups=groups), law(B, groups=groups), **FAST)
+    parts = [("homophone",)] * 6 + [("rhyme",)] * 6
+    found = compare(law(A, parts=parts), law(B, parts=parts), **FAST)
     assert {effect.name: (effect.wins, effect.losses) for effect in found.sets} == {
         "homophone": (0, 0),
         "rhyme": (5, 1),
@@ -329,6 +332,15 @@ def test_mismatched_items_are_refused_with_the_difference():
     assert "8 items are only in old (results.json) (hkmmlu/hk_law/10, hkmmlu/hk_law/11, " in said
     assert "…" in said
     assert "1 items are only in new (results.json) (hkmmlu/hk_law/99)" in said
+
+
+def test_another_version_of_the_task_is_refused():
+    a, b = law(A, "old"), law(B, "new", version="2")
+    with pytest.raises(ComparisonError, match=r"old .* is of version 1 .* new .* of version 2"):
+        compare(a, b)
+    with pytest.raises(ComparisonError, match="of version 2"):
+        compare_independent(a, b)
+    assert a.comparable_as != b.comparable_as
 
 
 def test_another_number_of_epochs_is_refused():

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
 from hkcanto_tasks.reports.fertility import (
     FertilityRow,
@@ -16,6 +15,7 @@ from hkcanto_tasks.reports.fertility import (
     load_tokenizer,
     sections,
 )
+from hkcanto_tasks.task import load_task
 
 from .building import evaluation
 

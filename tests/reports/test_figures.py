@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.figures import figure, mean_figure
 
 from .building import evaluation
@@ -112,7 +112,7 @@ def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
 
 def test_a_group_is_a_part_of_the_items():
     run = evaluation(
-        "hkmmlu", {"acc": [1, 0, 0]}, groups=[("hk_specific",), ("hk_specific", "hkdse"), ()]
+        "hkmmlu", {"acc": [1, 0, 0]}, parts=[("hk_specific",), ("hk_specific", "hkdse"), ()]
     )
     assert figure(run, "acc_hk_specific").value == 0.5
     assert figure(run, "acc_hkdse").value == 0

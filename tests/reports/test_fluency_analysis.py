@@ -35,7 +35,7 @@ def test_every_task_that_asks_for_cantonese_has_a_row():
         ]
     )
     rows = table(section, "fluency")
-    assert [row["Fluent"] for row in rows] == [0.75, 0.5, 0]
+    assert [row["Fluent Cantonese"] for row in rows] == [0.75, 0.5, 0]
     assert [row["Length penalty"] for row in rows] == [None, pytest.approx(0.9), None]
 
 
@@ -47,20 +47,20 @@ def test_cantonese_words_are_pooled_over_the_texts():
         weights={"cantonese_ratio": [3, 1]},
     )
     (row,) = table(sections([made])[0], "fluency")
-    assert row["Cantonese words"] == 0.75
+    assert row["Cantonese features"] == 0.75
 
 
 def test_figures_that_no_task_has_get_no_column():
     (row,) = table(sections([answers()])[0], "fluency")
-    assert "Simplified" not in row
+    assert "Simplified characters" not in row
     assert "Length penalty" not in row
 
 
 def test_length_and_script_are_means():
     made = answers(n_characters=[10, 20, 30, 40], simplified_ratio=[0, 0, 0, 1])
     (row,) = table(sections([made])[0], "fluency")
-    assert row["Characters"] == 25
-    assert row["Simplified"] == 0.25
+    assert row["Length"] == 25
+    assert row["Simplified characters"] == 0.25
 
 
 def test_the_chart_has_a_mark_for_each_model_and_task():

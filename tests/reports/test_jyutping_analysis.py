@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
-from hkcanto_tasks.kinds import g2p
 from hkcanto_tasks.reports.analyses.jyutping import (
     aligned_pairs,
     lazy_sounds,
@@ -16,6 +15,7 @@ from hkcanto_tasks.reports.analyses.jyutping import (
 )
 from hkcanto_tasks.reports.blocks import Chart, Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.task import condition
 
 from .building import evaluation
 
@@ -23,7 +23,8 @@ GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
 
 def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Evaluation:
-    judgements = [g2p.score(*pair) for pair in zip(responses, gold, strict=True)]
+    how = condition("hkcanto_g2p")
+    judgements = [how.judge(*pair) for pair in zip(responses, gold, strict=True)]
     made = evaluation(
         "hkcanto_g2p",
         {name: [each.values[name] for each in judgements] for name in judgements[0].values},

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from hkcanto import tasks
+from hkcanto_tasks import __version__
 from hkcanto_tasks.errors import LogError
-from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import figure
-from hkcanto_tasks.reports.logs import inspect, read_runs
-from hkcanto_tasks.reports.logs.item_columns import ItemColumns, Row
+from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.logs.item_columns import Row, TaskItems
 from hkcanto_tasks.reports.logs.signatures import catalogue_task, of_whole_task, parse_signature
+from hkcanto_tasks.task import load_task
 
-from .harness_runs import run_inspect
+from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
 
 BOTH = ["hkcanto_g2p", "hkcanto_cultural", "hkcanto_translation_zh_yue", "hkmmlu"]
 
@@ -46,10 +48,12 @@ def test_both_harnesses_are_read_alike(
     assert (one.harness, other.harness) == ("lm-eval", "inspect")
     for name in ("task", "shots", "options", "data", "signature", "metrics"):
         assert getattr(one, name) == getattr(other, name), name
-    for name in ("ids", "subjects", "groups", "pairs", "jyutping"):
+    for name in ("ids", "subjects", "parts", "pairs", "jyutping"):
         assert getattr(one.items, name) == getattr(other.items, name), name
-    for name in ("clusters", "question_lengths", "response_lengths", "reasoning_lengths"):
+    for name in ("question_lengths", "response_lengths", "reasoning_lengths"):
         assert getattr(one.items, name).tolist() == getattr(other.items, name).tolist(), name
+    alike = [np.equal.outer(side.items.clusters, side.items.clusters) for side in (one, other)]
+    assert (alike[0] == alike[1]).all()
     assert one.items.refused.tolist() == other.items.refused.tolist()
     for name, values in one.items.values.items():
         assert values.tolist() == pytest.approx(other.items.values[name].tolist()), name
@@ -67,21 +71,15 @@ def test_figures_of_the_items_are_those_that_the_harness_reports(
         evaluation = evaluations.get(task)
         if evaluation is None:
             continue
-        assert ("", evaluation.named.entry.headline) in evaluation.reported
-        for (scope, metric), reported in evaluation.reported.items():
-            where = None
-            if scope.startswith("category:"):
-                category = scope.removeprefix("category:")
-                names = [each.name for each in evaluation.subjects if each.category == category]
-                where = evaluation.items.of_subjects(names)
-            elif scope:
-                where = evaluation.items.of_subjects([scope])
-            computed = figure(evaluation, metric, where)
-            assert computed is not None, (scope, metric)
-            assert computed.value == pytest.approx(reported), (scope, metric)
+        assert ((), evaluation.headline.name) in evaluation.reported
+        for (subjects, name), reported in evaluation.reported.items():
+            assert subjects == ()
+            computed = figure(evaluation, name)
+            assert computed is not None, name
+            assert computed.value == pytest.approx(reported), name
 
 
-def test_the_figures_of_groups_are_read_from_lm_evals_rows(
+def test_the_figures_of_the_harness_are_read_by_name(
     lm_eval_logs: Path, in_lm_eval: dict[str, Evaluation]
 ) -> None:
     (rows,) = [
@@ -90,60 +88,42 @@ def test_the_figures_of_groups_are_read_from_lm_evals_rows(
         if "pycantonese" not in str(file)
     ]
     reported = in_lm_eval["hkmmlu"].reported
-    assert reported["", "acc"] == rows["hkmmlu"]["acc,none"]
-    assert reported["", "acc_hk_specific"] == rows["hkmmlu"]["acc_hk_specific,none"]
-    assert reported["category:stem", "acc"] == rows["hkmmlu_stem"]["acc,none"]
-    assert reported["hk_law", "unparsed_rate"] == rows["hkmmlu_hk_law"]["unparsed_rate,none"]
+    for name in ("acc", "acc_stem", "acc_hk_specific", "unparsed_rate"):
+        assert reported[(), name] == rows["hkmmlu"][f"{name},none"]
+    assert reported.keys() == {((), name) for name in in_lm_eval["hkmmlu"].figures}
     of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
-    assert (
-        of_tmmluplus["", "acc_category_macro"]
-        == (rows["tmmluplus_gen_mc"]["acc_category_macro,none"])
-    )
+    headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
+    assert of_tmmluplus[(), "acc_category_macro"] == headline
+    # What the paper calls it is another row of the same figure.
+    assert rows["tmmluplus_gen_mc"]["Average (Table 2),none"] == headline
+    assert not any("Table" in name for _, name in of_tmmluplus)
 
 
-def test_the_subjects_of_a_task_are_one_evaluation(in_lm_eval: dict[str, Evaluation]) -> None:
+def test_the_items_of_a_task_are_sorted_by_subject_and_number(
+    in_lm_eval: dict[str, Evaluation],
+) -> None:
     evaluation = in_lm_eval["hkmmlu"]
-    samples = load_task("hkmmlu").samples
+    order = [subject.name for subject in evaluation.named.subjects]
+    samples = sorted(
+        load_task("hkmmlu").samples,
+        key=lambda each: (order.index(each.subject), int(each.id.rpartition("/")[2])),
+    )
     assert evaluation.items.ids == [sample.id for sample in samples]
     assert evaluation.items.subjects == [sample.subject for sample in samples]
-    assert evaluation.items.groups == [sample.groups for sample in samples]
+    assert evaluation.items.parts == [sample.parts for sample in samples]
+    lengths = [len(sample.question) for sample in samples]
+    assert evaluation.items.question_lengths.tolist() == lengths
     assert evaluation.options == {"prompt": "paper", "script": "tc"}
-    assert evaluation.data == "sample"
+    assert (evaluation.data, evaluation.version) == ("sample", "1")
     assert evaluation.signature.startswith("hkmmlu|shots:0|prompt:paper|script:tc|data:sample|")
     assert not evaluation.complete
-
-
-@pytest.mark.parametrize(
-    ("task", "options", "shots"),
-    [
-        ("hkcanto_g2p", {}, 5),
-        ("hkcanto_cultural", {}, 5),
-        ("hkcanto_cultural", {"prompt": "yue+scaffold"}, 3),
-        ("hkcanto_sentiment", {}, 1),
-        ("hkcanto_translation_zh_yue", {}, 3),
-        ("hkcanto_translation_yue_en", {}, 3),
-        ("hkcanto_summarization", {}, 0),
-        ("hkmmlu", {}, 0),
-        ("hkmmlu", {"script": "sc"}, 2),
-        ("hkmmlu_cot", {}, 1),
-        ("tmmluplus_gen", {"prompt": "yue"}, 4),
-        ("tmmluplus_gen_cot", {}, 5),
-    ],
-)
-def test_the_question_is_found_behind_the_worked_examples(
-    task: str, options: dict[str, str], shots: int
-) -> None:
-    loaded = load_task(task, **options)
-    question_of = inspect.question_finder(loaded.condition, shots)
-    for sample in loaded.samples:
-        message = loaded.prompt(sample, shots).messages()[-1].content
-        assert question_of(message) == sample.question, sample.id
 
 
 def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.cultural(subjects="food", multiturn=True))
     (evaluation,) = read_runs([tmp_path]).evaluations
-    lengths = [len(sample.question) for sample in load_task("hkcanto_cultural", ["food"]).samples]
+    questions = {each.id: each.question for each in load_task("hkcanto_cultural", ["food"]).samples}
+    lengths = [len(questions[name]) for name in evaluation.items.ids]
     assert evaluation.items.question_lengths.tolist() == lengths
     assert evaluation.notes == ("worked examples as turns of their own",)
 
@@ -193,11 +173,8 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
     items = in_lm_eval["tmmluplus_gen_mc"].items
     responses = {id_: text.response for id_, text in zip(items.ids, items.texts, strict=True)}
     assert set(items.response_lengths) == {1}
-    lines = [
-        json.loads(line)
-        for file in lm_eval_logs.rglob("samples_tmmluplus_*.jsonl")
-        for line in file.open(encoding="utf-8")
-    ]
+    (file,) = lm_eval_logs.rglob("samples_tmmluplus_*.jsonl")
+    lines = [json.loads(line) for line in file.open(encoding="utf-8")]
     assert len(lines) == len(responses)
     for line in lines:
         likelihoods = [float(likelihood) for likelihood, _ in line["filtered_resps"]]
@@ -207,26 +184,26 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
 
 
 def test_in_a_chain_of_thought_the_response_is_the_reasoning() -> None:
-    columns = ItemColumns(catalogue_task("hkmmlu_cot"), "hk_law", len, texts=False)
-    columns.add(Row("a", "?", "因為咁，所以係B", "B", {}))
-    columns.add(Row("b", "?", "<think>即係</think>B", "B", {}))
-    columns.add(Row("c", "?", "B", "B", {}, reasoning="另外記低咗"))
-    assert columns.items().reasoning_lengths.tolist() == [8, 2, 5]
+    columns = TaskItems(catalogue_task("hkmmlu_cot"), len, texts=False)
+    columns.add(Row("a", "hk_law", "?", "因為咁，所以係B", "B", {}))
+    columns.add(Row("b", "hk_law", "?", "<think>即係</think>B", "B", {}))
+    columns.add(Row("c", "hk_law", "?", "B", "B", {}, reasoning="另外記低咗"))
+    assert columns.by_subject()["hk_law"].reasoning_lengths.tolist() == [8, 2, 5]
 
 
 def test_questions_on_one_passage_are_one_cluster() -> None:
-    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
+    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
     passage = "讀" * 120
     for question in (f"{passage}一", f"{passage}二", "短", "短", "短咗"):
-        columns.add(Row("id", question, "A", "A", {}))
-    assert columns.items().clusters.tolist() == [0, 0, 1, 1, 2]
+        columns.add(Row("id", "hk_law", question, "A", "A", {}))
+    assert columns.by_subject()["hk_law"].clusters.tolist() == [0, 0, 1, 1, 2]
 
 
 def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
-    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
-    columns.add(Row("a", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}))
-    columns.add(Row("b", "?", "A", "A", {"acc": None, "judged_score": 0.5}))
-    values = columns.items().values
+    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
+    columns.add(Row("a", "hk_law", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}))
+    columns.add(Row("b", "hk_law", "?", "A", "A", {"acc": None, "judged_score": 0.5}))
+    values = columns.by_subject()["hk_law"].values
     assert values["judged_score"].tolist() == pytest.approx([np.nan, 0.5], nan_ok=True)
     assert values["acc"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
@@ -245,10 +222,10 @@ def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
     ],
 )
 def test_declining_is_recognised(response: str, refused: bool) -> None:
-    columns = ItemColumns(catalogue_task("hkmmlu"), "hk_law", len, texts=False)
-    columns.add(Row("a", "?", response, "A", {"acc": 0.0, "unparsed_rate": 1.0}))
-    columns.add(Row("b", "?", response, "A", {"acc": 0.0, "unparsed_rate": 0.0}))
-    assert columns.items().refused.tolist() == [refused, False]
+    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
+    columns.add(Row("a", "hk_law", "?", response, "A", {"acc": 0.0, "unparsed_rate": 1.0}))
+    columns.add(Row("b", "hk_law", "?", response, "A", {"acc": 0.0, "unparsed_rate": 0.0}))
+    assert columns.by_subject()["hk_law"].refused.tolist() == [refused, False]
 
 
 @pytest.mark.parametrize(
@@ -264,8 +241,39 @@ def test_declining_is_recognised(response: str, refused: bool) -> None:
     ],
 )
 def test_one_condition_has_one_name_however_it_was_asked_for(logged: str, task: str) -> None:
-    signature = parse_signature(f"{logged}|data:sample|metric:generative|v:0.1.0")
+    signature = parse_signature(f"{logged}|data:sample|metric:generative|v:1|pkg:0.1.0")
     assert of_whole_task(signature, catalogue_task(signature.task)).task == task
+
+
+def signed(logs: Path, folder: Path, old: str, new: str) -> Path:
+    """Copy a log of lm-eval and change its signature."""
+    shutil.copytree(logs / "pycantonese", folder)
+    (results,) = folder.glob("results_*.json")
+    text = results.read_text("utf-8")
+    assert old in text
+    results.write_text(text.replace(old, new), "utf-8")
+    return folder
+
+
+def test_another_version_of_the_package_makes_no_difference(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
+    folder = signed(lm_eval_logs, tmp_path / "one", f"|pkg:{__version__}", "|pkg:9.9.9")
+    one, other = read_runs([folder, lm_eval_logs / "pycantonese"]).evaluations
+    assert one.signature.endswith("|v:1|pkg:9.9.9")
+    assert one.comparable_as == other.comparable_as
+    assert compare(one, other, resamples=100).overall.ties == 60
+
+
+def test_another_version_of_the_task_is_another_evaluation(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
+    signed(lm_eval_logs, tmp_path / "old", "|v:1|", "|v:2|")
+    shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "new")
+    read = read_runs([tmp_path])
+    assert sorted(each.version for each in read.evaluations) == ["1", "2"]
+    assert not read.skipped
+    assert len({each.comparable_as for each in read.evaluations}) == 2
 
 
 def test_texts_are_kept_only_if_asked_for(lm_eval_logs: Path, inspect_logs: Path) -> None:
@@ -277,7 +285,8 @@ def test_prompts_are_whole(
     in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
 ) -> None:
     loaded = load_task("hkcanto_cultural")
-    prompt = loaded.prompt(loaded.samples[0], 5)
+    sample = next(sample for sample in loaded.samples if sample.id == "hkcanto_cultural/food/1")
+    prompt = loaded.prompt(sample, 5)
     assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
     messages = [f"[{each.role}]\n{each.content}" for each in prompt.messages()]
     assert in_inspect["hkcanto_cultural"].items.texts[0].prompt == "\n\n".join(messages)
@@ -305,28 +314,70 @@ def test_a_run_of_some_subjects_completes_an_earlier_one(
 ) -> None:
     (results,) = [file for file in lm_eval_logs.rglob("results_*") if "pycan" not in str(file)]
     shutil.copytree(results.parent, tmp_path / "first")
-    later = tmp_path / "later"
-    later.mkdir()
-    newer = json.loads(results.read_text("utf-8"))
-    newer["configs"] = {"hkmmlu_hk_law": newer["configs"]["hkmmlu_hk_law"]}
-    newer["results"] = {"hkmmlu_hk_law": {"acc,none": 1.0}}
-    newer["date"] += 60
-    (later / "results_2030-01-01T00-00-00.000000.json").write_text(json.dumps(newer), "utf-8")
-    (old,) = results.parent.glob("samples_hkmmlu_hk_law_*")
-    lines = [json.loads(line) | {"acc": 1.0} for line in old.open(encoding="utf-8")]
-    (later / "samples_hkmmlu_hk_law_2030-01-01T00-00-00.000000.jsonl").write_text(
-        "".join(f"{json.dumps(line)}\n" for line in lines), "utf-8"
-    )
+    run_lm_eval(tmp_path / "later", "hkmmlu_hk_law", model=AnsweringLM(lambda _: "B"))
     read = read_runs([tmp_path])
     evaluation = by_task(read.evaluations)["hkmmlu"]
     law = evaluation.items.of_subjects(["hk_law"])
-    assert evaluation.items.values["acc"][law].tolist() == [1.0] * len(lines)
+    targets = {each.id: each.target for each in load_task("hkmmlu", ["hk_law"]).samples}
+    ids = sorted(targets, key=lambda name: int(name.rpartition("/")[2]))
+    right = [float(targets[name] == "B") for name in ids]
+    assert evaluation.items.values["acc"][law].tolist() == right
     assert len(evaluation.items) == len(load_task("hkmmlu").samples)
-    # The group's figures were those of the older answers.
-    assert ("", "acc") not in evaluation.reported
-    assert evaluation.reported["hk_law", "acc"] == 1.0
+    # The earlier figures of all subjects were those of the older answers.
+    assert ((), "acc") not in evaluation.reported
+    assert evaluation.reported[("hk_law",), "acc"] == sum(right) / len(right)
     (skipped,) = read.skipped
-    assert skipped.reason.startswith("hkmmlu: older run of the same, results_2030-01-01")
+    assert skipped.reason.startswith("hkmmlu: older run of the same, results_")
+
+
+def test_runs_of_single_subjects_are_one_evaluation(
+    tmp_path: Path, in_lm_eval: dict[str, Evaluation]
+) -> None:
+    """As an array of jobs on a cluster leaves them."""
+    for subject in in_lm_eval["hkcanto_cultural"].subjects:
+        run_lm_eval(tmp_path / subject.name, f"hkcanto_cultural_{subject.name}")
+    (joined,) = read_runs([tmp_path]).evaluations
+    whole = in_lm_eval["hkcanto_cultural"]
+    assert (joined.task, joined.signature) == (whole.task, whole.signature)
+    assert joined.items.ids == whole.items.ids
+    assert joined.reported[("food",), "acc"] == whole.reported[(), "acc_food"]
+    for name in whole.figures:
+        assert figure(joined, name) == figure(whole, name), name
+
+
+def test_a_part_of_a_task_is_read(tmp_path: Path, in_lm_eval: dict[str, Evaluation]) -> None:
+    run_lm_eval(tmp_path, "hkmmlu_stem")
+    (part,) = read_runs([tmp_path]).evaluations
+    assert part.task == "hkmmlu"
+    whole = in_lm_eval["hkmmlu"]
+    assert {subject.category for subject in part.subjects} == {"stem"}
+    assert part.reported[(), "acc"] == whole.reported[(), "acc_stem"]
+    assert figure(part, "acc") == figure(whole, "acc_stem")
+
+
+def test_the_subjects_that_were_asked_for_are_read(tmp_path: Path) -> None:
+    run_inspect(tmp_path, tasks.cultural(subjects="food,life_in_hk"))
+    (evaluation,) = read_runs([tmp_path]).evaluations
+    assert [subject.name for subject in evaluation.subjects] == ["food", "life_in_hk"]
+    found = figure(evaluation, "acc_macro")
+    assert found is not None
+    assert found.value == pytest.approx(evaluation.reported[(), "acc_macro"])
+
+
+def test_several_tasks_in_one_log_are_several_evaluations(
+    tmp_path: Path, in_inspect: dict[str, Evaluation]
+) -> None:
+    run_inspect(tmp_path, tasks.hkcanto())
+    found = by_task(read_runs([tmp_path]).evaluations)
+    assert len(found) == 9
+    alone, together = in_inspect["hkcanto_cultural"], found["hkcanto_cultural"]
+    assert together.signature == alone.signature
+    assert sorted(together.items.ids) == sorted(alone.items.ids)
+    assert figure(together, "acc_macro") == figure(alone, "acc_macro")
+    assert together.reported == {((), "acc_macro"): alone.reported[(), "acc_macro"]}
+    zero_shot = found["hkcanto_cultural_0shot"]
+    assert zero_shot.shots == 0
+    assert sorted(zero_shot.items.ids) == sorted(alone.items.ids)
 
 
 def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs: Path) -> None:

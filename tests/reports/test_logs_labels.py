@@ -8,7 +8,7 @@ import pytest
 
 from hkcanto_tasks.reports.logs import read_runs
 from hkcanto_tasks.reports.logs.labels import Origin, labels
-from hkcanto_tasks.reports.logs.subject_runs import Model, settings_of
+from hkcanto_tasks.reports.logs.runs import Model, settings_of
 
 Harness = Literal["lm-eval", "inspect"]
 

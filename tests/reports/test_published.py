@@ -7,10 +7,9 @@ from statistics import fmean
 
 import pytest
 
-from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.reports.published import (
-    PUBLISHED,
     PublishedTable,
     published_tables,
     read_tables,
@@ -23,11 +22,11 @@ def table(name: str) -> PublishedTable:
 
 
 ROWS = {
-    "hkcanto_eval_1": 24,
-    "hkcanto_eval_2": 24,
-    "hkcanto_eval_3": 24,
-    "hkcanto_eval_7": 25,
-    "hkcanto_eval_8": 24,
+    "hkcanto_1": 24,
+    "hkcanto_2": 24,
+    "hkcanto_3": 24,
+    "hkcanto_7": 25,
+    "hkcanto_8": 24,
     "hkmmlu_1": 21,
     "hkmmlu_2": 21,
     "hkmmlu_3": 21,
@@ -52,21 +51,21 @@ def test_every_table_of_scores_is_there_with_all_of_its_rows() -> None:
 @pytest.mark.parametrize(
     ("name", "row", "percentages"),
     [
-        ("hkcanto_eval_1", "Claude 3.5 Sonnet", [85.0, 81.5, 75.1, 75.2, 71.7, 75.0, 80.1, 75.8]),
-        ("hkcanto_eval_1", "Yi 1.5 9B", [70.9, 60.8, 59.2, 63.3, 48.7, 57.3, 65.0, 57.5]),
-        ("hkcanto_eval_1", "Qwen2 72B", [82.9, 78.3, 74.7, 76.3, 72.9, 77.7, 78.8, 76.3]),
-        ("hkcanto_eval_1", "Random", [25.0, 25.5, 22.9, 24.6, 29.8, 28.1, 23.9, 27.0]),
-        ("hkcanto_eval_2", "Claude 3.5 Sonnet", [28.0, 64.0, 16.0, 50.0, 76.9, 59.3, 89.2]),
-        ("hkcanto_eval_2", "GPT4o", [56.0, 96.0, 28.0, 50.0, 65.4, 63.0, 89.6]),
-        ("hkcanto_eval_2", "Qwen2 72B", [12.0, 28.0, 16.0, 50.0, 76.9, 48.1, 83.5]),
-        ("hkcanto_eval_2", "Random/Control", [16.0, 28.0, 24.0, 30.0, 11.5, 27.8, 76.8]),
-        ("hkcanto_eval_7", "Claude 3.5 Sonnet", [74.1, 80.4, 70.5, 85.7, 64.3, 75.0]),
-        ("hkcanto_eval_7", "SenseChat", [87.0, None, 79.6, 78.6, 64.3, 77.4]),
-        ("hkcanto_eval_7", "Random", [35.2, 21.4, 27.3, 31.4, 25.0, 28.1]),
-        ("hkcanto_eval_7", "Human", [81.7, 73.4, 85.8, 83.9, 53.0, 75.6]),
-        ("hkcanto_eval_8", "Claude 3.5 Sonnet", [96.2, 91.9, 92.7, 76.0]),
-        ("hkcanto_eval_8", "Yi 1.5 6B", [62.9, 56.7, 42.5, 64.3]),
-        ("hkcanto_eval_8", "Control", [99.1, 99.1, None, None]),
+        ("hkcanto_1", "Claude 3.5 Sonnet", [85.0, 81.5, 75.1, 75.2, 71.7, 75.0, 80.1, 75.8]),
+        ("hkcanto_1", "Yi 1.5 9B", [70.9, 60.8, 59.2, 63.3, 48.7, 57.3, 65.0, 57.5]),
+        ("hkcanto_1", "Qwen2 72B", [82.9, 78.3, 74.7, 76.3, 72.9, 77.7, 78.8, 76.3]),
+        ("hkcanto_1", "Random", [25.0, 25.5, 22.9, 24.6, 29.8, 28.1, 23.9, 27.0]),
+        ("hkcanto_2", "Claude 3.5 Sonnet", [28.0, 64.0, 16.0, 50.0, 76.9, 59.3, 89.2]),
+        ("hkcanto_2", "GPT4o", [56.0, 96.0, 28.0, 50.0, 65.4, 63.0, 89.6]),
+        ("hkcanto_2", "Qwen2 72B", [12.0, 28.0, 16.0, 50.0, 76.9, 48.1, 83.5]),
+        ("hkcanto_2", "Random/Control", [16.0, 28.0, 24.0, 30.0, 11.5, 27.8, 76.8]),
+        ("hkcanto_7", "Claude 3.5 Sonnet", [74.1, 80.4, 70.5, 85.7, 64.3, 75.0]),
+        ("hkcanto_7", "SenseChat", [87.0, None, 79.6, 78.6, 64.3, 77.4]),
+        ("hkcanto_7", "Random", [35.2, 21.4, 27.3, 31.4, 25.0, 28.1]),
+        ("hkcanto_7", "Human", [81.7, 73.4, 85.8, 83.9, 53.0, 75.6]),
+        ("hkcanto_8", "Claude 3.5 Sonnet", [96.2, 91.9, 92.7, 76.0]),
+        ("hkcanto_8", "Yi 1.5 6B", [62.9, 56.7, 42.5, 64.3]),
+        ("hkcanto_8", "Control", [99.1, 99.1, None, None]),
         (
             "hkmmlu_1",
             "DeepSeek-V3",
@@ -178,7 +177,7 @@ def test_scores_are_those_of_the_paper(
 def test_levenshtein_is_no_percentage_in_the_paper(
     row: str, error_rate: float, levenshtein: float
 ) -> None:
-    assert [*table("hkcanto_eval_3").row(row).values.values()] == [error_rate, levenshtein]
+    assert [*table("hkcanto_3").row(row).values.values()] == [error_rate, levenshtein]
 
 
 @pytest.mark.parametrize(
@@ -232,12 +231,12 @@ def test_rows_of_people_and_of_random_answers_say_so() -> None:
     }
     averages = {(f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 10, 11)}
     assert kinds == averages | {
-        ("hkcanto_eval_1", "Random"): "random",
-        ("hkcanto_eval_2", "Random/Control"): "random",
-        ("hkcanto_eval_3", "Rule Based"): "rule_based",
-        ("hkcanto_eval_7", "Random"): "random",
-        ("hkcanto_eval_7", "Human"): "human",
-        ("hkcanto_eval_8", "Control"): "control",
+        ("hkcanto_1", "Random"): "random",
+        ("hkcanto_2", "Random/Control"): "random",
+        ("hkcanto_3", "Rule Based"): "rule_based",
+        ("hkcanto_7", "Random"): "random",
+        ("hkcanto_7", "Human"): "human",
+        ("hkcanto_8", "Control"): "control",
         ("hkmmlu_4", "Human"): "human",
         ("tmmluplus_2", "Random"): "random",
         ("tmmluplus_3", "Human"): "human",
@@ -264,8 +263,8 @@ def off(
     return found
 
 
-def test_averages_of_hkcanto_eval_table_1_are_means_of_its_columns() -> None:
-    scores = table("hkcanto_eval_1")
+def test_averages_of_hkcanto_table_1_are_means_of_its_columns() -> None:
+    scores = table("hkcanto_1")
     assert not off(scores, "Average EN", list(scores.column("Average EN").mean_of))
     columns = list(scores.column("Average ZH/YUE").mean_of)
     assert off(scores, "Average ZH/YUE", columns) == {"SenseChat": 72.62}
@@ -277,19 +276,19 @@ def test_averages_of_hkcanto_eval_table_1_are_means_of_its_columns() -> None:
 
 
 def test_averages_of_the_cultural_questions_are_means_of_the_five_subjects() -> None:
-    scores = table("hkcanto_eval_7")
+    scores = table("hkcanto_7")
     assert not off(scores, "Average", [column.name for column in scores.columns[:5]])
 
 
 def test_cultural_averages_are_the_same_in_both_tables_that_have_them() -> None:
-    averages = {row.model: row.values["Average"] for row in table("hkcanto_eval_7").rows}
-    for row in table("hkcanto_eval_1").rows:
+    averages = {row.model: row.values["Average"] for row in table("hkcanto_7").rows}
+    for row in table("hkcanto_1").rows:
         assert row.values["Cultural 5-shot"] == averages[row.model]
 
 
 def test_nlp_averages_are_means_of_the_four_columns_of_table_8() -> None:
-    averages = {row.model: row.values["NLP Average"] for row in table("hkcanto_eval_2").rows}
-    for row in table("hkcanto_eval_8").rows:
+    averages = {row.model: row.values["NLP Average"] for row in table("hkcanto_2").rows}
+    for row in table("hkcanto_8").rows:
         parts = [value for value in row.values.values() if value is not None]
         if row.kind == "model":
             assert fmean(parts) == pytest.approx(averages[row.model], abs=0.00101), row.model
@@ -410,8 +409,8 @@ def test_ranks_that_hkmmlu_states_of_translation_hold() -> None:
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("hkcanto_eval_7", 1),
-        ("hkcanto_eval_8", 2),
+        ("hkcanto_7", 1),
+        ("hkcanto_8", 2),
         ("hkmmlu_1", 1),
         ("hkmmlu_2", 4 * 8 + 1),
         ("hkmmlu_8_5shot", 5),
@@ -431,9 +430,7 @@ def test_no_other_table_misses_a_cell() -> None:
         if None in row.values.values()
     }
     few_shot = {"hkmmlu_8_5shot"}
-    assert gaps == {"hkcanto_eval_7", "hkcanto_eval_8", "hkmmlu_1", "hkmmlu_2", "hkmmlu_11"} | (
-        few_shot
-    )
+    assert gaps == {"hkcanto_7", "hkcanto_8", "hkmmlu_1", "hkmmlu_2", "hkmmlu_11"} | (few_shot)
 
 
 # ---------------------------------------------------------------- finding and checking
@@ -441,8 +438,8 @@ def test_no_other_table_misses_a_cell() -> None:
 
 def test_tables_of_a_task_are_those_with_a_column_for_it() -> None:
     assert [table.name for table in tables_of("hkcanto_cultural")] == [
-        "hkcanto_eval_1",
-        "hkcanto_eval_7",
+        "hkcanto_1",
+        "hkcanto_7",
     ]
     assert [table.name for table in tables_of("hkmmlu_cot_1shot")] == ["hkmmlu_3"]
     assert tables_of("hkmmlu_mc") == ()
@@ -464,47 +461,47 @@ def replaced(file: str, old: str, new: str) -> Edit:
     ("edit", "message"),
     [
         (
-            replaced("hkcanto_eval_7.csv", "81.7", "817"),
-            r"hkcanto_eval_7.csv, table 7, row 'Human', column 'Food Culture': '817' is no number",
+            replaced("7.csv", "81.7", "817"),
+            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is no number",
         ),
         (
-            replaced("hkcanto_eval_7.csv", "81.7", "8l.7"),
+            replaced("7.csv", "81.7", "8l.7"),
             r"row 'Human', column 'Food Culture': '8l.7' is no number from 0 to 100",
         ),
         (
-            replaced("hkcanto_eval_7.csv", "Human,81.7", "Human"),
-            r"hkcanto_eval_7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
+            replaced("7.csv", "Human,81.7", "Human"),
+            r"7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
         ),
         (
-            replaced("hkcanto_eval_7.csv", "Human,", "Random,"),
-            r"hkcanto_eval_7.csv, table 7, row 'Random': it is there twice",
+            replaced("7.csv", "Human,", "Random,"),
+            r"7.csv, table 7, row 'Random': it is there twice",
         ),
         (
-            replaced("hkcanto_eval_7.csv", "Life in HK", "Life"),
-            r"hkcanto_eval_7.csv, table 7: its columns are .*'Life'.* are declared",
+            replaced("7.csv", "Life in HK", "Life"),
+            r"7.csv, table 7: its columns are .*'Life'.* are declared",
         ),
         (
-            replaced("hkcanto_eval.toml", 'Human = "human"', 'People = "human"'),
+            replaced("tables.toml", 'Human = "human"', 'People = "human"'),
             r"table 7: kinds names rows that do not exist: \['People'\]",
         ),
         (
-            replaced("hkcanto_eval.toml", 'subject = "food"', 'subject = "drink"'),
-            r"hkcanto_eval.toml, table 7: column 'Food Culture' is restricted to .*'drink'",
+            replaced("tables.toml", 'subject = "food"', 'subject = "drink"'),
+            r"tables.toml, table 7: column 'Food Culture' is restricted to .*'drink'",
         ),
         (
-            replaced("hkcanto_eval.toml", '"hkcanto_mmlu_en"', '"hkcanto_mmlu_fr"'),
+            replaced("tables.toml", '"hkcanto_mmlu_en"', '"hkcanto_mmlu_fr"'),
             r"table 1: column 'MMLU EN' has tasks that do not exist: \['hkcanto_mmlu_fr'\]",
         ),
         (
-            replaced("hkcanto_eval.toml", '"acc_homophone"', '"acc_homonym"'),
+            replaced("tables.toml", '"acc_homophone"', '"acc_homonym"'),
             r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology does",
         ),
         (
-            replaced("hkcanto_eval.toml", 'metric = "cer_published"', 'shot = "cer_published"'),
-            r"hkcanto_eval.toml: .*unknown field `shot`",
+            replaced("tables.toml", 'metric = "cer_published"', 'shot = "cer_published"'),
+            r"tables.toml: .*unknown field `shot`",
         ),
         (
-            replaced("hkcanto_eval.toml", 'headline = "CER"', 'headline = "WER"'),
+            replaced("tables.toml", 'headline = "CER"', 'headline = "WER"'),
             r"table 3: there is no column 'WER' for its headline",
         ),
     ],
@@ -512,16 +509,14 @@ def replaced(file: str, old: str, new: str) -> Edit:
 def test_a_wrong_file_is_refused_by_name_and_place(
     tmp_path: Path, edit: Edit, message: str
 ) -> None:
-    for file in PUBLISHED.glob("hkcanto_eval*"):
-        shutil.copy(file, tmp_path)
+    shutil.copytree(BENCHMARKS / "hkcanto" / "published", tmp_path, dirs_exist_ok=True)
     edit(tmp_path)
     with pytest.raises(CatalogueError, match=message):
-        read_tables(tmp_path / "hkcanto_eval.toml")
+        read_tables(tmp_path / "tables.toml")
 
 
 def test_a_bleu_that_is_declared_as_a_share_is_refused(tmp_path: Path) -> None:
-    for file in PUBLISHED.glob("hkmmlu*"):
-        shutil.copy(file, tmp_path)
-    replaced("hkmmlu.toml", 'metric = "bleu", unit = "score"', 'metric = "bleu"')(tmp_path)
+    shutil.copytree(BENCHMARKS / "hkmmlu" / "published", tmp_path, dirs_exist_ok=True)
+    replaced("tables.toml", 'metric = "bleu", unit = "score"', 'metric = "bleu"')(tmp_path)
     with pytest.raises(CatalogueError, match=r"'BLEU C to M' has the unit 'percent'"):
-        read_tables(tmp_path / "hkmmlu.toml")
+        read_tables(tmp_path / "tables.toml")

@@ -75,7 +75,8 @@ def test_holm_equals_statsmodels(p_values: list[float]):
 @given(st.integers(0, 20_000), st.integers(0, 20_000))
 def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
     expected = binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1
-    assert mcnemar_p_value(wins, losses) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    # For some numbers scipy's is 0 below this.
+    assert mcnemar_p_value(wins, losses) == pytest.approx(expected, rel=1e-9, abs=1e-250)
 
 
 def test_holm_of_no_test_is_empty():

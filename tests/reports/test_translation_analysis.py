@@ -2,7 +2,7 @@
 
 import pytest
 
-from hkcanto_tasks.corpus import Pair
+from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses.translation import sections
 from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
@@ -53,7 +53,7 @@ def test_the_right_script_has_no_gap():
 def test_every_figure_is_there_in_both_forms():
     (section,) = sections([run([WRONG_SCRIPT])])
     rows = tables(section)[f"translation_{TASK}_0_shot"]
-    assert [row["Figure"] for row in rows] == ["BLEU", "chrF", "METEOR", "ROUGE-L", "mean"]
+    assert [row["Figure"] for row in rows] == ["BLEU", "chrF", "METEOR", "ROUGE-L", "Mean"]
     mean = (rows[0]["Raw"] + rows[2]["Raw"] + rows[3]["Raw"]) / 3
     assert rows[4]["Raw"] == pytest.approx(mean)
 
@@ -64,14 +64,14 @@ def test_faults_are_shares_of_the_outputs():
     (faults,) = tables(section)["translation_faults"]
     assert faults["Wrong script"] == 0.5
     assert faults["Copied source"] == faults["Empty"] == 0
-    assert "Fluent" not in faults
+    assert "Fluent Cantonese" not in faults
 
 
 def test_into_cantonese_fluency_stands_beside_the_faults():
     pair = Pair("佢係我朋友", "佢係我嘅朋友", "他是我的朋友")
     (section,) = sections([run([pair, pair], "hkcanto_translation_zh_yue", fluent=[1.0, 0.0])])
     (faults,) = tables(section)["translation_faults"]
-    assert faults["Fluent"] == 0.5
+    assert faults["Fluent Cantonese"] == 0.5
 
 
 @pytest.mark.parametrize(

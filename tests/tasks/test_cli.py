@@ -1,12 +1,22 @@
 """The hkcanto command, as a user types it."""
 
+import os
+import pty
+import re
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
+from hkcanto import tasks
 from hkcanto_lm_eval import task_path
+from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.describing import inspect_name
 
 
 def hkcanto(*arguments: str, status: int = 0) -> str:
@@ -18,14 +28,190 @@ def hkcanto(*arguments: str, status: int = 0) -> str:
 
 def test_without_arguments_it_explains_itself() -> None:
     output = CliRunner().invoke(app, []).output
-    for command in ("list", "doctor", "data", "path"):
+    for command in ("list", "show", "doctor", "data", "path"):
         assert command in output
 
 
-def test_list_names_every_task_in_both_harnesses_with_its_size() -> None:
-    output = hkcanto("list")
-    for text in ("hkcanto_g2p", "hkcanto/g2p", "26,368", "20,118", "14,042", "粵拼轉寫", "_cot"):
-        assert text in output
+MAIN = [task for task in named_tasks().values() if task.name == task.entry.name]
+
+
+def in_terminal(columns: int, *arguments: str) -> list[str]:
+    """Run the command in a terminal of some width; returns its lines, without colours."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (50, columns))
+    command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", *arguments]
+    env = {**os.environ, "TERM": "xterm", "HKCANTO_DATA": "sample"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as running:
+        os.close(theirs)
+        printed = b""
+        try:
+            while read := os.read(ours, 65536):
+                printed += read
+        except OSError:  # Linux says so that the other end is closed
+            pass
+    os.close(ours)
+    assert running.returncode == 0, printed
+    return re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).replace("\r", "").splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_list_has_a_line_for_each_task_that_fits_the_terminal(columns: int) -> None:
+    lines = in_terminal(columns, "list")
+    assert max(map(cell_len, lines)) <= columns
+    for task in MAIN:
+        (line,) = [line for line in lines if line.startswith(f"{task.name} ")]
+        rest = line.removeprefix(task.name).lstrip()
+        assert rest.startswith(f"{inspect_name(task)} ")
+        questions, shots = rest.removeprefix(inspect_name(task)).split()[:2]
+        rows = sum(subject.rows for subject in task.subjects)
+        assert (int(questions.replace(",", "")), int(shots)) == (rows, task.shots)
+        assert columns == 80 or line.split()[-1] != shots, "there is room for a title"
+    words = {word for line in lines for word in line.split()}
+    assert {task.name for task in named_tasks().values() if task.scope == "task"} <= words
+
+
+def test_list_is_plain_text_on_whole_lines_when_it_is_piped() -> None:
+    lines = hkcanto("list").splitlines()
+    for task in MAIN:
+        (line,) = [line for line in lines if line.startswith(f"{task.name} ")]
+        assert line.endswith(f"{task.entry.title} {task.entry.chinese}".strip())
+    assert len([line for line in lines if line.startswith("variants")]) == 3
+    assert any(line.startswith("groups    hkcanto hkcanto_academic") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("jyutping", ["hkcanto_g2p"]),
+        ("hkmmlu_cot", ["hkmmlu"]),
+        ("粵譯", ["hkcanto_translation_yue_en", "hkcanto_translation_yue_zh"]),
+        ("TMMLU+", ["tmmluplus_gen"]),
+        ("language=en", ["hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en"]),
+        ("Dentistry", ["hkmmlu_dentistry", "tmmluplus_gen_dentistry"]),
+    ],
+)
+def test_list_is_filtered_by_name_title_or_benchmark(text: str, names: list[str]) -> None:
+    lines = hkcanto("list", text).splitlines()
+    listed = [line.split()[0] for line in lines if " hkcanto/" in line]
+    assert [name for name in names if name not in listed] == []
+    assert len(listed) == len(names) or text == "粵譯"
+
+
+def test_a_filter_without_a_match_says_so() -> None:
+    output = hkcanto("list", "klingon", status=1)
+    assert "no task has 'klingon' in its name, its title or its benchmark" in output
+
+
+def test_show_tells_all_of_a_task() -> None:
+    output = hkcanto("show", "hkmmlu")
+    for text in (
+        *("香港大規模多任務語言理解", "Cao et al., 2025", "lm_eval --model … --tasks hkmmlu\n"),
+        *("inspect eval hkcanto/hkmmlu --model …", "hkmmlu|shots:0|prompt:paper|", "data:…"),
+        *(
+            "of the sample data, 0 worked examples",
+            "│ 請回答以下問題:",
+            'before "\\n", or after 16',
+        ),
+        *("acc_hk_specific", "↓ 0 to 1", "Share of questions answered right.", "hkmmlu_cot_1shot"),
+        *("shuffle_choices", "default paper", "+scaffold", "hk_transportation"),
+    ):
+        assert text in output, text
+    figures = output.partition("Figures, the headline first\n")[2]
+    assert figures.startswith("acc ")
+
+
+def test_show_takes_names_of_inspect() -> None:
+    output = hkcanto("show", "hkcanto/mmlu", "-T", "language=en")
+    assert output.startswith("hkcanto_mmlu_en\n")
+    assert "inspect eval hkcanto/mmlu -T language=en --model …" in output
+    output = hkcanto("show", "hkcanto/run", "-T", "task=hkmmlu_mc")
+    assert "none, as it does not ask models for log-likelihoods" in output
+    output = hkcanto(
+        "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
+    )
+    assert output.startswith("hkmmlu_cot\n")
+    assert "hkmmlu-cot|shots:1|prompt:yue|cot:yes|" in output
+    assert "-T task=hkmmlu_cot -T prompt=yue -T shots=1" in output
+
+
+@pytest.mark.parametrize("name", sorted({task.entry.inspect or "" for task in MAIN} - {""}))
+def test_show_finds_the_task_that_inspect_runs_by_default(name: str) -> None:
+    expected = getattr(tasks, name)().metadata["signature"].split("|")[0].replace("-", "_")
+    assert hkcanto("show", f"hkcanto/{name}").splitlines()[0] == expected
+
+
+def test_show_of_a_subject_and_of_a_subject_in_a_variant() -> None:
+    output = hkcanto("show", "hkmmlu_dentistry")
+    assert "HKMMLU 香港大規模多任務語言理解: Dentistry 牙醫學" in output
+    assert "--tasks hkmmlu_dentistry\n" in output
+    assert "牙醫學的專家" in output
+    output = hkcanto("show", "hkmmlu_dentistry_cot")
+    assert (
+        """lm_eval --model … --tasks hkmmlu_cot --metadata '{"subjects": "dentistry"}'""" in output
+    )
+
+
+def test_show_with_other_shots() -> None:
+    output = hkcanto("show", "hkcanto_g2p", "--shots", "1")
+    assert "lm_eval --model … --tasks hkcanto_g2p --num_fewshot 1\n" in output
+    assert "|shots:1|" in output
+    assert "Example 2" not in output
+    # lm-eval does not change a number that is 0 in the task's name.
+    output = hkcanto("show", "hkcanto_cultural_0shot", "--shots", "2")
+    assert """--tasks hkcanto_cultural_0shot --metadata '{"shots": 2}'""" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hkcanto_g2p", "--shots", "6"], "shots=6, but there are 5 worked examples"),
+        (["hkcanto/mmlu", "-T", "langage=en"], "no option 'langage'"),
+        (
+            ["hkcanto/mmlu", "-T", "language=fr"],
+            "Choose one with -T language=yue or -T language=en",
+        ),
+        (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in Inspect; there are hkcanto/g2p"),
+        (["hkcanto/run"], "say which one with -T task=NAME"),
+        (["hkcanto"], "hkcanto is a benchmark. Ask for one of its tasks: hkcanto_g2p"),
+        (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
+        (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
+        (["hkmmlu", "-T", "shots=many"], "shots='many' is no number"),
+        (["hkmmlu", "-T", "script=simplified"], "script"),
+    ],
+)
+def test_show_says_what_is_wrong(arguments: list[str], message: str) -> None:
+    output = hkcanto("show", *arguments, status=1)
+    assert message in " ".join(output.split())
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_show_can_be_read_in_a_terminal(columns: int) -> None:
+    lines = in_terminal(columns, "show", "hkcanto_translation_zh_yue")
+    figures = lines[lines.index("Figures, the headline first") + 1 :]
+    assert max(map(cell_len, figures[: figures.index("")])) <= columns
+    assert figures[0].startswith("chrf ")
+
+
+def test_show_never_prints_a_question_of_a_release(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "benchmark.toml").write_text(
+        'name = "mine"\ntitle = "Mine"\n[hub]\nrepo_id = "me/mine"\n'
+        '[prompts.plain]\nquestion = "{question}"\n[[tasks]]\nname = "mine"\ntitle = "Mine"\n'
+        'kind = "number"\nfiles = { test = "test.csv" }\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "data" / "mine").mkdir(parents=True)
+    (tmp_path / "data" / "mine" / "test.csv").write_text("question,answer\n秘密,7\n", "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("HKCANTO_DATA")
+    output = hkcanto("show", "mine")
+    assert "Mine has no sample data, so that no prompt is shown." in output
+    assert "秘密" not in output
+    assert "mine|shots:0|data:…|" in output
 
 
 def test_path_is_what_include_path_wants() -> None:
@@ -44,6 +230,24 @@ def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", "/does/not/exist")
     assert "/does/not/exist is not a folder" in " ".join(hkcanto("doctor", status=1).split())
+
+
+def test_a_folder_without_a_benchmark_is_named_by_every_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    for command in (["list"], ["show", "hkmmlu"], ["doctor"], ["data", "path"]):
+        output = hkcanto(*command, status=1)
+        assert "has no benchmark.toml" in output
+        assert "Traceback" not in output
+
+
+def test_path_of_the_tasks_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(Path(__file__).parents[2] / "docs" / "examples"))
+    written = {path.stem for path in Path(hkcanto("path", "outside").strip()).rglob("*.yaml")}
+    assert {"yue_mmlu", "yue_mmlu_arts", "yue_gsm8k", "hkcanto_mmlu_en_anatomy"} <= written
+    assert "hkmmlu" not in written
 
 
 def test_data_path_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

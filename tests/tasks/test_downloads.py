@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from hkcanto_tasks.catalogue import Benchmark
+from hkcanto_tasks.data.folders import DataFolder
+from hkcanto_tasks.data.locating import locate
+from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
-from hkcanto_tasks.folders import DataFolder
-from hkcanto_tasks.sources import GitHubRelease, locate
 
+from .declaring import declare
 from .web_server import Answer, WebServer
 
 NEW, OLD = "b" * 40, "0" * 40
@@ -38,30 +41,30 @@ def address(file: str) -> str:
 
 
 @pytest.fixture
-def release(tmp_path: Path, server: WebServer) -> GitHubRelease:
+def release(tmp_path: Path, server: WebServer) -> Benchmark:
     """A release on the server: three files, and answers that only an older commit holds."""
-    registry = tmp_path / "release.sha256"
     lines = [f"{file} {sha256(text)}" for file, text in FILES.items()]
-    registry.write_text(
-        "\n".join([*lines, f"test/gold.json {sha256(ANSWERS)} {OLD}:data/answers.json"])
-    )
+    gold = f"test/gold.json {sha256(ANSWERS)} {OLD}:data/answers.json"
     server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
     server.answers[GOLD] = Answer(ANSWERS.encode())
-    return GitHubRelease("someone/release", NEW, str(registry), "data/")
+    published = GitHubRelease("someone/release", NEW, prefix="data/")
+    return declare(tmp_path / "home", published, checksums="\n".join([*lines, gold]))
 
 
 @pytest.fixture
-def folder(cache: Path, release: GitHubRelease) -> DataFolder:
+def folder(cache: Path, release: Benchmark) -> DataFolder:
     """The release, to be downloaded into an empty cache."""
     assert not cache.exists()
-    return locate("release", release)
+    return locate(release)
 
 
-def in_another_process(release: GitHubRelease) -> subprocess.Popen[str]:
+def in_another_process(release: Benchmark) -> subprocess.Popen[str]:
     """Fetch the whole release in a process of its own."""
     program = (
-        "from hkcanto_tasks.sources import GitHubRelease, locate\n"
-        f"locate('release', {release!r}).fetch()"
+        "import pathlib\n"
+        "from hkcanto_tasks.catalogue import read_benchmark\n"
+        "from hkcanto_tasks.data.locating import locate\n"
+        f"locate(read_benchmark(pathlib.Path({release.home!r}, 'benchmark.toml'))).fetch()"
     )
     return subprocess.Popen(
         [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -185,7 +188,7 @@ def test_a_refused_connection_says_at_once_what_to_set(
 def test_a_server_that_falls_silent_is_given_up(
     folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hkcanto_tasks.downloads._READ_TIMEOUT", 0.5)
+    monkeypatch.setattr("hkcanto_tasks.data.downloads._READ_TIMEOUT", 0.5)
     server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode(), hangs=True)
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match=r"(?i)timed out"):
@@ -208,13 +211,13 @@ def test_offline_means_no_request(
 
 
 def test_a_cache_that_cannot_be_written_is_named(
-    release: GitHubRelease, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    release: Benchmark, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not cache.exists()
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataNotFound, match="Set HKCANTO_CACHE"):
-        locate("release", release).fetch()
+        locate(release).fetch()
 
 
 def test_a_complete_cache_is_not_written_to(folder: DataFolder, cache: Path) -> None:
@@ -233,7 +236,7 @@ def test_a_bar_is_drawn_when_asked_for_or_at_a_terminal(
 
 
 def test_eight_processes_download_each_file_once(
-    folder: DataFolder, release: GitHubRelease, server: WebServer
+    folder: DataFolder, release: Benchmark, server: WebServer
 ) -> None:
     processes = [in_another_process(release) for _ in range(8)]
     for process in processes:
@@ -245,7 +248,7 @@ def test_eight_processes_download_each_file_once(
 
 
 def test_a_killed_process_leaves_no_file_that_counts(
-    folder: DataFolder, release: GitHubRelease, server: WebServer, cache: Path
+    folder: DataFolder, release: Benchmark, server: WebServer, cache: Path
 ) -> None:
     whole = server.answers[address("test/x.csv")]
     server.answers[address("test/x.csv")] = Answer(whole.body, hangs=True)

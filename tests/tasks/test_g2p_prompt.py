@@ -61,7 +61,7 @@ def test_more_shots_than_examples_are_refused(shots: int) -> None:
 
 
 def test_an_unknown_source_of_examples_is_refused() -> None:
-    with pytest.raises(OptionError, match="Its options are examples"):
+    with pytest.raises(OptionError, match="examples: paper or release"):
         load_task("hkcanto_g2p", examples="papr")
 
 

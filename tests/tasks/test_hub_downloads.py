@@ -6,12 +6,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from hkcanto_tasks.data.folders import DataFolder
+from hkcanto_tasks.data.locating import locate
+from hkcanto_tasks.data.releases import HubDataset
 from hkcanto_tasks.errors import DataNotFound, NetworkUnavailable
-from hkcanto_tasks.sources import HubDataset, locate
 
+from .declaring import declare
 from .web_server import Answer, WebServer
 
 FIRST, SECOND = "1" * 40, "2" * 40
@@ -23,6 +27,12 @@ FILES = {
 }
 DATASET = HubDataset("someone/questions", allow=("*.csv", "*.jsonl"))
 DATA = ["test/hk law.csv", "test/logic.csv", "translation/can2man.jsonl"]
+
+
+def at(release: HubDataset = DATASET) -> DataFolder:
+    """The folder of a data set, as of a benchmark that is published so."""
+    with TemporaryDirectory() as home:
+        return locate(declare(Path(home), release, folder="questions"))
 
 
 def publish(server: WebServer, commit: str, files: dict[str, str]) -> None:
@@ -58,7 +68,7 @@ def hub(cache: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_files_allowed_are_downloaded_as_they_are() -> None:
-    folder = locate("questions", DATASET)
+    folder = at()
     folder.fetch()
     assert folder.files() == DATA
     assert [folder.path(file).read_text("utf-8") for file in DATA] == [FILES[f] for f in DATA]
@@ -67,10 +77,10 @@ def test_the_files_allowed_are_downloaded_as_they_are() -> None:
 
 
 def test_later_runs_use_the_commit_of_the_first_without_asking(server: WebServer) -> None:
-    locate("questions", DATASET).fetch()
+    at().fetch()
     publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
     server.requests.clear()
-    later = locate("questions", DATASET)
+    later = at()
     assert later.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
     assert later.revision() == FIRST[:7]
     assert not server.requests
@@ -78,43 +88,43 @@ def test_later_runs_use_the_commit_of_the_first_without_asking(server: WebServer
 
 def test_a_revision_asked_for_is_the_one_downloaded(server: WebServer) -> None:
     publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
-    folder = locate("questions", HubDataset("someone/questions", revision=FIRST))
+    folder = at(HubDataset("someone/questions", revision=FIRST))
     assert folder.revision("test/logic.csv") == FIRST[:7]
     assert folder.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
 
 
 def test_another_request_does_not_get_what_this_one_downloaded(server: WebServer) -> None:
-    locate("questions", DATASET).fetch()
+    at().fetch()
     publish(server, SECOND, FILES)
-    wider = locate("questions", HubDataset("someone/questions"))
+    wider = at(HubDataset("someone/questions"))
     wider.fetch()
     assert wider.files() == ["README.md", *DATA]
     assert wider.revision() == SECOND[:7]
 
 
 def test_a_file_altered_in_the_cache_is_downloaded_again() -> None:
-    folder = locate("questions", DATASET)
+    folder = at()
     folder.path("test/logic.csv").write_text("altered")
     assert [problem.kind for problem in folder.verify()] == ["changed"]
     assert folder.path("test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
 
 
 def test_before_the_download_everything_is_missing(server: WebServer) -> None:
-    (problem,) = locate("questions", DATASET).verify()
+    (problem,) = at().verify()
     assert problem.kind == "missing"
     assert not server.requests
 
 
 def test_an_unknown_file_gets_a_suggestion() -> None:
     with pytest.raises(DataNotFound, match=r"Did you mean test/logic.csv"):
-        locate("questions", DATASET).path("test/logics.csv")
+        at().path("test/logics.csv")
 
 
 def test_a_download_that_fails_half_way_does_not_count(server: WebServer) -> None:
     address = f"/datasets/someone/questions/resolve/{FIRST}/test/logic.csv"
     right = server.answers[address]
     server.answers[address] = Answer(status=403)
-    folder = locate("questions", DATASET)
+    folder = at()
     with pytest.raises(NetworkUnavailable, match="HF_ENDPOINT=<url>"):
         folder.fetch()
     assert [problem.kind for problem in folder.verify()] == ["missing"]
@@ -128,12 +138,12 @@ def test_a_data_set_that_does_not_exist_says_so(server: WebServer) -> None:
         status=401, headers={"X-Error-Code": "RepoNotFound"}
     )
     with pytest.raises(DataNotFound, match=r"datasets/someone/nothing is not on the server.*401"):
-        locate("questions", HubDataset("someone/nothing")).fetch()
+        at(HubDataset("someone/nothing")).fetch()
 
 
 def test_a_data_set_without_the_files_wanted_says_so() -> None:
     with pytest.raises(DataNotFound, match=rf"at {FIRST} has no file that matches \*\.parquet"):
-        locate("questions", HubDataset("someone/questions", allow=("*.parquet",))).fetch()
+        at(HubDataset("someone/questions", allow=("*.parquet",))).fetch()
 
 
 def test_a_refused_connection_says_at_once_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,40 +152,45 @@ def test_a_refused_connection_says_at_once_what_to_set(monkeypatch: pytest.Monke
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{port}")
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match="HKCANTO_DATA=sample"):
-        locate("questions", DATASET).fetch()
+        at().fetch()
     assert time.monotonic() - start < 5
 
 
 def test_a_hub_that_falls_silent_is_given_up(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hkcanto_tasks.downloads._READ_TIMEOUT", 0.5)
+    monkeypatch.setattr("hkcanto_tasks.data.downloads._READ_TIMEOUT", 0.5)
     server.answers["/api/datasets/someone/questions"] = Answer(b"{" * 100, hangs=True)
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match=r"(?i)timeout|timed out"):
-        locate("questions", DATASET).fetch()
+        at().fetch()
     assert time.monotonic() - start < 5
 
 
 def test_offline_means_no_request(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(NetworkUnavailable, match="HF_HUB_OFFLINE forbids it"):
-        locate("questions", DATASET).fetch()
+        at().fetch()
     assert not server.requests
 
 
 def test_offline_what_is_there_is_used(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    locate("questions", DATASET).fetch()
+    at().fetch()
     server.requests.clear()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert locate("questions", DATASET).path("test/logic.csv").is_file()
+    assert at().path("test/logic.csv").is_file()
     assert not server.requests
 
 
-def test_processes_that_start_together_download_each_file_once(server: WebServer) -> None:
+def test_processes_that_start_together_download_each_file_once(
+    server: WebServer, tmp_path: Path
+) -> None:
+    benchmark = declare(tmp_path / "home", DATASET, folder="questions")
     program = (
-        "from hkcanto_tasks.sources import HubDataset, locate\n"
-        f"locate('questions', {DATASET!r}).fetch()"
+        "import pathlib\n"
+        "from hkcanto_tasks.catalogue import read_benchmark\n"
+        "from hkcanto_tasks.data.locating import locate\n"
+        f"locate(read_benchmark(pathlib.Path({benchmark.home!r}, 'benchmark.toml'))).fetch()"
     )
     processes = [
         subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
@@ -187,4 +202,4 @@ def test_processes_that_start_together_download_each_file_once(server: WebServer
     gets = {request: n for request, n in server.requests.items() if request.startswith("GET /data")}
     assert len(gets) == len(DATA)
     assert set(gets.values()) == {1}
-    assert locate("questions", DATASET).verify() == []
+    assert at().verify() == []

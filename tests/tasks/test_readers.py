@@ -2,15 +2,15 @@
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hkcanto_tasks.data.tables import Record, read_records
 from hkcanto_tasks.errors import DataCorrupt
-from hkcanto_tasks.readers import read_csv, read_json_lines, read_json_list
 
 POINTER = (
     "version https://git-lfs.github.com/spec/v1\n"
@@ -19,28 +19,25 @@ POINTER = (
 )
 HTML = "\n<!DOCTYPE HTML>\n<html><head><title>403 Forbidden</title></head></html>\n"
 
-READERS: dict[str, Callable[[Path], object]] = {
-    "CSV": lambda path: read_csv(path, header=False),
-    "JSON lines": read_json_lines,
-    "JSON list": read_json_list,
-}
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "subject_test.csv"
 
 
+def headerless(path: Path, width: int) -> list[tuple[object, ...]]:
+    """The rows of a CSV file without a header row."""
+    return [tuple(row.cells.values()) for row in read_records(path, ascii_lowercase[:width])]
+
+
 def test_cells_that_data_frames_corrupt_stay_as_written(file: Path) -> None:
     file.write_text("None,NA,0.10,007, 1e3 ,TRUE,,nan\n", encoding="utf-8")
-    assert read_csv(file, header=False).rows == [
-        ("None", "NA", "0.10", "007", " 1e3 ", "TRUE", "", "nan")
-    ]
+    assert headerless(file, 8) == [("None", "NA", "0.10", "007", " 1e3 ", "TRUE", "", "nan")]
 
 
 def test_line_breaks_commas_and_quotes_inside_quotes_are_kept(file: Path) -> None:
     file.write_bytes('"第一行\r\n第二行","a, ""b""",A\r\n題二,c,B\r\n'.encode())
-    assert read_csv(file, header=False).rows == [
+    assert headerless(file, 3) == [
         ("第一行\r\n第二行", 'a, "b"', "A"),
         ("題二", "c", "B"),
     ]
@@ -48,27 +45,35 @@ def test_line_breaks_commas_and_quotes_inside_quotes_are_kept(file: Path) -> Non
 
 def test_a_byte_order_mark_is_no_part_of_the_first_cell(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbfQuestion,Answer\n1+1,2\n")
-    assert read_csv(file, header=True).columns == ("Question", "Answer")
+    assert [row.cells for row in read_records(file)] == [{"question": "1+1", "answer": "2"}]
 
 
 def test_blank_lines_at_the_end_are_no_rows(file: Path) -> None:
     file.write_text("q,A\n\n\n", encoding="utf-8")
-    assert read_csv(file, header=False).rows == [("q", "A")]
+    assert headerless(file, 2) == [("q", "A")]
 
 
-def test_a_header_gives_the_columns_and_counts_as_row_1(file: Path) -> None:
-    file.write_text("Question,Answer\nq1,A\nq2,B\n", encoding="utf-8")
-    table = read_csv(file, header=True)
-    assert table.columns == ("Question", "Answer")
-    assert table.rows == [("q1", "A"), ("q2", "B")]
-    assert table.row_number(1) == 3
-    assert read_csv(file, header=False).row_number(1) == 2
+def test_a_header_gives_the_columns_in_lower_case_and_counts_as_row_1(file: Path) -> None:
+    file.write_text("Question, Answer\nq1,A\nq2,B\n", encoding="utf-8")
+    assert read_records(file) == [
+        Record(1, f"{file}, row 2", {"question": "q1", "answer": "A"}),
+        Record(2, f"{file}, row 3", {"question": "q2", "answer": "B"}),
+    ]
 
 
-def test_a_column_named_twice_is_refused(file: Path) -> None:
-    file.write_text("A,B,A\n1,2,3\n", encoding="utf-8")
+def test_without_a_header_the_first_row_is_data(file: Path) -> None:
+    file.write_text("q1,A\nq2,B\n", encoding="utf-8")
+    assert read_records(file, ["question", "answer"]) == [
+        Record(1, f"{file}, row 1", {"question": "q1", "answer": "A"}),
+        Record(2, f"{file}, row 2", {"question": "q2", "answer": "B"}),
+    ]
+
+
+@pytest.mark.parametrize("header", ["A,B,A", "A,B,a", "A,B, A"])
+def test_a_column_named_twice_is_refused(file: Path, header: str) -> None:
+    file.write_text(f"{header}\n1,2,3\n", encoding="utf-8")
     with pytest.raises(DataCorrupt, match="column twice"):
-        read_csv(file, header=True)
+        read_records(file)
 
 
 @given(
@@ -85,20 +90,59 @@ def test_whatever_the_csv_module_writes_is_read_back(
     written = io.StringIO(newline="")
     csv.writer(written, quoting=csv.QUOTE_ALL).writerows(rows)
     file.write_bytes(written.getvalue().encode())
-    assert read_csv(file, header=False).rows == rows
+    assert headerless(file, len(rows[0])) == rows
 
 
 def test_json_lines_keep_separators_that_python_takes_for_line_ends(file: Path) -> None:
+    file = file.with_suffix(".jsonl")
     file.write_bytes('{"text": "一\u2028二\u0085三"}\r\n{"text": "四"}\r\n\r\n'.encode())
-    assert read_json_lines(file) == [{"text": "一\u2028二\u0085三"}, {"text": "四"}]
+    assert [row.cells["text"] for row in read_records(file)] == ["一\u2028二\u0085三", "四"]
 
 
-def test_a_json_list_is_read_in_order(file: Path) -> None:
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_json_is_a_list_or_lines_whatever_the_file_is_called(file: Path, ending: str) -> None:
+    file = file.with_suffix(ending)
+    objects = ['{"Text": "二"}', '{"Text": "一\\n一"}']
+    for content in (f"\n[{objects[0]},\n {objects[1]}]\n", "\n".join(objects)):
+        file.write_text(content, encoding="utf-8")
+        assert [row.cells for row in read_records(file)] == [{"text": "二"}, {"text": "一\n一"}]
+
+
+def test_a_json_list_of_texts_is_a_column_of_that_name(file: Path) -> None:
+    file = file.with_suffix(".json")
     file.write_text('["二",\n "一\\n一"]\n', encoding="utf-8")
-    assert read_json_list(file) == ["二", "一\n一"]
+    assert [row.cells for row in read_records(file)] == [{"text": "二"}, {"text": "一\n一"}]
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_json_keeps_its_types(file: Path) -> None:
+    file = file.with_suffix(".jsonl")
+    file.write_text('{"#": 7, "options": ["007", 0.1], "none": null}\n', encoding="utf-8")
+    (row,) = read_records(file)
+    assert row.cells == {"#": 7, "options": ["007", 0.1], "none": None}
+
+
+def test_two_keys_that_differ_in_case_alone_are_refused(file: Path) -> None:
+    file = file.with_suffix(".jsonl")
+    file.write_text('{"a": 1}\n{"a": 1, "A": 2}\n', encoding="utf-8")
+    with pytest.raises(DataCorrupt, match="row 2: two of the columns a, A are alike"):
+        read_records(file)
+
+
+def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = file.with_suffix(".parquet")
+    table = pyarrow.table({"Question": ["題"], "choices": [["007", "NA"]], "answer": [1]})
+    parquet.write_table(table, file)
+    assert [row.cells for row in read_records(file)] == [
+        {"question": "題", "choices": ["007", "NA"], "answer": 1}
+    ]
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(DataCorrupt, match="no whole Parquet file"):
+        read_records(file)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json"])
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -113,18 +157,19 @@ def test_a_json_list_is_read_in_order(file: Path) -> None:
     ids=["pointer", "HTML", "HTML after a mark", "empty", "blank", "Big5", "UTF-16"],
 )
 def test_what_is_no_data_is_refused_with_the_file_and_the_remedy(
-    file: Path, read: Callable[[Path], object], content: bytes, complaint: str
+    file: Path, ending: str, content: bytes, complaint: str
 ) -> None:
+    file = file.with_suffix(ending)
     file.write_bytes(content)
     with pytest.raises(DataCorrupt, match=complaint) as raised:
-        read(file)
+        read_records(file)
     assert str(file) in str(raised.value)
 
 
 def test_the_line_of_the_bad_byte_is_named(file: Path) -> None:
     file.write_bytes(b"q,A\nq,B\nq\xff,C\n")
     with pytest.raises(DataCorrupt, match="line 3 is not UTF-8: byte 0xff at offset 9"):
-        read_csv(file, header=False)
+        read_records(file)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +187,15 @@ def test_rows_that_do_not_fit_are_refused_by_number(
     file: Path, content: str, complaint: str
 ) -> None:
     file.write_text(content, encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=complaint):
-        read_csv(file, header=False)
+    for columns in ((), ("question", "answer")):
+        with pytest.raises(DataCorrupt, match=complaint):
+            read_records(file, columns)
+
+
+def test_rows_shorter_than_the_columns_declared_are_refused(file: Path) -> None:
+    file.write_text("q,A\nq,B\n", encoding="utf-8")
+    with pytest.raises(DataCorrupt, match=r"row 1 has 2 cells.*expected 3"):
+        read_records(file, ["question", "a", "answer"])
 
 
 @pytest.mark.parametrize(
@@ -159,18 +211,20 @@ def test_rows_that_do_not_fit_are_refused_by_number(
 def test_json_rows_that_do_not_fit_are_refused_by_number(
     file: Path, content: str, complaint: str
 ) -> None:
+    file = file.with_suffix(".jsonl")
     file.write_text(content, encoding="utf-8")
     with pytest.raises(DataCorrupt, match=complaint):
-        read_json_lines(file)
+        read_records(file)
 
 
-@pytest.mark.parametrize("content", ['["a", "b', '{"a": 1}', '["a", 2]'])
+@pytest.mark.parametrize("content", ['["a", "b', '["a", 2]', '[["a"]]'])
 def test_a_json_list_that_is_cut_off_or_of_other_things_is_refused(
     file: Path, content: str
 ) -> None:
+    file = file.with_suffix(".json")
     file.write_text(content, encoding="utf-8")
     with pytest.raises(DataCorrupt, match="is not the JSON expected here"):
-        read_json_list(file)
+        read_records(file)
 
 
 @pytest.mark.realdata
@@ -189,11 +243,11 @@ def test_a_json_list_that_is_cut_off_or_of_other_things_is_refused(
 def test_the_release_has_the_published_numbers_of_questions(
     hkeval2025: Path, family: str, rows: int, options: int
 ) -> None:
-    tables = [
-        read_csv(path, header=False) for path in sorted((hkeval2025 / family / "test").glob("*"))
-    ]
-    assert sum(len(table.rows) for table in tables) == rows
-    assert {len(row) for table in tables for row in table.rows} == {options + 2}
+    columns = ("question", *"abcdefghij"[:options], "answer")
+    files = sorted((hkeval2025 / family / "test").glob("*"))
+    tables = [read_records(path, columns) for path in files]
+    assert sum(map(len, tables)) == rows
+    assert {len(row.cells) for table in tables for row in table} == {options + 2}
 
 
 @pytest.mark.realdata
@@ -204,7 +258,7 @@ def test_every_cell_of_the_release_is_what_pandas_reads_as_text(hkeval2025: Path
             path, header=None, dtype=str, keep_default_na=False, encoding="utf-8"
         )
         expected = list(frame.itertuples(index=False, name=None))
-        assert read_csv(path, header=False).rows == expected, path
+        assert headerless(path, len(expected[0])) == expected, path
 
 
 @pytest.mark.realdata
@@ -221,9 +275,9 @@ def test_every_cell_of_the_release_is_what_pandas_reads_as_text(hkeval2025: Path
 def test_the_json_lines_of_the_release_have_the_published_numbers(
     hkeval2025: Path, file: str, rows: int
 ) -> None:
-    assert len(read_json_lines(hkeval2025 / file)) == rows
+    assert len(read_records(hkeval2025 / file)) == rows
 
 
 @pytest.mark.realdata
 def test_the_summaries_of_the_release_are_one_list_of_20(hkeval2025: Path) -> None:
-    assert len(read_json_list(hkeval2025 / "canto-nlp/summarization.json")) == 20
+    assert len(read_records(hkeval2025 / "canto-nlp/summarization.json")) == 20

@@ -1,5 +1,6 @@
 """The multiple-choice sample has the releases' layouts, right answers and the awkward cells."""
 
+import csv
 import os
 import re
 from collections import Counter
@@ -11,9 +12,14 @@ from typing import Any
 import pycantonese
 import pytest
 
-from hkcanto_tasks.readers import Table, read_csv
+from hkcanto_tasks.catalogue import BENCHMARKS
 
-SAMPLE = Path(__file__).parents[2] / "hkcanto_tasks/sample"
+# A release's folder → where its sample is.
+SAMPLES = {
+    "hkeval2025": BENCHMARKS / "hkcanto/sample",
+    "hkmmlu": BENCHMARKS / "hkmmlu/sample",
+    "tmmluplus": BENCHMARKS / "tmmluplus/sample",
+}
 FAMILIES = [
     "hkeval2025/mmlu",
     "hkeval2025/canto-mmlu",
@@ -47,8 +53,21 @@ class Row:
         return MISTYPED.get(self.label, self.label)
 
 
-def table(path: Path) -> Table:
-    return read_csv(path, header="hkeval2025" not in path.parts)
+@dataclass(frozen=True)
+class Table:
+    """A file of a release or of the sample."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def table(file: str, release: Path | None = None) -> Table:
+    """A file by its path in the data folder, as the csv module reads it: ours, or a release's."""
+    folder, _, rest = file.partition("/")
+    path = release / file if release else SAMPLES[folder] / rest
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [tuple(row) for row in csv.reader(lines, strict=True) if row]
+    return Table((), rows) if folder == "hkeval2025" else Table(rows[0], rows[1:])
 
 
 def cells_per_row(file: str) -> int:
@@ -58,7 +77,7 @@ def cells_per_row(file: str) -> int:
 def rows_of(file: str) -> list[Row]:
     letters = "ABCDE"[: cells_per_row(file) - 2]
     rows = []
-    for question, *rest in table(SAMPLE / file).rows:
+    for question, *rest in table(file).rows:
         options = {letter: text for letter, text in zip(letters, rest, strict=False) if text}
         label, *explanation = rest[len(letters) :]
         rows.append(Row(file, question, options, label, "".join(explanation)))
@@ -71,9 +90,9 @@ def bare(text: str) -> str:
 
 
 FILES = sorted(
-    path.relative_to(SAMPLE).as_posix()
-    for family in FAMILIES
-    for path in (SAMPLE / family).rglob("*.csv")
+    f"{folder}/{path.relative_to(sample).as_posix()}"
+    for folder, sample in SAMPLES.items()
+    for path in sample.rglob("*.csv")
 )
 ROWS = {file: rows_of(file) for file in FILES}
 EVERY_ROW = [row for rows in ROWS.values() for row in rows]
@@ -88,7 +107,7 @@ def split_of(file: str) -> str:
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_has_the_columns_of_its_release(file: str) -> None:
-    read = table(SAMPLE / file)
+    read = table(file)
     if file.startswith("hkeval2025"):
         assert {len(row) for row in read.rows} == {cells_per_row(file)}
     elif file.startswith("hkmmlu"):
@@ -218,7 +237,7 @@ def test_awkward_cells_are_there(place: str, found: Callable[[Row], bool]) -> No
 
 
 def test_the_readme_lists_the_awkward_cells() -> None:
-    text = (SAMPLE / "README.md").read_text("utf-8")
+    text = (BENCHMARKS / "SAMPLES.md").read_text("utf-8")
     for name in AWKWARD:
         assert f"| {name} |" in text, name
 
@@ -358,6 +377,11 @@ def test_the_sounds_decide_for_the_labelled_option_and_no_other(row: Row) -> Non
     assert (fitting or ["E"]) == [row.gold]
 
 
+def files_of(family: str, release: Path) -> list[str]:
+    paths = sorted((release / family).rglob("*.csv"))
+    return [path.relative_to(release).as_posix() for path in paths]
+
+
 @pytest.mark.realdata
 def test_the_subjects_are_files_of_the_release() -> None:
     release = Path(os.environ["HKCANTO_DATA_DIR"])
@@ -368,17 +392,16 @@ def test_the_subjects_are_files_of_the_release() -> None:
 @pytest.mark.realdata
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_columns_are_those_of_the_release(family: str) -> None:
-    release = Path(os.environ["HKCANTO_DATA_DIR"], family)
-    paths = sorted(release.rglob("*.csv"))
-    assert paths
+    release = Path(os.environ["HKCANTO_DATA_DIR"])
+    files = files_of(family, release)
+    assert files
     sample = {split_of(file): file for file in FILES if file.startswith(f"{family}/")}
-    for path in paths:
-        file = sample[split_of(path.relative_to(release.parent).as_posix())]
-        ours, theirs = table(SAMPLE / file), table(path)
+    for file in files:
+        ours, theirs = table(sample[split_of(file)]), table(file, release)
         # Only some copies of TMMLU+ explain the answers of the dev split.
-        assert ours.columns[: len(theirs.columns)] == theirs.columns, path
+        assert ours.columns[: len(theirs.columns)] == theirs.columns, file
         explained = len(ours.columns) - len(theirs.columns)
-        assert len(ours.rows[0]) - explained == len(theirs.rows[0]), path
+        assert len(ours.rows[0]) - explained == len(theirs.rows[0]), file
 
 
 @pytest.mark.realdata
@@ -387,8 +410,8 @@ def test_no_question_is_one_of_the_benchmarks() -> None:
     real = [
         row
         for family in FAMILIES
-        for path in (release / family).rglob("*.csv")
-        for row in table(path).rows
+        for file in files_of(family, release)
+        for row in table(file, release).rows
     ]
     assert len(real) > 30_000
 

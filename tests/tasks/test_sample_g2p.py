@@ -11,8 +11,9 @@ from typing import Any
 import pycantonese
 import pytest
 
-SAMPLE = Path(__file__).parents[2] / "hkcanto_tasks/sample"
-G2P = SAMPLE / "hkeval2025/phonetics-g2p"
+from hkcanto_tasks.catalogue import BENCHMARKS
+
+G2P = BENCHMARKS / "hkcanto/sample/phonetics-g2p"
 FIELDS = ["#", "split", "text", "ours", "pycantonese", "tojyutping", "reason"]
 ENGINES = {"pycantonese": "5.0.0", "tojyutping": "3.2.0"}
 
@@ -94,7 +95,7 @@ def test_every_character_has_one_syllable(split: str, row: dict[str, Any]) -> No
 
 
 def test_the_table_in_the_readme_describes_every_sentence() -> None:
-    text = (SAMPLE / "README.md").read_text("utf-8")
+    text = (BENCHMARKS / "SAMPLES.md").read_text("utf-8")
     entry = r"^\| (dev|test) (\d+) \| (yue|zh) \| (formal|neutral|informal) \| .+ \|$"
     table = re.findall(entry, text, re.MULTILINE)
     assert [(split, int(number)) for split, number, *_ in table] == [

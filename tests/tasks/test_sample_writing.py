@@ -12,10 +12,10 @@ from rapidfuzz import fuzz, process
 
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.script import is_han, script_of
+from hkcanto_tasks.catalogue import BENCHMARKS
 
-SAMPLE = Path(__file__).parents[2] / "hkcanto_tasks/sample"
-NLP = SAMPLE / "hkeval2025/canto-nlp"
-HKMMLU = SAMPLE / "hkmmlu/translation"
+NLP = BENCHMARKS / "hkcanto/sample/canto-nlp"
+HKMMLU = BENCHMARKS / "hkmmlu/sample/translation"
 DIRECTIONS = ("yue_eng", "eng_yue", "yue_zh", "zh_yue")
 COLUMNS = ["#", "SourceL", "TargetL", "SourceText", "TargetText"]
 

@@ -7,19 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from hkcanto_tasks.catalogue import Benchmark, find_benchmark
+from hkcanto_tasks.data.folders import Problem
+from hkcanto_tasks.data.locating import locate
+from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
 from hkcanto_tasks.errors import CatalogueError, DataNotFound
-from hkcanto_tasks.folders import Problem
-from hkcanto_tasks.releases import RecordedFile, read_registry
-from hkcanto_tasks.sources import GitHubRelease, HubDataset, locate
+
+from .declaring import declare
 
 NEW, OLD = "b" * 40, "0" * 40
-HUB = HubDataset("someone/questions")
-HKEVAL2025 = GitHubRelease(
-    repository="hon9kon9ize/hkeval2025",
-    commit="ba2a58be4b2e5b047a3e1222cb129d88cf5390d0",
-    registry="hkeval2025.sha256",
-    prefix="data/",
-)
 
 
 def sha256(text: str) -> str:
@@ -33,15 +29,25 @@ def write(folder: Path, **files: str) -> None:
         path.with_suffix(".csv").write_text(text, encoding="utf-8")
 
 
-@pytest.fixture
-def release(tmp_path: Path) -> GitHubRelease:
-    """A release of two files; the answers come from an older commit."""
-    registry = tmp_path / "release.sha256"
-    registry.write_text(
+def on_github(home: Path, folder: str = "release") -> Benchmark:
+    checksums = (
         f"# A release\ndev/q.csv {sha256('q,A')}\n"
         f"test/a.csv {sha256('a,B')} {OLD}:data/answers.csv\n"
     )
-    return GitHubRelease("someone/release", NEW, str(registry), "data/")
+    release = GitHubRelease("someone/release", NEW, prefix="data/")
+    return declare(home, release, folder=folder, checksums=checksums)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Benchmark:
+    """A release of two files; the answers come from an older commit."""
+    return on_github(tmp_path / "home")
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Benchmark:
+    """A hub data set, of whose files nothing is recorded."""
+    return declare(tmp_path / "other", HubDataset("someone/questions"), folder="questions")
 
 
 @pytest.fixture
@@ -54,47 +60,47 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_local_folder_is_used_as_it_is(local: Path, release: GitHubRelease) -> None:
-    found = locate("release", release)
+def test_a_local_folder_is_used_as_it_is(local: Path, release: Benchmark) -> None:
+    found = locate(release)
     assert found.kind == "local"
     assert found.path("dev/q.csv") == local / "release/dev/q.csv"
     assert found.files("*/a.csv") == ["test/a.csv"]
 
 
-def test_a_git_clone_is_a_local_folder_too(local: Path, release: GitHubRelease) -> None:
+def test_a_git_clone_is_a_local_folder_too(local: Path, tmp_path: Path) -> None:
     write(local / "clone/data", dev__q="q,A", test__a="a,B")
-    found = locate("clone", release)
+    found = locate(on_github(tmp_path / "home", folder="clone"))
     assert found.path("dev/q.csv") == local / "clone/data/dev/q.csv"
     assert found.verify() == []
 
 
-def test_a_hub_data_set_keeps_its_data_folder(local: Path) -> None:
+def test_a_hub_data_set_keeps_its_data_folder(local: Path, questions: Benchmark) -> None:
     write(local / "questions", data__q_dev="q,A")
-    assert locate("questions", HUB).files() == ["data/q_dev.csv"]
+    assert locate(questions).files() == ["data/q_dev.csv"]
 
 
 def test_the_sample_wins_over_a_local_folder(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(local / "hkeval2025", dev__q="q,A")
     monkeypatch.setenv("HKCANTO_DATA", "sample")
-    found = locate("hkeval2025", HKEVAL2025)
+    found = locate(find_benchmark("hkcanto"))
     assert found.kind == "sample"
     assert found.revision() == "sample"
     assert local not in found.root.parents
 
 
 def test_the_sample_is_data_and_has_nothing_to_compare_with() -> None:
-    found = locate("hkeval2025", HKEVAL2025)
+    found = locate(find_benchmark("hkcanto"))
     assert found.files()
     assert found.verify() == []
 
 
-def test_a_sample_that_does_not_exist_names_those_that_do() -> None:
-    with pytest.raises(DataNotFound, match=r"no sample of 'nothing', only of .*hkeval2025"):
-        locate("nothing", HUB)
+def test_a_benchmark_without_a_sample_says_what_to_unset(release: Benchmark) -> None:
+    with pytest.raises(DataNotFound, match=r"release has no sample.*Unset HKCANTO_DATA"):
+        locate(release)
 
 
 def test_without_a_choice_data_is_downloaded_to_the_cache(cache: Path) -> None:
-    found = locate("hkeval2025", HKEVAL2025)
+    found = locate(find_benchmark("hkcanto"))
     assert found.kind == "cache"
     assert found.root == cache / "hkeval2025/ba2a58b"
 
@@ -103,7 +109,7 @@ def test_without_a_choice_data_is_downloaded_to_the_cache(cache: Path) -> None:
 def test_an_empty_choice_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "")
     monkeypatch.setenv("HKCANTO_DATA_DIR", "")
-    assert locate("hkeval2025", HKEVAL2025).kind == "cache"
+    assert locate(find_benchmark("hkcanto")).kind == "cache"
 
 
 @pytest.mark.usefixtures("cache")
@@ -112,32 +118,32 @@ def test_the_cache_is_in_the_users_cache_folder_by_default(
 ) -> None:
     monkeypatch.delenv("HKCANTO_CACHE")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / name)
-    assert locate("hkmmlu", HUB).root.parent == tmp_path / "hkcanto/hkmmlu"
+    assert locate(find_benchmark("hkmmlu")).root.parent == tmp_path / "hkcanto/hkmmlu"
 
 
 def test_an_unknown_choice_names_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "smaple")
     with pytest.raises(DataNotFound, match=r"'smaple' is unknown.*'sample'.*'release'"):
-        locate("hkmmlu", HUB)
+        locate(find_benchmark("hkmmlu"))
 
 
 def test_a_folder_that_does_not_exist_names_those_that_do(local: Path) -> None:
     (local / ".git").mkdir()
     with pytest.raises(DataNotFound, match=r"has no folder 'hkmmlu', only release\."):
-        locate("hkmmlu", HUB)
+        locate(find_benchmark("hkmmlu"))
 
 
 def test_a_data_dir_that_does_not_exist_is_named(
-    local: Path, monkeypatch: pytest.MonkeyPatch
+    local: Path, release: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(local / "nowhere"))
     with pytest.raises(DataNotFound, match=r"HKCANTO_DATA_DIR=.*nowhere is not a folder"):
-        locate("release", HUB)
+        locate(release)
 
 
-def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: GitHubRelease) -> None:
+def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: Benchmark) -> None:
     (local / "release/test/a.csv").unlink()
-    found = locate("release", release)
+    found = locate(release)
     with pytest.raises(DataNotFound, match=f"git show {OLD}:data/answers.csv"):
         found.path("test/a.csv")
     with pytest.raises(DataNotFound, match=r"release/test/a.csv does not exist"):
@@ -145,30 +151,32 @@ def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: Git
 
 
 @pytest.mark.usefixtures("local")
-def test_a_misspelt_file_gets_a_suggestion(release: GitHubRelease) -> None:
+def test_a_misspelt_file_gets_a_suggestion(release: Benchmark) -> None:
     with pytest.raises(DataNotFound, match=r"Did you mean dev/q.csv"):
-        locate("release", release).path("dev/qq.csv")
+        locate(release).path("dev/qq.csv")
 
 
 @pytest.mark.usefixtures("local")
-def test_a_revision_is_the_commit_that_a_file_comes_from(release: GitHubRelease) -> None:
-    found = locate("release", release)
+def test_a_revision_is_the_commit_that_a_file_comes_from(release: Benchmark) -> None:
+    found = locate(release)
     assert found.revision("dev/q.csv") == "bbbbbbb"
     assert found.revision("test/a.csv") == "0000000"
     assert found.revision("dev/q.csv", "test/a.csv") == "0000000+bbbbbbb"
     assert found.revision() == "0000000+bbbbbbb"
 
 
-def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: GitHubRelease) -> None:
+def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: Benchmark) -> None:
     write(local / "release", dev__q="q,C")
-    found = locate("release", release)
+    found = locate(release)
     assert found.revision("dev/q.csv") == f"local-{sha256('q,C')[:7]}"
     assert found.revision() == f"0000000+local-{sha256('q,C')[:7]}"
 
 
-def test_the_revision_of_several_unrecorded_files_tells_any_change(local: Path) -> None:
+def test_the_revision_of_several_unrecorded_files_tells_any_change(
+    local: Path, questions: Benchmark
+) -> None:
     write(local / "questions", a="1,A", b="2,B")
-    found = locate("questions", HUB)
+    found = locate(questions)
     before = found.revision("a.csv", "b.csv")
     assert before == found.revision("b.csv", "a.csv")
     assert before.startswith("local-")
@@ -177,15 +185,15 @@ def test_the_revision_of_several_unrecorded_files_tells_any_change(local: Path) 
     assert found.revision("a.csv", "b.csv") != before
 
 
-def test_the_complete_release_has_no_problem(local: Path, release: GitHubRelease) -> None:
+def test_the_complete_release_has_no_problem(local: Path, release: Benchmark) -> None:
     (local / "release/.DS_Store").write_text("")
-    assert locate("release", release).verify() == []
+    assert locate(release).verify() == []
 
 
-def test_missing_changed_and_extra_files_are_problems(local: Path, release: GitHubRelease) -> None:
+def test_missing_changed_and_extra_files_are_problems(local: Path, release: Benchmark) -> None:
     write(local / "release", test__a="a,C", test__notes="mine")
     (local / "release/dev/q.csv").unlink()
-    problems = locate("release", release).verify()
+    problems = locate(release).verify()
     assert [(problem.file, problem.kind) for problem in problems] == [
         ("dev/q.csv", "missing"),
         ("test/a.csv", "changed"),
@@ -195,17 +203,19 @@ def test_missing_changed_and_extra_files_are_problems(local: Path, release: GitH
     assert sha256("a,B") in problems[1].detail
 
 
-def test_pointer_files_are_called_that(local: Path, release: GitHubRelease) -> None:
+def test_pointer_files_are_called_that(local: Path, release: Benchmark) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
     write(local / "release", dev__q=pointer)
-    (problem,) = locate("release", release).verify()
+    (problem,) = locate(release).verify()
     assert problem.kind == "changed"
     assert "git lfs pull" in problem.detail
 
 
-def test_without_a_record_only_what_is_no_data_is_a_problem(local: Path) -> None:
+def test_without_a_record_only_what_is_no_data_is_a_problem(
+    local: Path, questions: Benchmark
+) -> None:
     write(local / "questions", a="1,A", b="<html></html>")
-    (problem,) = locate("questions", HUB).verify()
+    (problem,) = locate(questions).verify()
     assert (problem.file, problem.kind) == ("b.csv", "unreadable")
 
 
@@ -231,8 +241,8 @@ def test_a_registry_line_that_is_wrong_is_named(tmp_path: Path, line: str) -> No
 def test_local_data_needs_no_download_library() -> None:
     program = (
         "import os, sys; os.environ['HKCANTO_DATA'] = 'sample'\n"
-        "from hkcanto_tasks.sources import HubDataset, locate\n"
-        "locate('hkeval2025', HubDataset('a/b')).verify()\n"
+        "from hkcanto_tasks import load_task\n"
+        "load_task('hkmmlu')\n"
         "print({'pooch', 'requests', 'huggingface_hub', 'filelock', 'tqdm'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -243,7 +253,7 @@ def test_local_data_needs_no_download_library() -> None:
 
 @pytest.mark.realdata
 def test_the_real_release_is_complete_and_unaltered() -> None:
-    found = locate("hkeval2025", HKEVAL2025)
+    found = locate(find_benchmark("hkcanto"))
     assert found.verify() == list[Problem]()
     assert found.revision("phonetics-g2p/test/zh_to_jyutping_test_gold.json") == "b047f9f"
     assert found.revision("mmlu/test/anatomy_test.csv") == "ba2a58b"

@@ -492,7 +492,7 @@ def _why_unmatched(evaluation: Evaluation) -> str:
 
 def _departures(evaluation: Evaluation) -> Mapping[str, str]:
     """Return the options that are not the paper's, but for those that make it another measure."""
-    defaults = evaluation.kind.Options()
+    defaults = evaluation.how.kind.Options()
     return {
         name: value
         for name, value in evaluation.options.items()

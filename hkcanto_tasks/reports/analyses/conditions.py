@@ -14,21 +14,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ...averages import weights
 from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from ..evaluations import Evaluation, Items
 from ..figures import Figure, figure
 from .presentation import (
     Point,
     bar_chart,
+    category_figure,
     cell,
     headline,
-    headline_metric,
     headline_title,
-    higher_is_better,
-    is_corpus,
     line_chart,
     short_name,
-    title_of,
 )
 
 _Floats = NDArray[np.float64]
@@ -106,7 +104,7 @@ def _options(evaluation: Evaluation) -> dict[str, str]:
     """Return all that an evaluation may differ in from another, chosen or not."""
     variant = evaluation.named.variant
     # A signature leaves out what is switched off.
-    options = dict.fromkeys(evaluation.kind.Options.__struct_fields__, "no")
+    options = dict.fromkeys(evaluation.how.kind.Options.__struct_fields__, "no")
     options |= {"cot": "yes" if variant.cot else "no", "script": variant.script}
     options |= {"scoring": variant.scoring, "shots": str(evaluation.shots)}
     return options | dict(evaluation.options)
@@ -130,17 +128,17 @@ def _scoring(evaluation: Evaluation) -> str:
 
 
 def _contrasts(evaluations: Sequence[Evaluation], aspect: _Aspect) -> list[_Contrast]:
-    groups: dict[tuple[str, str, frozenset[tuple[str, str]]], dict[str, list[Evaluation]]]
+    groups: dict[tuple[str, str, str, frozenset[tuple[str, str]]], dict[str, list[Evaluation]]]
     groups = defaultdict(lambda: defaultdict(list))
     for evaluation in evaluations:
         options = _options(evaluation)
         if aspect.name in options:
             free = (aspect.name, *aspect.with_it)
             rest = frozenset((key, text) for key, text in options.items() if key not in free)
-            key = (evaluation.named.entry.name, evaluation.data, rest)
+            key = (evaluation.named.entry.name, evaluation.data, evaluation.version, rest)
             groups[key][evaluation.label].append(evaluation)
     found = []
-    for (task, data, rest), models in groups.items():
+    for (task, data, _, rest), models in groups.items():
         runs = {label: _ordered(models[label], aspect) for label in models}
         runs = {label: own for label, own in runs.items() if len(own) > 1}
         if runs:
@@ -175,7 +173,13 @@ def _ordered(runs: Sequence[Evaluation], aspect: _Aspect) -> Sequence[Evaluation
 
 def _fixed(evaluation: Evaluation, rest: frozenset[tuple[str, str]]) -> list[str]:
     """Say what else the evaluations of a contrast have in common."""
-    usual = {"no", "paper", "tc", "generative", str(getattr(evaluation.kind.Options(), "size", ""))}
+    usual = {
+        "no",
+        "paper",
+        "tc",
+        "generative",
+        str(getattr(evaluation.how.kind.Options(), "size", "")),
+    }
     said = {"cot": "chain of thought", "script": "Simplified script", "scoring": "log-likelihood"}
     fixed = dict(rest)
     words = [f"{fixed.pop('shots')}-shot"] if "shots" in fixed else []
@@ -189,12 +193,12 @@ def _table(contrast: _Contrast) -> Table:
     columns = [
         Column("Model"),
         Column("Condition"),
-        Column(headline_title(some), "percent", lower_is_better=not higher_is_better(some)),
+        Column(headline_title(some), "percent", lower_is_better=not some.headline.higher_is_better),
         Column("Difference", "points", help="To the first row of the model, on the same items."),
         Column("Pairs", "count", help="Items that both have."),
-        *(Column(title_of(category), "percent") for category in categories),
+        *(Column(some.title_of(category), "percent") for category in categories),
     ]
-    metric = _category_metric(some)
+    metric = category_figure(some)
     rows = []
     for label, runs in contrast.runs.items():
         for run in runs:
@@ -223,7 +227,8 @@ def _table(contrast: _Contrast) -> Table:
 
 
 def _category_table(contrast: _Contrast) -> Table | None:
-    categories = _categories(next(iter(contrast.runs.values()))[0])
+    some = next(iter(contrast.runs.values()))[0]
+    categories = _categories(some)
     if len(categories) < 2:
         return None
     rows = [
@@ -239,7 +244,7 @@ def _category_table(contrast: _Contrast) -> Table | None:
         for run in runs[1:]
     ]
     columns = [Column("Model"), Column("Condition")]
-    columns += [Column(title_of(category), "points") for category in categories]
+    columns += [Column(some.title_of(category), "points") for category in categories]
     return Table(
         f"Differences by category: {contrast.title}",
         columns,
@@ -387,22 +392,21 @@ def difference(
         The mean difference, averaged as the headline is, with an interval from its standard error,
         clustered where items are not independent.
     """
-    metric = before.named.entry.headline
-    if is_corpus(before, metric):
+    if before.headline.corpus:
         old, new = headline(before), headline(after)
         change = None if old is None or new is None else new.value - old.value
         common = set(before.items.ids) & set(after.items.ids)
         return Difference(change, None, None, len(common))
-    changes, places = _changes(before.items, after.items, metric)
+    changes, places = _changes(before.items, after.items, before.headline.averages)
     if subjects is not None:
         counted = before.items.of_subjects(subjects)[places]
         changes, places = changes[counted], places[counted]
     if not len(changes):
         return Difference(None, None, None, 0)
-    weights, centres = _weights(before, metric, changes, places)
-    value = float(weights @ changes)
+    shares, centres = _weights(before, changes, places)
+    value = float(shares @ changes)
     _, clusters = np.unique(before.items.clusters[places], return_inverse=True)
-    sums = np.bincount(clusters, weights=weights * (changes - centres))
+    sums = np.bincount(clusters, weights=shares * (changes - centres))
     if len(sums) < 2:
         return Difference(value, None, None, len(changes))
     error = float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)))
@@ -429,35 +433,25 @@ def _by_id(items: Items, metric: str) -> tuple[NDArray[np.str_], _Floats, NDArra
 
 
 def _weights(
-    evaluation: Evaluation, metric: str, changes: _Floats, places: NDArray[np.int64]
+    evaluation: Evaluation, changes: _Floats, places: NDArray[np.int64]
 ) -> tuple[_Floats, _Floats | float]:
     """Return the weight of each change in the headline's average, and the mean it varies about."""
-    items, average = evaluation.items, evaluation.named.entry.average
-    if metric in items.weights and items.weights[metric][places].sum() > 0:
-        weights = items.weights[metric][places] / items.weights[metric][places].sum()
-        return weights, float(weights @ changes)
-    if average == "questions" or metric != "acc":
-        return np.full(len(changes), 1 / len(changes)), float(changes.mean())
-    names, own = np.unique(np.asarray(items.subjects)[places], return_inverse=True)
-    sizes = np.bincount(own)
-    centres = np.bincount(own, weights=changes) / sizes
-    shares = np.full(len(names), 1 / len(names))
-    if average == "categories":
-        category_of = {subject.name: subject.category for subject in evaluation.named.subjects}
-        categories = [category_of[name] for name in names]
-        count = len(set(categories))
-        shares = np.array([1 / (count * categories.count(category)) for category in categories])
-    return (shares / sizes)[own], centres[own]
+    items, figure = evaluation.items, evaluation.headline
+    lengths = items.weights[figure.name][places] if figure.name in items.weights else np.zeros(1)
+    if lengths.sum() > 0:
+        return lengths / lengths.sum(), float(lengths @ changes / lengths.sum())
+    subjects = np.asarray(items.subjects)[places]
+    shares = np.array(weights(figure.over, subjects.tolist(), evaluation.how.categories))
+    if figure.over == "questions":
+        return shares, float(changes.mean())
+    _, own = np.unique(subjects, return_inverse=True)
+    return shares, (np.bincount(own, weights=changes) / np.bincount(own))[own]
 
 
 def _categories(evaluation: Evaluation) -> dict[str, list[str]]:
     categories = defaultdict(list)
-    if headline_metric(evaluation).startswith("acc"):
+    if evaluation.headline.averages == "acc":
         for subject in evaluation.subjects:
             if subject.category:
                 categories[subject.category].append(subject.name)
     return dict(categories)
-
-
-def _category_metric(evaluation: Evaluation) -> str:
-    return "acc_macro" if evaluation.named.entry.average == "categories" else "acc"

@@ -8,38 +8,17 @@ from ..blocks import Block, Chart, Column, Section
 from ..evaluations import Evaluation
 from ..figures import figure
 from .figure_tables import figure_table
-from .presentation import Point, SideBySide, bar_chart, side_by_side
+from .presentation import Point, SideBySide, bar_chart, figure_columns, side_by_side
 
-_COLUMNS = {
-    "fluent": Column(
-        "Fluent",
-        "percent",
-        "Texts that pass as Cantonese: Chinese, not caught in a loop, and at least nine words of "
-        "Cantonese for each word of Written Chinese.",
-    ),
-    "cantonese_ratio": Column(
-        "Cantonese words",
-        "percent",
-        "Of the words that only Cantonese or only Written Chinese has, in all texts together.",
-    ),
-    "simplified_ratio": Column(
-        "Simplified",
-        "percent",
-        "Of the characters that tell the script; not counted as a fault.",
-        None,
-    ),
-    "degenerate": Column(
-        "In a loop", "percent", "Texts that repeat themselves without end.", lower_is_better=True
-    ),
-    "empty": Column("Empty", "percent", "Responses without any text.", lower_is_better=True),
-    "n_characters": Column("Characters", "number", "Mean length, white space not counted.", None),
-    "length_penalty": Column(
-        "Length penalty",
-        "number",
-        "Mean factor for summaries of more than 500 characters (HKCanto-Eval, Appendix G.1); 1 is "
-        "no penalty.",
-    ),
-}
+_FIGURES = (
+    "fluent",
+    "cantonese_ratio",
+    "simplified_ratio",
+    "degenerate",
+    "empty",
+    "n_characters",
+    "length_penalty",
+)
 _JUDGED = {
     "judged_score": Column(
         "Judged score", "percent", "Points as a share of those to be had, less for length."
@@ -74,7 +53,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     table = figure_table(
         "Texts that were to be in Cantonese",
         ordered,
-        _COLUMNS,
+        figure_columns(ordered, _FIGURES),
         name="fluency",
         caption="Judged by the words used, as cantonesedetect (Lau, Lau and To 2024) sorts them; "
         "whether a text says the right thing is not judged. Quotations do not count.",

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpus import language_of
+from ...corpus_figures import language_of
 from ..blocks import ItemRow, ItemView, Note, Section
 from ..evaluations import Evaluation
-from .presentation import higher_is_better, is_corpus, task_title
+from .presentation import task_title
 
 _MOST = 200
 
@@ -47,18 +47,18 @@ def _worst_first(run: Evaluation) -> NDArray[np.intp]:
 
 def _faults(run: Evaluation) -> NDArray[np.float64]:
     """Return how bad each answer is by the task's headline: 0 is perfect, NaN is unknown."""
-    metric = run.named.entry.headline
-    if is_corpus(run, metric):
+    headline = run.headline
+    if headline.corpus:
         from hkcanto_metrics.translation import sentence_scores
 
         language = language_of(run.named)
         scores = [
-            sentence_scores(pair.hypothesis, pair.reference, language)[metric] / 100
+            sentence_scores(pair.hypothesis, pair.reference, language)[headline.name] / 100
             for pair in run.items.pairs
         ]
         return 1 - np.array(scores)
-    values = run.items.values[metric]
-    return 1 - values if higher_is_better(run) else values
+    values = run.items.values[headline.averages]
+    return 1 - values if headline.higher_is_better else values
 
 
 def _row(run: Evaluation, place: int) -> ItemRow:

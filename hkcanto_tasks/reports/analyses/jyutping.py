@@ -15,7 +15,7 @@ from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from ..evaluations import Evaluation
 from ..figures import figure
 from .figure_tables import figure_table
-from .presentation import Point, SideBySide, bar_chart, side_by_side
+from .presentation import Point, SideBySide, bar_chart, figure_columns, side_by_side
 
 _Key = TypeVar("_Key")
 
@@ -28,31 +28,6 @@ _FOREIGN, _UNREADABLE = "a foreign word", "not Jyutping"
 _PARTS = {"onset": "Onsets", "nucleus": "Nuclei", "coda": "Codas"}
 _MOST_SYLLABLES, _MOST_CONFUSIONS, _MOST_GAPS = 25, 10, 15
 _LONGEST_SHOWN = 12
-
-_COLUMNS = {
-    "cer_published": Column(
-        "CER as published",
-        "percent",
-        "The paper's figure: gold syllables that are not at the same position in the response. It "
-        "is no character error rate: one dropped syllable shifts all later ones.",
-        lower_is_better=True,
-    ),
-    "levenshtein_published": Column(
-        "Levenshtein as published",
-        "percent",
-        "The paper's figure: normalised Indel distance on characters.",
-        lower_is_better=True,
-    ),
-    "cer": Column("CER", "percent", "Character errors by edit distance, per gold character.", True),
-    "ser": Column("SER", "percent", "Syllable errors by edit distance, per gold syllable.", True),
-    "tone_error_rate": Column("Tone errors", "percent", "Of the aligned syllables.", True),
-    "onset_error_rate": Column("Onset errors", "percent", "Of the aligned syllables.", True),
-    "nucleus_error_rate": Column("Nucleus errors", "percent", "Of the aligned syllables.", True),
-    "coda_error_rate": Column("Coda errors", "percent", "Of the aligned syllables.", True),
-    "invalid_rate": Column(
-        "Invalid", "percent", "Responses without one valid syllable of Jyutping.", True
-    ),
-}
 
 # Mok, Zuo and Wong (2013), "Production and perception of a sound change in progress: Tone merging
 # in Hong Kong Cantonese", Language Variation and Change 25(3).
@@ -212,7 +187,7 @@ def _section(group: SideBySide) -> Section:
     figures = figure_table(
         "Figures",
         group.evaluations,
-        _COLUMNS,
+        figure_columns(group.evaluations, group.evaluations[0].figures),
         name=f"jyutping_{group.name}",
         caption="In every figure 0 is perfect. The first two are the paper's; the others are those "
         "of the field, summed errors over summed length.",

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 
 from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from ..evaluations import Evaluation
-from ..figures import Mask, figure
+from ..figures import figure
 from .presentation import (
     Point,
     bar_chart,
     cell,
     condition_title,
+    figure_title,
     headline,
     headline_title,
     side_by_side,
     task_title,
-    title_of,
 )
 
 # The kinds' names for the share of responses that nothing could be read from.
@@ -131,22 +131,19 @@ def _agreement(evaluations: Sequence[Evaluation]) -> Note:
     """Say whether our figures are those that the harnesses report, which nothing else checks."""
     equal, different = 0, []
     for evaluation in evaluations:
-        masks: dict[str, Mask | None] = {"": None}
-        for (scope, metric), reported in evaluation.reported.items():
-            if scope not in masks:
-                masks[scope] = _mask(evaluation, scope)
-            # A subject's share in the mean over categories is no mean over categories itself.
-            if (scope and metric == "acc_category_macro") or math.isnan(reported):
-                continue
-            ours = figure(evaluation, metric, masks[scope])
+        for (subjects, name), reported in evaluation.reported.items():
+            where = evaluation.items.of_subjects(subjects) if subjects else None
+            ours = None if math.isnan(reported) else figure(evaluation, name, where)
             if ours is None:
                 continue
             if math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
                 equal += 1
             else:
-                place = f" of {scope.removeprefix('category:')}" if scope else ""
+                known = evaluation.figures.get(name)
+                title = figure_title(evaluation, known) if known else name
+                place = f" of {', '.join(subjects)}" if subjects else ""
                 different.append(
-                    f"{_name(evaluation)}: {title_of(metric)}{place} is {ours.value:.6g} here, "
+                    f"{_name(evaluation)}: {title}{place} is {ours.value:.6g} here, "
                     f"{reported:.6g} in {evaluation.harness}"
                 )
     if different:
@@ -160,14 +157,6 @@ def _agreement(evaluations: Sequence[Evaluation]) -> Note:
     if not equal:
         return Note("The logs hold no figures of the harnesses to check these against.")
     return Note(f"{equal:,} figures equal those that the harnesses report.")
-
-
-def _mask(evaluation: Evaluation, scope: str) -> Mask:
-    category = scope.removeprefix("category:")
-    if category == scope:
-        return evaluation.items.of_subjects([scope])
-    names = [subject.name for subject in evaluation.subjects if subject.category == category]
-    return evaluation.items.of_subjects(names)
 
 
 def _signatures(evaluations: Sequence[Evaluation]) -> Table:
@@ -184,7 +173,9 @@ def _signatures(evaluations: Sequence[Evaluation]) -> Table:
         )
         for evaluation in evaluations
     ]
-    caption = "How each number was made: only numbers with one signature are comparable."
+    caption = (
+        "How each number was made: only numbers with one signature are comparable, but for `pkg`."
+    )
     return Table("Signatures", columns, rows, caption, name="signatures")
 
 

@@ -2,31 +2,22 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..blocks import Cell, Column
+from ...records import Metric
+from ...records import Unit as MetricUnit
+from ..blocks import Cell, Column, Unit
 from ..evaluations import Evaluation
 from ..figures import Figure, Mask, figure
 
-_NAMES = {
-    "acc": "Accuracy",
-    "acc_macro": "Accuracy, mean over subjects",
-    "acc_category_macro": "Accuracy, mean over categories",
-    "bleu": "BLEU",
-    "cer": "CER",
-    "cer_published": "CER as published",
-    "chrf": "chrF",
-    "fluent": "Fluent answers",
-    "hk_specific": "Hong Kong-specific",
-    "hkdse": "HKDSE",
-    "mean": "Mean of BLEU, METEOR and ROUGE-L",
-    "misc": "Miscellaneous",
-    "multipron": "Multiple pronunciations",
-    "stem": "STEM",
+_UNITS: Mapping[MetricUnit, Unit] = {
+    "share": "percent",
+    "rate": "percent",
+    "score": "number",
+    "count": "number",
 }
-_AVERAGES = {"subjects": "acc_macro", "categories": "acc_category_macro"}
 _BAR = 14  # pixels
 
 
@@ -92,47 +83,51 @@ def condition_title(evaluation: Evaluation) -> str:
     return ", ".join([*(word for word, holds in words.items() if holds), evaluation.condition])
 
 
-def title_of(name: str) -> str:
-    """Return what people call a metric, a category, or a set of items.
-
-    Example:
-        >>> title_of("social_sciences"), title_of("stem")
-        ('Social Sciences', 'STEM')
-    """
-    return _NAMES.get(name) or name.replace("_", " ").title()
-
-
-def headline_metric(evaluation: Evaluation) -> str:
-    """Return the metric to read first, averaged as the paper averages it."""
-    entry = evaluation.named.entry
-    return _AVERAGES.get(entry.average, "acc") if entry.headline == "acc" else entry.headline
+def figure_title(evaluation: Evaluation, metric: Metric) -> str:
+    """Return what people call a figure of an evaluation, with what it averages."""
+    if metric.averages == metric.name:
+        return metric.title
+    title = metric.title if metric.part else metric.title.lower()
+    return f"{evaluation.figures[metric.averages].title}, {title}"
 
 
 def headline_title(evaluation: Evaluation) -> str:
-    """Return what people call the metric to read first, and which way is good if it is down."""
-    title = title_of(headline_metric(evaluation))
-    return title if higher_is_better(evaluation) else f"{title} (lower is better)"
-
-
-def higher_is_better(evaluation: Evaluation) -> bool:
-    """Return which way is good for the headline."""
-    headline = evaluation.named.entry.headline
-    return any(known.name == headline and known.higher_is_better for known in evaluation.metrics)
-
-
-def is_corpus(evaluation: Evaluation, metric: str) -> bool:
-    """Return whether a metric is of a whole corpus, so that no item has it."""
-    return any(known.name == metric and known.corpus for known in evaluation.metrics)
+    """Return what people call the figure to read first, and which way is good if it is down."""
+    title = figure_title(evaluation, evaluation.headline)
+    return title if evaluation.headline.higher_is_better else f"{title} (lower is better)"
 
 
 def headline(evaluation: Evaluation, where: Mask | None = None) -> Figure | None:
-    """Return the figure to read first, for a percentage: a BLEU of 50 is 0.5 as an accuracy is."""
-    metric = headline_metric(evaluation)
-    found = figure(evaluation, metric, where)
-    if found is None or not is_corpus(evaluation, metric):
+    """Return the figure to read first, for a percentage."""
+    return as_share(figure(evaluation, evaluation.headline.name, where), evaluation.headline)
+
+
+def category_figure(evaluation: Evaluation) -> str:
+    """Return the figure of a category: TMMLU+ averages its subjects, others its questions."""
+    return "acc_macro" if evaluation.headline.over == "categories" else "acc"
+
+
+def as_share(found: Figure | None, metric: Metric) -> Figure | None:
+    """Return a figure for a percentage: a BLEU of 50 is 0.5, as an accuracy is."""
+    if found is None or metric.unit != "score":
         return found
     low, high = (None if end is None else end / 100 for end in (found.low, found.high))
     return Figure(found.value / 100, low, high, found.items)
+
+
+def figure_columns(evaluations: Sequence[Evaluation], names: Iterable[str]) -> dict[str, Column]:
+    """Return figure → its column, of those that a task of some evaluation has."""
+    known = {name: metric for each in evaluations for name, metric in each.figures.items()}
+    return {
+        name: Column(
+            known[name].title,
+            _UNITS[known[name].unit],
+            known[name].help,
+            None if known[name].higher_is_better is None else not known[name].higher_is_better,
+        )
+        for name in names
+        if name in known
+    }
 
 
 def cell(found: Figure | None, note: str = "") -> Cell:

@@ -11,12 +11,12 @@ from .presentation import (
     Point,
     SideBySide,
     bar_chart,
+    category_figure,
     cell,
     chart,
     figure_datum,
     model_columns,
     side_by_side,
-    title_of,
     tooltips,
 )
 
@@ -66,43 +66,38 @@ def _blocks(group: SideBySide) -> Iterator[Block]:
 def _parts(group: SideBySide, subjects: Sequence[Subject]) -> _Figures:
     """Return the figures of the categories and of the further sets, for each model."""
     parts: _Figures = {}
-    # TMMLU+ averages a category over its subjects, the others over its questions.
-    entry = group.evaluations[0].named.entry
-    metric = "acc_macro" if entry.average == "categories" else "acc"
+    some = group.evaluations[0]
+    metric = category_figure(some)
     for category in dict.fromkeys(subject.category for subject in subjects if subject.category):
         names = [subject.name for subject in subjects if subject.category == category]
-        parts[title_of(category)] = [
+        parts[some.title_of(category)] = [
             figure(evaluation, metric, evaluation.items.of_subjects(names))
             for evaluation in group.evaluations
         ]
-    for name in _sets(group, subjects):
-        parts[title_of(name)] = [
-            figure(evaluation, f"acc_{name}") for evaluation in group.evaluations
-        ]
+    others = {each for subject in subjects for each in (subject.category, subject.name)}
+    for of_part in some.how.figures:
+        if of_part.part and of_part.part not in others:
+            found = [figure(evaluation, of_part.name) for evaluation in group.evaluations]
+            if any(found):
+                parts[of_part.title] = found
     return parts
 
 
-def _sets(group: SideBySide, subjects: Sequence[Subject]) -> list[str]:
-    entry = group.evaluations[0].named.entry
-    present = {name for run in group.evaluations for names in run.items.groups for name in names}
-    ordered = [*(name for subject in subjects for name in subject.groups), *entry.types]
-    return [name for name in dict.fromkeys([*ordered, *entry.coarse]) if name in present]
-
-
 def _parts_table(group: SideBySide, parts: _Figures) -> Table:
-    averages = {"All questions": "acc", "Mean over subjects": "acc_macro"}
-    entry = group.evaluations[0].named.entry
-    if len(entry.subjects) == 1:
-        del averages["Mean over subjects"]
-    if entry.average == "categories":
-        averages["Mean over categories"] = "acc_category_macro"
+    some = group.evaluations[0]
+    averages = {"All questions": "acc"}
+    averages |= {
+        each.title: each.name
+        for each in some.how.figures
+        if each.over != "questions" and not each.part
+    }
     rows = {
         title: [figure(evaluation, metric) for evaluation in group.evaluations]
         for title, metric in averages.items()
     }
-    headings = {"questions": 0, "subjects": 1, "categories": 2}
-    headline = list(rows)[headings[entry.average]]
-    of_category = "its subjects" if entry.average == "categories" else "its questions"
+    titles = {name: title for title, name in averages.items()}
+    headline = titles.get(some.headline.name, some.headline.title)
+    of_category = "its subjects" if category_figure(some) == "acc_macro" else "its questions"
     return Table(
         f"Averages, categories and subsets: {group.title}",
         [Column("Part"), *_columns(group.evaluations)],
@@ -140,6 +135,7 @@ def _parts_chart(group: SideBySide, parts: _Figures) -> Chart:
 
 
 def _subject_table(group: SideBySide, subjects: Sequence[Subject], by_subject: _Figures) -> Table:
+    some = group.evaluations[0]
     categorised = any(subject.category for subject in subjects)
     columns = [
         Column("Subject"),
@@ -152,7 +148,7 @@ def _subject_table(group: SideBySide, subjects: Sequence[Subject], by_subject: _
             [
                 Cell(subject.title),
                 Cell(subject.chinese),
-                *([Cell(title_of(subject.category))] if categorised else []),
+                *([Cell(some.title_of(subject.category))] if categorised else []),
                 Cell(_items(by_subject[subject.name])),
                 *map(cell, by_subject[subject.name]),
             ]
@@ -176,10 +172,11 @@ def _heat_map(group: SideBySide, subjects: Sequence[Subject], by_subject: _Figur
         values = [part.value for part in by_subject[subject.name] if part is not None]
         return -sum(values) / len(values)
 
+    some = group.evaluations[0]
     places: list[str] = []
     data: list[dict[str, Any]] = []
     for category in dict.fromkeys(subject.category for subject in subjects):
-        places += [f"{_HEADING}{title_of(category)}"] if category else []
+        places += [f"{_HEADING}{some.title_of(category)}"] if category else []
         for subject in sorted((s for s in subjects if s.category == category), key=mean):
             places.append(subject.title)
             for label, found in zip(group.labels, by_subject[subject.name], strict=True):

@@ -8,38 +8,10 @@ from ..blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
 from ..evaluations import Evaluation
 from ..figures import figure
 from .figure_tables import figure_table
-from .presentation import cell, chart, legend, side_by_side
+from .presentation import cell, chart, figure_columns, legend, side_by_side
 
-_KINDS = ("translation", "translation_to_cantonese")
 _NORMALIZED = "_normalized"
-_FIGURES = {
-    "bleu": "BLEU",
-    "chrf": "chrF",
-    "meteor": "METEOR",
-    "rouge_l": "ROUGE-L",
-    "mean": "mean",
-}
-_FAULTS = {
-    "empty": Column("Empty", "percent", "Outputs without any text.", lower_is_better=True),
-    "wrong_script": Column(
-        "Wrong script",
-        "percent",
-        "Outputs in another script than their reference: Traditional for Simplified or the other "
-        "way round, Chinese for English.",
-        lower_is_better=True,
-    ),
-    "copied_source": Column(
-        "Copied source",
-        "percent",
-        "Outputs that repeat the source, but for script, case and punctuation.",
-        lower_is_better=True,
-    ),
-    "fluent": Column(
-        "Fluent",
-        "percent",
-        "Outputs that pass as Cantonese by the words in them; not caught in a loop.",
-    ),
-}
+_FAULTS = ("empty", "wrong_script", "copied_source", "fluent")
 _JUDGED: dict[str, Column] = {
     "judged_accuracy": Column(
         "Judged accuracy",
@@ -73,7 +45,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     Args:
         evaluations: All that was run; only translations are looked at.
     """
-    of_kind = [each for each in evaluations if each.named.entry.kind in _KINDS]
+    of_kind = [each for each in evaluations if any(metric.corpus for metric in each.metrics)]
     if not of_kind:
         return []
     groups = side_by_side(of_kind)
@@ -89,7 +61,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     faults = figure_table(
         "Faults of the translations",
         ordered,
-        _FAULTS,
+        figure_columns(ordered, _FAULTS),
         name="translation_faults",
         caption="Shares of the outputs. What passes as Cantonese is judged where it is asked for.",
         with_task=True,
@@ -113,9 +85,10 @@ _Scores = Mapping[str, tuple[Cell, Cell]]
 def _scores(evaluation: Evaluation) -> _Scores:
     """Figure → its cell as it is, and normalised."""
     return {
-        shown: (cell(raw), cell(figure(evaluation, f"{metric}{_NORMALIZED}")))
-        for metric, shown in _FIGURES.items()
-        if (raw := figure(evaluation, metric))
+        metric.title: (cell(raw), cell(figure(evaluation, f"{metric.name}{_NORMALIZED}")))
+        for metric in evaluation.metrics
+        if f"{metric.name}{_NORMALIZED}" in evaluation.figures
+        and (raw := figure(evaluation, metric.name))
     }
 
 
@@ -159,7 +132,8 @@ def _chart(title: str, scores: Mapping[str, _Scores]) -> Chart:
         for shown, cells in figures.items()
         for form, each in zip(forms, cells, strict=True)
     ]
-    models, shown = list(scores), [*_FIGURES.values()]
+    models = list(scores)
+    shown = list(dict.fromkeys(title for figures in scores.values() for title in figures))
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("score:Q", title="score, raw to normalised"),
         y=alt.Y("figure:N", sort=shown, title=None, axis=alt.Axis(labelLimit=110)),

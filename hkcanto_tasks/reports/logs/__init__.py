@@ -3,7 +3,7 @@
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ..evaluations import Evaluation, SkippedLog
 from . import inspect, lm_eval
 from .decoding import Unusable
 from .labels import Origin, labels
-from .subject_runs import SubjectRun, condition, evaluation, newest
+from .runs import Parts, Run, condition, evaluation, newest
 
 __all__ = ["RunsRead", "read_runs"]
 
@@ -53,8 +53,8 @@ def read_runs(
 ) -> RunsRead:
     """Read logs of lm-eval and of Inspect, mixed freely.
 
-    The subjects that lm-eval logs apart are joined. Within an argument, the newest run counts of
-    each model, subject and condition. One bad file never stops the rest.
+    Runs of one model and condition on different subjects are joined. Within an argument, the newest
+    run counts of each model, condition and subject. One bad file never stops the rest.
 
     Args:
         arguments: Logs, or folders that are searched for them: lm-eval's `results_….json` with
@@ -79,10 +79,10 @@ def read_runs(
     logs = {argument: _logs(argument.path) for argument in given}
     total, done = sum(map(len, logs.values())), 0
     skipped: list[SkippedLog] = []
-    runs: dict[Origin, list[SubjectRun]] = defaultdict(list)
+    found: list[tuple[Origin, Parts]] = []
     seen: dict[Path, Path] = {}
     for argument, paths in logs.items():
-        found: list[SubjectRun] = []
+        runs: list[Run] = []
         skipped += _samples_alone(argument.path, paths)
         for path in paths:
             first = seen.setdefault(path.resolve(), argument.path)
@@ -90,20 +90,21 @@ def read_runs(
                 skipped.append(SkippedLog(path, f"it is also in {first} and was read there"))
             else:
                 for one in _read(path, length, texts):
-                    if isinstance(one, SubjectRun):
-                        found.append(one)
+                    if isinstance(one, Run):
+                        runs.append(one)
                     else:
                         skipped.append(one)
             done += 1
             if progress:
                 progress(done, total)
-        kept, older = newest(found)
+        kept, older = newest(runs)
         skipped += older
-        for run in kept:
-            runs[Origin(run.model, argument.place, argument.path, argument.name)].append(run)
-    if not runs:
+        for parts in kept:
+            model = next(iter(parts.values())).model
+            found.append((Origin(model, argument.place, argument.path, argument.name), parts))
+    if not found:
         raise LogError(_nothing_read(given, skipped))
-    ordered = _evaluations(runs, length_unit)
+    ordered = _evaluations(found, length_unit)
     return RunsRead([one for _, one in ordered], [place for place, _ in ordered], skipped)
 
 
@@ -165,9 +166,7 @@ def _samples_alone(folder: Path, logs: Sequence[Path]) -> Iterator[SkippedLog]:
             )
 
 
-def _read(
-    path: Path, length: Callable[[str], int], texts: bool
-) -> Iterator[SubjectRun | SkippedLog]:
+def _read(path: Path, length: Callable[[str], int], texts: bool) -> Iterator[Run | SkippedLog]:
     try:
         reader = inspect if _is_of_inspect(path) else lm_eval
         yield from reader.read(path, length, texts)
@@ -188,26 +187,19 @@ def _is_of_inspect(path: Path) -> bool:
 
 
 def _evaluations(
-    runs: Mapping[Origin, Sequence[SubjectRun]], length_unit: str
+    found: Sequence[tuple[Origin, Parts]], length_unit: str
 ) -> Sequence[tuple[int, Evaluation]]:
-    """Join the subjects, label the models, and sort by argument and the catalogue's order."""
-    parts: dict[tuple[Origin, Hashable], list[SubjectRun]] = defaultdict(list)
-    for origin, of_origin in runs.items():
-        for run in of_origin:
-            parts[origin, run.evaluation].append(run)
+    """Label the models, and sort by argument and the catalogue's order."""
     conditions: dict[Origin, set[Hashable]] = defaultdict(set)
-    for (origin, _), joined in parts.items():
-        conditions[origin].add(condition(joined))
+    for origin, parts in found:
+        conditions[origin].add(condition(parts))
     label_of = labels(conditions)
-    tasks = list(named_tasks())
-    ordered = sorted(
-        parts.items(),
-        key=lambda part: (part[0][0].argument, tasks.index(part[1][0].signature.task)),
-    )
-    return [
-        (origin.argument, evaluation(joined, label_of[origin], length_unit))
-        for (origin, _), joined in ordered
+    tasks = {name: place for place, name in enumerate(named_tasks())}
+    made = [
+        (origin.argument, evaluation(parts, label_of[origin], length_unit))
+        for origin, parts in found
     ]
+    return sorted(made, key=lambda each: (each[0], tasks[each[1].task]))
 
 
 def _nothing_read(given: Sequence[_Argument], skipped: Sequence[SkippedLog]) -> str:

@@ -6,7 +6,7 @@ They are read without Inspect, which takes seconds to import and minutes for lar
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from math import nan
@@ -15,13 +15,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ...corpus import Pair
-from ...loading import Condition
-from ..evaluations import SkippedLog
+from ...corpus_figures import Pair
+from ...task import condition
 from .decoding import Unusable, decode
-from .item_columns import ItemColumns, Length, Row
-from .signatures import Signature, catalogue_task, condition_of, of_whole_task, parse_signature
-from .subject_runs import Model, SubjectRun, settings_of
+from .item_columns import Length, Row, TaskItems
+from .runs import Model, Run, settings_of
+from .signatures import Signature, catalogue_task, of_whole_task, parse_signature
 
 _SCORER = "judged"
 _ZSTANDARD = 93
@@ -124,8 +123,10 @@ class _SampleScore(msgspec.Struct, gc=False):
 
 
 class _Metadata(msgspec.Struct, gc=False):
+    task: str = ""
+    question: str = ""
     subject: str = ""
-    groups: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class _Sample(msgspec.Struct, gc=False):
@@ -146,7 +147,7 @@ _SAMPLE = msgspec.json.Decoder(_Sample)
 _LOG = msgspec.json.Decoder(_Log)
 
 
-def read(path: Path, length: Length, texts: bool) -> Iterator[SubjectRun | SkippedLog]:
+def read(path: Path, length: Length, texts: bool) -> Iterator[Run]:
     """Read a log.
 
     Args:
@@ -155,7 +156,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[SubjectRun | Skipp
         texts: Whether to keep the texts.
 
     Yields:
-        The runs, one for each subject.
+        The runs: one, or one for each task in it.
 
     Raises:
         Unusable: Nothing can be read.
@@ -254,14 +255,11 @@ def _by_number(name: str) -> tuple[str, int, str]:
 
 def _runs(
     path: Path, header: _Header, samples: Iterable[_Sample], length: Length, texts: bool
-) -> Iterator[SubjectRun]:
+) -> Iterator[Run]:
     logged = header.eval
-    signature = _signature(logged)
-    named = catalogue_task(signature.task)
-    known = {subject.name for subject in named.subjects}
-    shots = 0 if _is_multiturn(logged) else signature.shots
-    question_of = question_finder(condition_of(signature, named), shots)
-    columns: dict[str, ItemColumns] = {}
+    signatures = _signatures(logged)
+    tasks = {key: catalogue_task(signature.task) for key, signature in signatures.items()}
+    items = {key: TaskItems(task, length, texts) for key, task in tasks.items()}
     unscored = scored = 0
     for sample in samples:
         scores = sample.scores or {}
@@ -269,58 +267,46 @@ def _runs(
             unscored += 1
             continue
         scored += 1
-        subject = sample.metadata.subject
-        if subject not in known:
-            raise Unusable(
-                f"the catalogue of this version has no subject {subject!r} of {named.name}"
+        key = "" if "" in items else sample.metadata.task
+        if key not in items:
+            raise Unusable(f"{sample.id} is of a task {key!r}, which has no signature")
+        row = _row(sample, scores, texts)
+        if key:  # ids begin with the name of the variant, to differ from those of others
+            row = msgspec.structs.replace(
+                row, id=f"{tasks[key].entry.name}{row.id.removeprefix(key)}"
             )
-        if subject not in columns:
-            columns[subject] = ItemColumns(named, subject, length, texts)
-        columns[subject].add(_row(sample, scores, question_of, texts))
+        items[key].add(row)
     if not scored:
         raise Unusable(f"no sample with a score; the run ended as {header.status!r}")
-    reported = _reported(header.results)
     notes = tuple(_notes(header, scored, unscored))
-    for subject, items in columns.items():
-        yield SubjectRun(
-            model=_model(logged, signature.version),
-            signature=of_whole_task(signature, named),
-            subject=subject,
-            created=_created(path, logged),
-            source=path,
-            items=items.items(),
-            reported={
-                key: value for key, value in reported.items() if subject and key[0] == subject
-            },
-            notes=notes,
-            siblings=len(columns),
-            reported_of_all={
-                key: value
-                for key, value in reported.items()
-                if not key[0] or key[0].startswith("category:")
-            },
-        )
+    for key, signature in signatures.items():
+        if by_subject := items[key].by_subject():
+            yield Run(
+                model=_model(logged),
+                signature=of_whole_task(signature, tasks[key]),
+                created=_created(path, logged),
+                source=path,
+                items=by_subject,
+                reported=_reported(header.results, key),
+                notes=notes,
+            )
 
 
-def _signature(logged: _Eval) -> Signature:
+def _signatures(logged: _Eval) -> dict[str, Signature]:
+    """Return the signature of each task, by its name; of the only one, by nothing."""
     metadata = logged.metadata if isinstance(logged.metadata, dict) else {}
-    text = metadata.get("signature")
-    if isinstance(text, str):
-        return parse_signature(text)
+    given = metadata.get("signatures") or {"": metadata.get("signature")}
+    if isinstance(given, dict) and all(isinstance(text, str) for text in given.values()):
+        return {str(task): parse_signature(text) for task, text in given.items()}
     if logged.task.startswith("hkcanto/"):
         raise Unusable("no signature: it was made by another version of hkcanto; run it again")
     raise Unusable(f"not a task of hkcanto: {logged.task}")
 
 
-def _row(
-    sample: _Sample,
-    scores: Mapping[str, _SampleScore],
-    question_of: Callable[[str], str],
-    texts: bool,
-) -> Row:
+def _row(sample: _Sample, scores: Mapping[str, _SampleScore], texts: bool) -> Row:
     choice = sample.output.choices[0] if sample.output.choices else _Choice()
     messages = [_Message("user", sample.input)] if isinstance(sample.input, str) else sample.input
-    judged = scores[_SCORER]
+    judged, about = scores[_SCORER], sample.metadata
     values = judged.values
     for name, score in scores.items():
         if name.startswith(f"{_SCORER}_"):
@@ -328,13 +314,14 @@ def _row(
     metadata = judged.metadata or _ScoreMetadata()
     return Row(
         id=sample.id,
-        question=question_of(messages[-1].text if messages else ""),
+        subject=about.subject,
+        question=about.question,
         response=choice.message.text,
         target=sample.target,
         values=values,
         answer=judged.answer or "",
         reasoning=choice.message.reasoning,
-        groups=sample.metadata.groups,
+        parts=about.parts,
         weights=metadata.weights,
         pair=Pair(*msgspec.structs.astuple(metadata.pair)) if metadata.pair else None,
         output_tokens=sample.output.usage.output_tokens if sample.output.usage else nan,
@@ -343,66 +330,19 @@ def _row(
     )
 
 
-def question_finder(how: Condition, shots: int) -> Callable[[str], str]:
-    """Return what finds the question in a message that begins with worked examples.
-
-    Behind the end of each example's question is its answer, and behind the last answer, after a
-    separator, the question to answer.
-
-    Args:
-        how: The condition, for the texts of its prompt.
-        shots: Worked examples in the message.
-    """
-    template, cot = how.template, how.task.variant.cot
-    question = (template.question_cot if cot else None) or template.question
-    example = (template.example_cot if cot else None) or template.example or template.question
-    end = example.replace("{cue}", template.cue).rpartition("}")[2] + template.answer_separator
-    separator = template.example_separator
-    start = question.partition("{")[0]
-
-    def question_of(message: str) -> str:
-        place = 0
-        for _ in range(shots):
-            place = message.find(end, place) + len(end)
-            if place < len(end):
-                return message
-        # Without the start of the question, if that was converted to Simplified script.
-        for found in (message.find(separator + start, place), message.find(separator, place)):
-            if shots and found >= 0:
-                return message[found + len(separator) :]
-        return message
-
-    return question_of
-
-
-def _reported(results: _Results | None) -> dict[tuple[str, str], float]:
-    """Return Inspect's figures by scope and metric."""
-    reported: dict[tuple[str, str], float] = {}
+def _reported(results: _Results | None, task: str) -> dict[str, float]:
+    """Return Inspect's figures; of a task among several, there is its headline alone."""
+    reported: dict[str, float] = {}
+    headline = {task: condition(task).table[0].name} if task else {}
     for score in results.scores if results else ():
         for name, figure in score.metrics.items():
-            name = name.rpartition("/")[2]
-            key = _key(score, name)
-            if key and isinstance(figure.value, int | float):
-                reported.setdefault(key, float(figure.value))
+            if score.scorer != _SCORER:  # a judge's
+                name = score.name if name == "mean" else ""
+            elif task:
+                name = headline.get(name, "")
+            if name and not name.endswith("_stderr") and isinstance(figure.value, int | float):
+                reported.setdefault(name, float(figure.value))
     return reported
-
-
-def _key(score: _Score, name: str) -> tuple[str, str] | None:
-    if name.endswith("stderr"):
-        return None
-    if score.name == score.scorer:  # figures of the corpus
-        return "", name
-    if name in ("mean", "rate"):
-        return "", score.name
-    if name in ("subject_macro", "category_macro"):
-        return "", f"{score.name}_{name.removeprefix('subject_')}"
-    kind, _, part = name.partition("_")
-    scopes = {
-        "subset": ("", f"{score.name}_{part}"),
-        "category": (f"category:{part}", score.name),
-        "subject": (part, score.name),
-    }
-    return scopes.get(kind)
 
 
 def _notes(header: _Header, scored: int, unscored: int) -> Iterator[str]:
@@ -429,12 +369,11 @@ def _is_multiturn(logged: _Eval) -> bool:
     return isinstance(logged.task_args, dict) and logged.task_args.get("multiturn") is True
 
 
-def _model(logged: _Eval, version: str) -> Model:
+def _model(logged: _Eval) -> Model:
     settings: dict[str, Any] = {"multiturn": "yes" if _is_multiturn(logged) else ""}
     for given in (logged.model_generate_config, logged.model_args):
         if isinstance(given, dict):
             settings |= given
-    settings["hkcanto"] = version
     return Model("inspect", logged.model, settings_of(settings))
 
 

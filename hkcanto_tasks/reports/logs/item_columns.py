@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from math import nan
+from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from hkcanto_metrics.reasoning import strip_reasoning
 
 from ...catalogue import NamedTask
-from ...corpus import Pair
-from ...kinds import kinds
+from ...corpus_figures import Pair
+from ...kinds import find_kind
 from ..evaluations import Items, ItemText
+from .decoding import Unusable
 
 Length = Callable[[str], int]
 
@@ -40,13 +42,14 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         id: Its stable id.
+        subject: Its subject's name.
         question: The question as rendered, without examples and system text.
         response: What the model wrote.
         target: The gold answer.
         values: Metric → the value that the harness logged.
-        answer: What was read out of the response, where it is known.
+        answer: What was read out of the response.
         reasoning: Reasoning that the harness logged apart from the response.
-        groups: Further sets of items that it belongs to.
+        parts: The parts of the task that it belongs to.
         weights: Pooled metric → length of the reference.
         pair: What it gives to corpus metrics.
         output_tokens: Tokens that the model wrote.
@@ -55,13 +58,14 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """
 
     id: str
+    subject: str
     question: str
     response: str
     target: str
     values: Mapping[str, float | None]
     answer: str = ""
     reasoning: str = ""
-    groups: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     weights: Mapping[str, float] = msgspec.field(default_factory=dict)
     pair: Pair | None = None
     output_tokens: float = nan
@@ -69,18 +73,47 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     prompt: str = ""
 
 
-class ItemColumns:
-    """The items of one subject, added one by one.
+class TaskItems:
+    """The items of a task, added one by one.
 
     Args:
-        task: The task, for the kind of its figures.
-        subject: The subject's name.
+        task: The task.
         length: Of a text.
         texts: Whether to keep the texts.
     """
 
+    def __init__(self, task: NamedTask, length: Length, texts: bool) -> None:
+        self._task, self._length, self._texts = task, length, texts
+        self._known = {subject.name for subject in task.entry.subjects}
+        self._columns: dict[str, _Columns] = {}
+
+    def add(self, row: Row) -> None:
+        """Add an item.
+
+        Raises:
+            Unusable: The catalogue does not have its subject.
+        """
+        columns = self._columns.get(row.subject)
+        if columns is None:
+            if row.subject not in self._known:
+                raise Unusable(
+                    f"the catalogue of this version has no subject {row.subject!r} of "
+                    f"{self._task.name}"
+                )
+            columns = _Columns(self._task, row.subject, self._length, self._texts)
+            self._columns[row.subject] = columns
+        columns.add(row)
+
+    def by_subject(self) -> dict[str, Items]:
+        """Return the items of each subject."""
+        return {subject: columns.items() for subject, columns in self._columns.items()}
+
+
+class _Columns:
+    """The items of one subject."""
+
     def __init__(self, task: NamedTask, subject: str, length: Length, texts: bool) -> None:
-        metrics = kinds()[task.entry.kind].METRICS
+        metrics = find_kind(task.entry.kind).METRICS
         self._subject = subject
         self._length = length
         self._cot = task.variant.cot
@@ -90,8 +123,8 @@ class ItemColumns:
         self._jyutping: list[tuple[str, str]] | None = [] if task.entry.kind == "g2p" else None
         self._texts: list[ItemText] | None = [] if texts else None
         self._ids: list[str] = []
-        self._groups: list[tuple[str, ...]] = []
-        self._shared_groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._parts: list[tuple[str, ...]] = []
+        self._shared_parts: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._clusters: list[int] = []
         self._passages: dict[str, int] = {}
         self._question_lengths: list[int] = []
@@ -102,13 +135,12 @@ class ItemColumns:
         self._refused: list[bool] = []
 
     def add(self, row: Row) -> None:
-        """Add an item."""
         answer, reasoning, open_ended = _split(row.response)
         reasoning = row.reasoning + reasoning
         if not reasoning and self._cot:
             reasoning = answer
         self._ids.append(row.id)
-        self._groups.append(self._shared_groups.setdefault(row.groups, row.groups))
+        self._parts.append(self._shared_parts.setdefault(row.parts, row.parts))
         for name in row.values.keys() - self._values.keys():  # a judge's
             self._values[name] = [nan] * (len(self._ids) - 1)
         for name, column in self._values.items():
@@ -134,11 +166,10 @@ class ItemColumns:
             self._texts.append(ItemText(row.prompt, row.response, row.answer, row.target))
 
     def items(self) -> Items:
-        """Return the columns."""
         return Items(
             ids=self._ids,
             subjects=[self._subject] * len(self._ids),
-            groups=self._groups,
+            parts=self._parts,
             values={name: np.array(column) for name, column in self._values.items()},
             weights={name: np.array(column) for name, column in self._weights.items()},
             clusters=np.array(self._clusters, dtype=np.int64),
@@ -155,39 +186,40 @@ class ItemColumns:
 
 
 def joined(parts: Sequence[Items]) -> Items:
-    """Return the items of several subjects as one table."""
+    """Return the items of several subjects as one table: subject by subject, each by id.
+
+    A log has them in the order in which they were run.
+    """
+    orders = [_order(part.ids) for part in parts]
     starts = np.cumsum([0, *(int(part.clusters.max(initial=-1)) + 1 for part in parts)])
-    values = dict.fromkeys(name for part in parts for name in part.values)
-    weights = dict.fromkeys(name for part in parts for name in part.weights)
-    return Items(
-        ids=[id_ for part in parts for id_ in part.ids],
-        subjects=[subject for part in parts for subject in part.subjects],
-        groups=[groups for part in parts for groups in part.groups],
-        values={
-            name: np.concatenate([_or_nan(part.values.get(name), len(part)) for part in parts])
-            for name in values
-        },
-        weights={
-            name: np.concatenate([_or_nan(part.weights.get(name), len(part)) for part in parts])
-            for name in weights
-        },
-        clusters=np.concatenate(
-            [part.clusters + start for part, start in zip(parts, starts, strict=False)]
-        ),
-        question_lengths=np.concatenate([part.question_lengths for part in parts]),
-        response_lengths=np.concatenate([part.response_lengths for part in parts]),
-        reasoning_lengths=np.concatenate([part.reasoning_lengths for part in parts]),
-        output_tokens=np.concatenate([part.output_tokens for part in parts]),
-        truncated=np.concatenate([part.truncated for part in parts]),
-        refused=np.concatenate([part.refused for part in parts]),
-        pairs=[pair for part in parts for pair in part.pairs],
-        jyutping=[pair for part in parts for pair in part.jyutping],
-        texts=[text for part in parts for text in part.texts],
-    )
+
+    def column(name: str) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        if isinstance(columns[0], Mapping):
+            names = dict.fromkeys(name for own in columns for name in own)
+            return {
+                name: np.concatenate(
+                    [
+                        own[name][order] if name in own else np.full(len(order), nan)
+                        for own, order in zip(columns, orders, strict=True)
+                    ]
+                )
+                for name in names
+            }
+        if isinstance(columns[0], np.ndarray):
+            return np.concatenate([own[order] for own, order in zip(columns, orders, strict=True)])
+        return [
+            own[place] for own, order in zip(columns, orders, strict=True) if own for place in order
+        ]
+
+    made = {field.name: column(field.name) for field in fields(Items)}
+    sizes = [len(part) for part in parts]
+    return Items(**made | {"clusters": made["clusters"] + np.repeat(starts[:-1], sizes)})
 
 
-def _or_nan(column: NDArray[np.float64] | None, size: int) -> NDArray[np.float64]:
-    return np.full(size, nan) if column is None else column
+def _order(ids: Sequence[str]) -> list[int]:
+    """Return the places in the order of the ids: 9 before 10, epochs of one item as they were."""
+    return sorted(range(len(ids)), key=lambda place: (len(ids[place]), ids[place]))
 
 
 def _split(response: str) -> tuple[str, str, bool]:

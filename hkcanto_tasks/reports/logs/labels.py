@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .subject_runs import Model
+from .runs import Model
 
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect"}
 

@@ -2,25 +2,22 @@
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from ...catalogue import NamedTask
-from ...corpus import Pair
-from ...kinds import kinds
+from ...corpus_figures import Pair
+from ...task import Condition, condition
 from ..evaluations import Items, SkippedLog
 from .decoding import Unusable, decode
-from .item_columns import ItemColumns, Length, Row
-from .signatures import Signature, catalogue_task, condition_of, of_whole_task, parse_signature
-from .subject_runs import Model, Reported, SubjectRun, settings_of
+from .item_columns import Length, Row, TaskItems
+from .runs import Model, Run, settings_of
+from .signatures import Signature, catalogue_task, of_whole_task, parse_signature
 
 STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*)$")
 """When a file was written, at the end of its name without the suffix."""
@@ -53,13 +50,19 @@ class _Results(msgspec.Struct):
         return bool(self.chat_template_sha and self.fewshot_as_multiturn)
 
 
+class _Judgement(msgspec.Struct, gc=False):
+    answer: str
+    values: dict[str, float]
+    weights: dict[str, float] = msgspec.field(default_factory=dict)
+
+
 class _Doc(msgspec.Struct, gc=False):
     id: str
+    subject: str
     question: str
     target: str
-    choices: list[str | None] = msgspec.field(default_factory=list)
-    letters: list[str] = msgspec.field(default_factory=list)
-    groups: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    judgement: _Judgement | None = None
 
 
 class _Sample(msgspec.Struct, gc=False):
@@ -72,26 +75,21 @@ _RESULTS = msgspec.json.Decoder(_Results)
 
 
 @dataclass(frozen=True)
-class _Leaf:
-    """A task of a results file that is one of ours: a subject, or a task without subjects."""
+class _Entry:
+    """A task of a results file that is one of ours: a whole condition, or a part of one."""
 
     name: str
-    named: NamedTask
+    how: Condition
     signature: Signature
     effective: int | None
 
     @property
     def has_items(self) -> bool:
-        """Whether the data had the subject at all."""
+        """Whether the data had any of its subjects."""
         return bool(self.signature.data) if self.effective is None else self.effective > 0
 
-    @property
-    def of_all(self) -> Signature:
-        """The signature of the whole task."""
-        return of_whole_task(self.signature, self.named)
 
-
-def read(path: Path, length: Length, texts: bool) -> Iterator[SubjectRun | SkippedLog]:
+def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     """Read a results file and the samples beside it.
 
     Args:
@@ -106,38 +104,35 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[SubjectRun | Skipp
         Unusable: Nothing can be read.
     """
     results = decode(path.read_bytes(), _RESULTS)
-    leaves: list[_Leaf] = []
+    entries: list[_Entry] = []
     others: list[str] = []
     for name, config in results.configs.items():
         if config.dataset_path != "hkcanto":
             others.append(name)
             continue
         try:
-            leaves.append(_leaf(name, config, results))
+            entries.append(_entry(name, config, results))
         except Unusable as problem:
             yield SkippedLog(path, f"{name}: {problem}")
     if others:
         yield SkippedLog(path, f"not tasks of hkcanto: {_listed(others)}")
-    leaves = [leaf for leaf in leaves if leaf.has_items]
-    without = [leaf.name for leaf in leaves if not samples_file(path, leaf.name).is_file()]
+    without: list[str] = []
+    for entry in entries:
+        samples = samples_file(path, entry.name)
+        if not entry.has_items:
+            continue
+        if not samples.is_file():
+            without.append(entry.name)
+            continue
+        try:
+            yield _run(path, results, entry, _items(samples, entry, length, texts))
+        except Unusable as problem:
+            yield SkippedLog(samples, str(problem))
     if without:
         yield SkippedLog(
             path,
             f"results without the samples of {_listed(without)}: run lm_eval with --log_samples",
         )
-    found: dict[Signature, list[tuple[_Leaf, Items]]] = defaultdict(list)
-    for leaf in leaves:
-        if leaf.name in without:
-            continue
-        samples = samples_file(path, leaf.name)
-        try:
-            items = _items(samples, leaf, length, texts)
-        except Unusable as problem:
-            yield SkippedLog(samples, str(problem))
-        else:
-            found[replace(leaf.of_all, data="")].append((leaf, items))
-    for of_one_task in found.values():
-        yield from _runs(path, results, of_one_task)
 
 
 def samples_file(results: Path, task: str) -> Path:
@@ -150,50 +145,35 @@ def samples_file(results: Path, task: str) -> Path:
     return found[0] if len(found) == 1 else results.with_name(f"samples_{task}.jsonl")
 
 
-def _leaf(name: str, config: _Config, results: _Results) -> _Leaf:
+def _entry(name: str, config: _Config, results: _Results) -> _Entry:
     metadata = config.metadata if isinstance(config.metadata, dict) else {}
     signature = metadata.get("signature")
     if not isinstance(signature, str):
         raise Unusable("no signature: it was made by another version of hkcanto; run it again")
-    named = catalogue_task(str(config.dataset_name))
+    how = condition(catalogue_task(str(config.dataset_name)).name)
     count = results.counts.get(name)
-    return _Leaf(name, named, parse_signature(signature), count.effective if count else None)
+    return _Entry(name, how, parse_signature(signature), count.effective if count else None)
 
 
-def _runs(
-    path: Path, results: _Results, leaves: Sequence[tuple[_Leaf, Items]]
-) -> Iterator[SubjectRun]:
-    first = leaves[0][0]
-    of_all = _reported_of_all(first.named, results)
+def _run(path: Path, results: _Results, entry: _Entry, items: dict[str, Items]) -> Run:
     notes = ["worked examples as turns of their own"] if results.is_multiturn else []
     if results.system_instruction_sha:
         notes.append("with a system instruction of the user's in front")
-    for leaf, items in leaves:
-        subject = leaf.named.subjects[0].name
-        known = {metric.name for metric in kinds()[leaf.named.entry.kind].METRICS}
-        figures = _figures(results.results.get(leaf.name, {}))
-        yield SubjectRun(
-            model=_model(results, leaf.signature.version),
-            signature=leaf.of_all,
-            subject=subject,
-            created=_created(path, results),
-            source=path,
-            items=items,
-            reported={(subject, name): value for name, value in figures.items() if name in known},
-            notes=tuple(notes),
-            siblings=len(leaves),
-            reported_of_all=of_all,
-        )
+    return Run(
+        model=_model(results),
+        signature=of_whole_task(entry.signature, entry.how.task),
+        created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
+        source=path,
+        items=items,
+        reported=_reported(entry.how, results.results.get(entry.name, {})),
+        notes=tuple(notes),
+    )
 
 
-def _items(path: Path, leaf: _Leaf, length: Length, texts: bool) -> Items:
-    kind = kinds()[leaf.named.entry.kind]
-    values = [metric.name for metric in kind.METRICS if not metric.corpus]
-    corpus = next((metric.name for metric in kind.METRICS if metric.corpus), None)
-    judged = texts or any(metric.pooled for metric in kind.METRICS)
-    how = condition_of(leaf.signature, leaf.named)
-    columns = ItemColumns(leaf.named, leaf.named.subjects[0].name, length, texts)
-    decoder = _decoder(leaf.named.entry.kind, texts)
+def _items(path: Path, entry: _Entry, length: Length, texts: bool) -> dict[str, Items]:
+    found = TaskItems(entry.how.task, length, texts)
+    corpus = next((figure.name for figure in entry.how.table if figure.corpus), "pair")
+    decoder = _decoder(corpus, texts)
     count, name_of_filter = 0, None
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -205,51 +185,43 @@ def _items(path: Path, leaf: _Leaf, length: Length, texts: bool) -> Items:
             if sample.filter != name_of_filter:
                 continue
             count += 1
-            doc, response = sample.doc, _response(leaf, sample)
-            judgement = how.judge(response, doc.target, doc.choices) if judged else None
-            pair = getattr(sample, corpus) if corpus else None
-            columns.add(
+            doc = sample.doc
+            if doc.judgement is None:
+                raise Unusable("no scores: it was made with --predict_only")
+            found.add(
                 Row(
                     id=doc.id,
+                    subject=doc.subject,
                     question=doc.question,
-                    response=response,
+                    response=_response(entry.how, sample),
                     target=doc.target,
-                    values={name: getattr(sample, name) for name in values},
-                    answer=judgement.answer if judgement else "",
-                    groups=doc.groups,
-                    weights=judgement.weights if judgement else {},
-                    pair=pair,
+                    values=doc.judgement.values,
+                    answer=doc.judgement.answer,
+                    parts=doc.parts,
+                    weights=doc.judgement.weights,
+                    pair=sample.pair,
                     prompt=_prompt(sample) if texts else "",
                 )
             )
-    if leaf.effective is not None and count < leaf.effective:
-        raise Unusable(f"it has {count} of {leaf.effective} samples: it is cut off")
-    items = columns.items()
-    if all(np.isnan(column).all() for column in items.values.values()):
-        raise Unusable("no scores: it was made with --predict_only")
-    return items
+    if entry.effective is not None and count < entry.effective:
+        raise Unusable(f"it has {count} of {entry.effective} samples: it is cut off")
+    return found.by_subject()
 
 
 @cache
-def _decoder(kind: str, texts: bool) -> msgspec.json.Decoder[Any]:
-    fields: list[Any] = [
-        (metric.name, Pair | None if metric.corpus else float | None, None)
-        for metric in kinds()[kind].METRICS
-    ]
+def _decoder(corpus: str, texts: bool) -> msgspec.json.Decoder[Any]:
+    """Of samples with the pair of texts that is logged as a corpus figure, if there is one."""
+    fields: list[Any] = [("pair", Pair | None, msgspec.field(name=corpus, default=None))]
     if texts:
         fields.append(("arguments", dict[str, dict[str, Any]], msgspec.field(default_factory=dict)))
     return msgspec.json.Decoder(msgspec.defstruct("Sample", fields, bases=(_Sample,), gc=False))
 
 
-def _response(leaf: _Leaf, sample: _Sample) -> str:
-    responses = sample.filtered_resps
-    if leaf.named.variant.scoring == "loglikelihood":
-        try:
-            likelihoods = [float(likelihood) for likelihood, _ in responses]
-            return sample.doc.letters[likelihoods.index(max(likelihoods))]
-        except (TypeError, ValueError, IndexError) as error:
-            raise Unusable(f"{sample.doc.id} has no log-likelihoods of its letters") from error
-    first = responses[0] if responses else ""
+def _response(how: Condition, sample: _Sample) -> str:
+    if how.task.variant.scoring == "loglikelihood":
+        assert sample.doc.judgement is not None
+        return sample.doc.judgement.answer
+    first = sample.filtered_resps[0] if sample.filtered_resps else ""
     while isinstance(first, list):  # with --metadata repeats, or a filter of the user's
         first = first[0] if first else ""
     return first if isinstance(first, str) else ""
@@ -270,29 +242,18 @@ def _prompt(sample: Any) -> str:
         return prompt
 
 
-def _reported_of_all(named: NamedTask, results: _Results) -> Reported:
-    """Return the figures of the groups: of the task and of its categories."""
-    reported: dict[tuple[str, str], float] = {}
-    if not named.entry.subjects[0].name:
-        return reported
-    for category in dict.fromkeys(["", *(subject.category for subject in named.entry.subjects)]):
-        group = "_".join(filter(None, (named.entry.name, category, named.variant.suffix)))
-        scope = f"category:{category}" if category else ""
-        figures = _figures(results.results.get(group, {}))
-        reported |= {(scope, name): value for name, value in figures.items()}
+def _reported(how: Condition, row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of the catalogue in a row of the results."""
+    known = {figure.name for figure in how.figures}
+    reported: dict[str, float] = {}
+    for key, value in row.items():
+        name, _, _ = key.partition(",")
+        if name in known and isinstance(value, int | float):
+            reported.setdefault(name, float(value))
     return reported
 
 
-def _figures(row: Mapping[str, Any]) -> dict[str, float]:
-    figures: dict[str, float] = {}
-    for key, value in row.items():
-        name, is_figure, _ = key.partition(",")
-        if is_figure and not name.endswith("_stderr") and isinstance(value, int | float):
-            figures.setdefault(name, float(value))
-    return figures
-
-
-def _model(results: _Results, version: str) -> Model:
+def _model(results: _Results) -> Model:
     config = results.config
     arguments = _arguments(config.get("model_args"))
     harness_name, name = str(config.get("model")), results.model_name
@@ -306,13 +267,8 @@ def _model(results: _Results, version: str) -> Model:
         "chat template": "yes" if results.chat_template_sha else "",
         "multiturn": "yes" if results.is_multiturn else "",
         "system instruction": (results.system_instruction_sha or "")[:7],
-        "hkcanto": version,
     }
-    return Model(
-        "lm-eval",
-        str(name),
-        settings_of(settings),
-    )
+    return Model("lm-eval", str(name), settings_of(settings))
 
 
 def _arguments(given: Any) -> dict[str, str]:
@@ -321,10 +277,6 @@ def _arguments(given: Any) -> dict[str, str]:
         parts = (part.partition("=") for part in given.split(","))
         return {key.strip(): value for key, is_pair, value in parts if is_pair}
     return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
-
-
-def _created(path: Path, results: _Results) -> datetime:
-    return datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC)
 
 
 def _listed(names: list[str]) -> str:

@@ -1,11 +1,10 @@
-"""The signature of a figure, read back: `hkmmlu|shots:0|prompt:paper|…|data:…|metric:…|v:…`."""
+"""The signature of a figure, read back: `hkmmlu|shots:0|…|data:…|metric:…|v:…|pkg:…`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ...catalogue import NamedTask, Variant, find_task
-from ...errors import CatalogueError, OptionError
-from ...loading import Condition, condition
+from ...errors import CatalogueError
 from .decoding import Unusable
 
 LOCAL_MIXED = "local-mixed"
@@ -21,7 +20,8 @@ class Signature:
         options: The options of its kind, in the order of the signature.
         data: Which data; empty if it has none of the task.
         metric: How the headline is computed.
-        version: Of this package.
+        version: Of the task: figures of two versions are not comparable.
+        package: The version of this package, which does not matter for that.
     """
 
     task: str
@@ -30,6 +30,7 @@ class Signature:
     data: str
     metric: str
     version: str
+    package: str
 
     @property
     def text(self) -> str:
@@ -42,6 +43,7 @@ class Signature:
                 f"data:{self.data}",
                 f"metric:{self.metric}",
                 f"v:{self.version}",
+                f"pkg:{self.package}",
             ]
         )
 
@@ -53,7 +55,8 @@ def parse_signature(text: str) -> Signature:
         Unusable: It has not the parts that one has.
 
     Example:
-        >>> parse_signature("hkcanto-law|shots:5|prompt:zh|data:sample|metric:x|v:1").options
+        >>> given = "hkcanto-law|shots:5|prompt:zh|data:sample|metric:x|v:1|pkg:0.1.0"
+        >>> parse_signature(given).options
         (('prompt', 'zh'),)
     """
     name, *parts = text.split("|")
@@ -65,6 +68,7 @@ def parse_signature(text: str) -> Signature:
             data=fields.pop("data"),
             metric=fields.pop("metric"),
             version=fields.pop("v"),
+            package=fields.pop("pkg"),
             options=tuple(fields.items()),
         )
     except (KeyError, ValueError) as error:
@@ -83,28 +87,15 @@ def catalogue_task(name: str) -> NamedTask:
         raise Unusable(f"the catalogue of this version has no task {name!r}") from error
 
 
-def condition_of(signature: Signature, named: NamedTask) -> Condition:
-    """Return the condition that a signature names.
-
-    Raises:
-        Unusable: It has options that this version does not know.
-    """
-    options = {name: "true" if value == "yes" else value for name, value in signature.options}
-    try:
-        return condition(named.name, **options)
-    except OptionError as error:
-        raise Unusable(f"its options are of another version of hkcanto: {error}") from error
-
-
 def of_whole_task(signature: Signature, named: NamedTask) -> Signature:
-    """Return the signature with the name of the task and variant instead of a single subject's.
+    """Return the signature with the name of the task and variant instead of a part of it.
 
     A condition can be asked for by a variant's name or by its options (`hkmmlu_cot_1shot`, or
     Inspect's `-T cot=true -T shots=1`); it gets the variant's name in both cases.
 
     Example:
-        >>> given = parse_signature("hkmmlu|shots:0|script:sc|data:sample|metric:generative|v:1")
-        >>> of_whole_task(given, find_task("hkmmlu")).task
+        >>> text = "hkmmlu|shots:0|script:sc|data:sample|metric:generative|v:1|pkg:0.1.0"
+        >>> of_whole_task(parse_signature(text), find_task("hkmmlu")).task
         'hkmmlu_sc'
     """
     entry, options = named.entry, dict(signature.options)
@@ -121,11 +112,19 @@ def of_whole_task(signature: Signature, named: NamedTask) -> Signature:
     )
     alike = [each for each in (Variant(), *entry.variants) if condition(each) == asked]
     variant = alike[0] if alike else named.variant
-    return replace(signature, task="_".join(filter(None, (entry.name, variant.suffix))))
+    return replace(signature, task=replace(named, variant=variant).whole)
+
+
+def joined(signatures: Iterable[Signature]) -> Signature:
+    """Return the signature of several runs of one condition, on different subjects of it."""
+    every = list(signatures)
+    packages = sorted({each.package for each in every})
+    data = joined_data(each.data for each in every)
+    return replace(every[0], data=data, package="+".join(packages))
 
 
 def joined_data(revisions: Iterable[str]) -> str:
-    """Name the data of several subjects, in the form of a single one's.
+    """Name the data of several runs, in the form of a single one's.
 
     Example:
         >>> joined_data(["b047f9f", "ba2a58b", "b047f9f"])

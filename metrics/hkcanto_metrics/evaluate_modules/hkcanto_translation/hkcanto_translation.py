@@ -26,7 +26,7 @@ _INPUTS = """\
 Args:
     predictions: the translations, one string per sentence.
     references: the reference translations, one per sentence.
-    sources: what was translated, one per sentence; only for `copy_rate`.
+    sources: what was translated, one per sentence; only for `copied_source`.
     language: of the references, `zh` (Cantonese and Written Chinese; default) or `en`.
 Returns:
     A dictionary of corpus figures; see `hkcanto_metrics.translation.score_translation`.

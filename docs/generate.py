@@ -1,0 +1,278 @@
+"""Make the pages in `docs/tasks`, and the tables of fields in `docs/adding_a_benchmark.md`.
+
+    python docs/generate.py [BENCHMARK …]
+
+A test fails when they are stale.
+"""
+
+import dataclasses
+import json
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from hkcanto_tasks import __version__
+from hkcanto_tasks.catalogue import (
+    BENCHMARKS,
+    Average,
+    Benchmark,
+    PromptTemplate,
+    Subject,
+    TaskEntry,
+    Variant,
+    benchmarks,
+    find_benchmark,
+)
+from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
+from hkcanto_tasks.describing import (
+    NOT_IN_INSPECT,
+    UNITS,
+    WAYS,
+    Description,
+    attributes,
+    describe,
+    inspect_name,
+    plain,
+)
+from hkcanto_tasks.reports.published import PublishedColumn
+
+
+def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
+    """Write the pages of some benchmarks, and the tables of fields in the guide beside them.
+
+    Args:
+        folder: For the pages, such as `docs/tasks`.
+        names: The benchmarks; ours without any.
+
+    Returns:
+        The files written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    own = [each for each in benchmarks() if Path(each.home).parent == BENCHMARKS]
+    made = {
+        folder / f"{benchmark.name}.md": page(benchmark)
+        for benchmark in ([find_benchmark(name) for name in names] or own)
+    }
+    guide = folder.parent / "adding_a_benchmark.md"
+    if guide.is_file():
+        made[guide] = with_fields(guide.read_text(encoding="utf-8"))
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+    return list(made)
+
+
+def page(benchmark: Benchmark) -> str:
+    """Return a benchmark's page, in Markdown: every task, the same on every machine.
+
+    Example:
+        >>> page(find_benchmark("hkcanto_fluency")).splitlines()[2]
+        '# Cantonese fluency'
+    """
+    described = [describe(entry.name) for entry in benchmark.tasks]
+    blocks = [
+        "<!-- Made by `python docs/generate.py` from the catalogue; do not edit. -->",
+        f"# {benchmark.title}",
+        " ".join(f"{text.rstrip('.')}." for text in (benchmark.paper, benchmark.terms) if text),
+        "Prompts are shown as one text. `data:…` and `pkg:…` in a signature stand for the data and "
+        "the package's version in a run.",
+        _rows(
+            ("task", "Inspect", "questions", "shots", "title"),
+            (
+                (
+                    f"[`{each.task.name}`](#{each.task.name})",
+                    f"`{inspect_name(each.task)}`",
+                    f"{each.questions:,}" if each.questions else "",
+                    str(each.shots),
+                    each.title,
+                )
+                for each in described
+            ),
+        ),
+        *(block for description in described for block in _section(description)),
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _section(of: Description) -> Iterator[str]:
+    yield f"## {of.task.name}"
+    yield ". ".join(filter(None, (of.title, of.task.entry.specified))).rstrip(".") + "."
+    yield _facts(of)
+    yield _prompt(of)
+    yield _rows(
+        ("figure", "title", "values", "good", "what it is"),
+        (
+            (
+                f"`{metric.name}`" + " (headline)" * (metric is of.figures[0]),
+                metric.title,
+                UNITS[metric.unit],
+                WAYS[metric.higher_is_better],
+                of.meaning(metric),
+            )
+            for metric in of.figures
+        ),
+    )
+    yield _rows(
+        ("option", "values", "default", "what it does"),
+        ((f"`{each.name}`", each.values, each.default, each.help) for each in of.options),
+    )
+    if len(of.task.subjects) > 1:
+        listed = ", ".join(
+            f"`{subject.name}` {subject.chinese or subject.title}"
+            + (f" ({subject.rows:,})" if subject.rows else "")
+            for subject in of.task.subjects
+        )
+        yield f"Subjects, each also a task `{of.task.name}_<subject>`: {listed}."
+    for variant in of.variants:
+        other = describe(variant.name)
+        yield f"### {variant.name}"
+        yield _facts(other)
+        if other.prompt != of.prompt:
+            yield _prompt(other)
+
+
+def _facts(of: Description) -> str:
+    signature = of.signature.replace(f"pkg:{__version__}", "pkg:…")
+    facts = [
+        f"lm-eval: `{of.lm_eval}`",
+        f"Inspect: `{of.inspect}`" if of.inspect else f"Inspect: {NOT_IN_INSPECT}",
+        f"signature: `{signature}`",
+        of.scoring,
+    ]
+    if of.limits:
+        ends = re.sub(r'("(?:[^"\\]|\\.)*")', r"`\1`", of.limits)
+        facts.append(f"a response ends {ends}")
+    if of.task.entry.printed:
+        facts.append(f"the headline's row in lm-eval's table: {of.task.entry.printed}")
+    return "\n".join(f"* {fact}" for fact in facts)
+
+
+def _prompt(of: Description) -> str:
+    prompt = of.prompt
+    if not prompt:
+        return of.from_data
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", prompt)), 3)
+    return f"The prompt, {of.from_data}:\n\n{fence}text\n{prompt}\n{fence}"
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    made = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for row in rows:
+        cells = (cell.replace("|", r"\|") for cell in row)
+        made.append(f"| {' | '.join(cells)} |")
+    return "\n".join(made)
+
+
+# ---------------------------------------------------------------------- fields
+
+
+def field_records() -> dict[str, type[Any]]:
+    """Return what each table that people declare is read as.
+
+    Example:
+        >>> [*field_records()][:4]
+        ['benchmark', 'github', 'hub', 'data']
+    """
+    return {
+        "benchmark": Benchmark,
+        "github": GitHubRelease,
+        "hub": HubDataset,
+        "data": FolderData,
+        "prompts": PromptTemplate,
+        "tasks": TaskEntry,
+        "subjects": Subject,
+        "variants": Variant,
+        "averages": Average,
+        "columns": PublishedColumn,
+    }
+
+
+def with_fields(guide: str) -> str:
+    """Return the guide with its tables of fields made anew.
+
+    Args:
+        guide: Its text. A table is between `<!-- fields: NAME -->` and `<!-- end -->`.
+    """
+
+    records = field_records()
+
+    def made(place: re.Match[str]) -> str:
+        return f"{place[1]}\n{field_table(records[place[2]])}\n<!-- end -->"
+
+    return re.sub(r"(<!-- fields: (\w+) -->)\n.*?<!-- end -->", made, guide, flags=re.DOTALL)
+
+
+def field_table(record: type[Any]) -> str:
+    """Return the fields of a declared table, as a table in Markdown.
+
+    Example:
+        >>> print(field_table(FolderData).splitlines()[2])
+        | `path` | text | `.` | Their folder, below the benchmark's. |
+    """
+    hints, helps = get_type_hints(record, include_extras=True), attributes(record)
+    rows = [
+        (f"`{name}`", in_words(hints[name]), default, helps[name])
+        for name, default in _defaults(record)
+        if name != "home"  # not declared
+    ]
+    return _rows(("field", "value", "default", "what it is"), rows)
+
+
+def in_words(kind: Any) -> str:
+    """Say what values a field can have.
+
+    Example:
+        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
+        ('list of text', '`tc`, `sc`', '`true`, `false`')
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return in_words(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(in_words(each) for each in arguments if each is not type(None))
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    if origin is tuple:
+        return f"list of {in_words(arguments[0])}"
+    if origin is dict:
+        return f"table: name → {in_words(arguments[1])}"
+    if kind is bool:
+        return "`true`, `false`"
+    return {str: "text", int: "number", float: "number"}.get(kind, "table")
+
+
+def _defaults(record: type[Any]) -> Iterator[tuple[str, str]]:
+    if dataclasses.is_dataclass(record):
+        for field in dataclasses.fields(record):
+            required = field.default is dataclasses.MISSING
+            yield field.name, "required" if required else _default_in_words(field.default)
+        return
+    for each in msgspec.structs.fields(record):
+        if each.required:
+            yield each.name, "required"
+        else:
+            made = each.default_factory is not msgspec.NODEFAULT
+            yield each.name, "" if made else _default_in_words(each.default)
+
+
+def _default_in_words(value: object) -> str:
+    if value in (None, "", (), {}):
+        return ""
+    return f"`{_toml(value)}`"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, tuple):
+        return json.dumps(value)
+    if isinstance(value, str) and value != value.strip():
+        return json.dumps(value)
+    return plain(value)
+
+
+if __name__ == "__main__":
+    for written in main(Path(__file__).parent / "tasks", sys.argv[1:]):
+        print(written)

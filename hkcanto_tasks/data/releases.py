@@ -1,0 +1,147 @@
+"""Where benchmarks are published, and what is known about their files beforehand."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+from ..errors import CatalogueError
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubRelease:
+    """Files in a GitHub repository, pinned by commit and checksum.
+
+    Attributes:
+        repository: `owner/name`.
+        commit: The full id of the commit that files come from, unless the registry says otherwise.
+        registry: The file of checksums in the benchmark's folder; for the format see
+            `read_registry`.
+        prefix: The folder in the repository that holds the release, with a final slash.
+
+    Example:
+        >>> GitHubRelease("hon9kon9ize/hkeval2025", "ba2a58b", prefix="data/").prefix
+        'data/'
+    """
+
+    repository: str
+    commit: str
+    registry: str = "checksums.sha256"
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HubDataset:
+    """Files in a Hugging Face data set.
+
+    Attributes:
+        repo_id: `owner/name`.
+        revision: A commit id, tag or branch. None means the default branch as it is at the first
+            download: the commit found then is recorded beside the data and used ever after.
+        allow: Patterns of the files wanted, as in `huggingface_hub.snapshot_download`.
+
+    Example:
+        >>> HubDataset("chuxuecao/HKMMLU", allow=("*.csv", "*.jsonl")).revision is None
+        True
+    """
+
+    repo_id: str
+    revision: str | None = None
+    allow: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderData:
+    """Files that are in the benchmark's own folder.
+
+    Attributes:
+        path: Their folder, below the benchmark's.
+
+    Example:
+        >>> FolderData("questions").path
+        'questions'
+    """
+
+    path: str = "."
+
+
+Release = GitHubRelease | HubDataset | FolderData
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """What a registry says about a file.
+
+    Attributes:
+        sha256: Of the content, in lower-case hexadecimal.
+        commit: The full id of the commit that holds it.
+        origin: Its path in the repository at that commit.
+    """
+
+    sha256: str
+    commit: str
+    origin: str
+
+
+Registry = Mapping[str, RecordedFile]
+
+
+def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
+    """Read a list of checksums in pooch's format.
+
+    A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
+    column `<commit>:<path>`, as git writes it, gives that one file another origin. (Pooch has a URL
+    there, which would bind the file to one server.) Lines that start with `#` are comments.
+
+    Args:
+        path: The registry file.
+        commit: The commit that files come from unless their line says otherwise.
+        prefix: What stands before a file's name in the repository.
+
+    Raises:
+        CatalogueError: A line is not in the format, or names a file a second time.
+
+    Example:
+        >>> from hkcanto_tasks.catalogue import BENCHMARKS
+        >>> path = BENCHMARKS / "hkcanto" / "checksums.sha256"
+        >>> recorded = read_registry(path, commit="ba2a58b", prefix="data/")
+        >>> recorded["mmlu/dev/anatomy_dev.csv"].origin
+        'data/mmlu/dev/anatomy_dev.csv'
+        >>> recorded["phonetics-g2p/test/zh_to_jyutping_test_gold.json"].commit[:7]
+        'b047f9f'
+    """
+    registry: dict[str, RecordedFile] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise CatalogueError(
+            f"{path} cannot be read: {error.strerror}. A release on GitHub needs its checksums."
+        ) from error
+    for number, line in enumerate(lines, start=1):
+        if not line or line.startswith("#"):
+            continue
+        match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
+        if not match or (file := unquote(match[1])) in registry:
+            raise CatalogueError(
+                f"{path}: line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file"
+                f" a second time: {line!r}. Correct the line."
+            )
+        registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
+    return registry
+
+
+@cache
+def recorded_files(release: GitHubRelease, home: str) -> Registry:
+    """Return what the registry of a release says about its files.
+
+    Args:
+        release: The release.
+        home: The benchmark's folder.
+
+    Raises:
+        CatalogueError: As `read_registry`.
+    """
+    path = Path(home, release.registry)
+    return read_registry(path, commit=release.commit, prefix=release.prefix)

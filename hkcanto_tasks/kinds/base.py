@@ -1,0 +1,163 @@
+"""What a kind of task is: it reads, renders and scores one form of question."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from ..catalogue import NamedTask, PromptTemplate, Subject
+from ..data.tables import Record
+from ..errors import CatalogueError
+from ..prompts import fill
+from ..records import Example, Judgement, Metric, Sample
+
+RowT = TypeVar("RowT")
+
+REASONING_TOKENS = 8192
+"""Room for the block that a reasoning model writes before its answer."""
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a user can choose in every kind.
+
+    Attributes:
+        reasoning: Leave room for a reasoning block, and do not stop at what looks like a next item.
+    """
+
+    reasoning: bool = False
+
+
+class Kind(ABC, Generic[RowT]):
+    """A form of question, made for one condition: a task, a prompt and the user's options.
+
+    To add one, derive from this, and declare the class in the entry point group `hkcanto.kinds`
+    under the name that a `benchmark.toml` calls it by.
+
+    Attributes:
+        task: The task.
+        options: What the user chose.
+        template: The texts of its prompt.
+
+    Raises:
+        CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
+    """
+
+    METRICS: ClassVar[tuple[Metric, ...]]
+    """The figures of an item, in the order of a results table."""
+
+    COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """What a cell is → the names of its column, where the task does not declare it."""
+
+    Options: ClassVar[type[Any]] = Options
+    """A frozen `msgspec.Struct` whose fields all have defaults."""
+
+    TOKENS: ClassVar[int]
+    """The longest answer to ask for, without a reasoning block."""
+
+    def __init__(self, task: NamedTask, options: Any) -> None:
+        self.task, self.options = task, options
+        self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name()]
+        roles = [*self.COLUMNS, "subject"]
+        for role in task.entry.columns:
+            if role not in roles:
+                raise CatalogueError(
+                    f"{task.benchmark.home}/benchmark.toml: task {task.entry.name!r} has a column "
+                    f"for {role!r}; its kind {task.entry.kind!r} has {', '.join(roles)}. Mend this "
+                    "entry of the catalogue."
+                )
+        known = [metric.name for metric in self.METRICS]
+        headline = task.entry.headline
+        if headline and headline not in (
+            *known,
+            *(["acc_macro", "acc_category_macro"] * ("acc" in known)),
+        ):
+            raise CatalogueError(
+                f"task {task.entry.name!r} has the headline {headline!r}; its kind "
+                f"{task.entry.kind!r} has {', '.join(known)}. Mend this entry of the catalogue."
+            )
+
+    # ------------------------------------------------------------------ reading
+
+    def columns(self, role: str) -> tuple[str, ...]:
+        """Return the columns that a cell may be in, in lower case."""
+        declared = self.task.entry.columns.get(role, self.COLUMNS.get(role, (role,)))
+        names = (declared,) if isinstance(declared, str) else declared
+        return tuple(name.lower() for name in names)
+
+    @property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        return tuple(self.columns(role)[0] for role in self.COLUMNS)
+
+    @abstractmethod
+    def row(self, record: Record) -> RowT:
+        """Read a row of the release.
+
+        Raises:
+            DataCorrupt: Something in it is missing, or not what it should be.
+        """
+
+    def rows(self, records: Sequence[Record]) -> list[RowT]:
+        """Read the rows of a file; a kind may check here what only all of them together show."""
+        return [self.row(record) for record in records]
+
+    # ------------------------------------------------------------------ rendering
+
+    def prompt_name(self) -> str:
+        """Return the name of the benchmark's prompt that the options ask for."""
+        return self.task.entry.prompts["paper"]
+
+    def system(self, subject: Subject, shots: int) -> str:
+        """Render the text in front of everything."""
+        text = self.template.system
+        if not shots and self.template.zero_shot:
+            text = self.template.zero_shot
+        return fill(text, self.names(subject))
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return what a template may call a subject by."""
+        return {
+            "subject": subject.shown or subject.stem.replace("_", " "),
+            "title": subject.title,
+            "chinese": subject.chinese or subject.title,
+        }
+
+    @abstractmethod
+    def samples(self, subject: Subject, rows: Sequence[RowT]) -> list[Sample]:
+        """Render the scored items of a subject, in file order."""
+
+    def examples(self, subject: Subject, rows: Sequence[RowT]) -> list[Example]:
+        """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
+        return [
+            example
+            for number, row in enumerate(rows, start=1)
+            if (example := self.example(subject, row, number)) is not None
+        ]
+
+    @abstractmethod
+    def example(self, subject: Subject, row: RowT, number: int) -> Example | None:
+        """Render a row as a worked example."""
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts before which a response ends."""
+        return () if self.options.reasoning else self.template.stop
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens."""
+        return REASONING_TOKENS if self.options.reasoning else self.TOKENS
+
+    def id(self, subject: Subject, key: object) -> str:
+        """Return the stable id of an item of a subject."""
+        return "/".join(filter(None, (self.task.entry.name, subject.name, str(key))))
+
+    # ------------------------------------------------------------------ scoring
+
+    @abstractmethod
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer, without reasoning and cut before the stop texts.
+
+        Never raises on an answer, whatever is in it.
+        """

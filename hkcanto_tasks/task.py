@@ -1,0 +1,385 @@
+"""A condition: a task and how it is run; and the same with its data, ready for a harness."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from heapq import heappop, heappush
+from typing import Any
+
+import msgspec
+
+from hkcanto_metrics.reasoning import strip_reasoning
+
+from . import __version__
+from .averages import categories_of, figures, in_table
+from .catalogue import NamedTask, PromptTemplate, Subject, find_task
+from .data.locating import locate
+from .data.release_files import read_release
+from .errors import DataNotFound, OptionError
+from .kinds import Kind, find_kind
+from .prompts import Prompt
+from .records import Example, Judgement, Metric, Sample
+
+_ORDER_SEED = 0
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A task of the catalogue and how it is run, without its data.
+
+    Attributes:
+        task: What the task's name stands for.
+        options: The choices, an instance of its kind's `Options`.
+    """
+
+    task: NamedTask
+    options: Any
+
+    @cached_property
+    def kind(self) -> Kind[Any]:
+        """What reads, renders and scores it."""
+        return find_kind(self.task.entry.kind)(self.task, self.options)
+
+    @property
+    def template(self) -> PromptTemplate:
+        """The texts of its prompt."""
+        return self.kind.template
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Texts before which a response ends."""
+        return self.kind.stop
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest response to ask for, in tokens."""
+        return self.kind.max_tokens
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not switched off, by name."""
+        values = msgspec.structs.asdict(self.options)
+        return {name: value for name, value in values.items() if value}
+
+    @cached_property
+    def figures(self) -> tuple[Metric, ...]:
+        """All of its figures, the headline first."""
+        return tuple(figures(self.task, self.kind.METRICS))
+
+    @cached_property
+    def table(self) -> tuple[Metric, ...]:
+        """The figures that a harness's table shows, the headline first."""
+        return tuple(in_table(self.task, self.figures))
+
+    @cached_property
+    def categories(self) -> Mapping[str, str]:
+        """Subject → category."""
+        return categories_of(self.task)
+
+    def judge(
+        self, response: str, target: str, choices: Sequence[str | None] = (), source: str = ""
+    ) -> Judgement:
+        """Judge a response to one of the samples: the same in every harness.
+
+        Args:
+            response: What the model wrote, with or without its reasoning block.
+            target: The item's `Sample.target`, as are choices and source.
+            choices: See there.
+            source: See there.
+
+        Example:
+            >>> condition("hkcanto_g2p").judge("<think>nei5?</think>hou2", "hou2").values["ser"]
+            0.0
+        """
+        answer = until_stop(strip_reasoning(response).lstrip(), self.stop)
+        return self.kind.score(answer, Sample("", "", target, tuple(choices), source))
+
+
+def until_stop(response: str, stop: Sequence[str]) -> str:
+    r"""Cut a response before the first of some texts.
+
+    Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
+    model get the same score everywhere.
+
+    Example:
+        >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
+        'nei5 hou2'
+    """
+    ends = [response.find(text) for text in stop]
+    return response[: min((end for end in ends if end >= 0), default=len(response))]
+
+
+def option_values(name: str) -> dict[str, str]:
+    """Return the options of a task's kind and the values that each can have, for people.
+
+    Example:
+        >>> option_values("hkcanto_g2p")
+        {'reasoning': 'true or false', 'examples': 'paper or release'}
+    """
+    task = find_task(name)
+    options = find_kind(task.entry.kind).Options
+    found = {}
+    for field in msgspec.structs.fields(options):
+        declared = msgspec.inspect.type_info(field.type)
+        if isinstance(declared, msgspec.inspect.BoolType):
+            found[field.name] = "true or false"
+        elif isinstance(declared, msgspec.inspect.IntType):
+            found[field.name] = "a number from 0"
+        elif isinstance(declared, msgspec.inspect.LiteralType):
+            found[field.name] = " or ".join(sorted(map(str, declared.values)))
+        elif field.name == "prompt":
+            named = ", ".join(task.entry.prompts)
+            found[field.name] = f"{named}, each with or without +scaffold"
+        else:
+            text = isinstance(declared, msgspec.inspect.StrType)
+            found[field.name] = "a text" if text else "a number"
+    return found
+
+
+def refuse_unknown(name: str, given: Iterable[str], also: Mapping[str, str]) -> None:
+    """Refuse options that a task does not have.
+
+    Args:
+        name: The task's name.
+        given: The options that were given.
+        also: The options that a harness adds, and their values.
+
+    Raises:
+        OptionError: There is no such option; the message names those that there are.
+    """
+    known = {**also, **option_values(name)}
+    for option in given:
+        if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            listed = "; ".join(f"{each}: {values}" for each, values in known.items())
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+
+
+def condition(name: str, subjects: Sequence[str] = (), **options: Any) -> Condition:
+    """Return a condition of a task.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
+        subjects: Run only these subjects; the name of a category or set stands for its subjects.
+        options: See the kind's `Options`; texts such as `"true"` are read as what they stand for.
+
+    Raises:
+        CatalogueError: There is no such task.
+        OptionError: There is no such subject or option, or it cannot have that value.
+    """
+    task = find_task(name)
+    if subjects:
+        task = replace(task, subjects=_chosen(task, subjects))
+    refuse_unknown(name, options, {})
+    known = option_values(name)
+    of_variant = {"cot": task.variant.cot, "script": task.variant.script}
+    given = {option: value for option, value in of_variant.items() if option in known} | options
+    try:
+        chosen = msgspec.convert(given, find_kind(task.entry.kind).Options, strict=False)
+    except msgspec.ValidationError as error:
+        listed = "; ".join(f"{each}: {values}" for each, values in known.items())
+        raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
+    how = Condition(task, chosen)
+    how.kind  # noqa: B018  (refuses what its prompts do not have)
+    return how
+
+
+def _chosen(task: NamedTask, wanted: Sequence[str]) -> tuple[Subject, ...]:
+    names = [name.strip() for name in wanted]
+    chosen = [
+        subject
+        for subject in task.subjects
+        if {subject.name, subject.category, *subject.groups} & {*names}
+    ]
+    known = {
+        each for subject in chosen for each in (subject.name, subject.category, *subject.groups)
+    }
+    if unknown := sorted({*names} - known):
+        there = [subject.name for subject in task.subjects]
+        near = [each for name in unknown for each in difflib.get_close_matches(name, there, n=1)]
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise OptionError(f"{task.name} has no subjects {unknown}; there are {there}.{hint}")
+    return tuple(chosen)
+
+
+@dataclass(frozen=True)
+class LoadedTask:
+    """A condition with its data.
+
+    Attributes:
+        condition: The task and the options.
+        samples: The scored items, in an order in which every prefix is a stratified sample.
+        examples: Subject → the worked examples to draw shots from, in order.
+        revision: Which data: the pinned revision, `sample`, or `local-…` for changed files.
+        present: The subjects that the data has, of those that the task runs.
+    """
+
+    condition: Condition
+    samples: Sequence[Sample]
+    examples: Mapping[str, Sequence[Example]]
+    revision: str
+    present: Sequence[Subject]
+
+    @property
+    def task(self) -> NamedTask:
+        """What the task's name stands for."""
+        return self.condition.task
+
+    @property
+    def title(self) -> str:
+        """What a results table calls it: its name, and what makes it incomparable."""
+        all_of_it = len(find_task(self.task.name).subjects)
+        remarks = [
+            f"{len(self.present)} of {all_of_it} subjects" * (len(self.present) < all_of_it),
+            "sample data" * (self.revision == "sample"),
+        ]
+        told = ", ".join(filter(None, remarks))
+        return f"{self.task.name} ({told})" if told else self.task.name
+
+    def system(self, subject: str, shots: int) -> str:
+        """Render the text in front of everything."""
+        found = next(each for each in self.task.subjects if each.name == subject)
+        return self.condition.kind.system(found, shots)
+
+    def prompt(self, sample: Sample, shots: int) -> Prompt:
+        """Return the prompt of one sample with the first `shots` worked examples.
+
+        Raises:
+            OptionError: There are fewer examples than that.
+        """
+        examples = self.shots(sample.subject, shots)
+        template = self.condition.template
+        return Prompt(
+            system=self.system(sample.subject, shots),
+            examples=examples,
+            question=sample.question,
+            answer_separator=template.answer_separator,
+            example_separator=template.example_separator,
+        )
+
+    def shots(self, subject: str, count: int) -> Sequence[Example]:
+        """Return the first worked examples of a subject.
+
+        Raises:
+            OptionError: There are fewer than that.
+        """
+        examples = self.examples[subject]
+        if not 0 <= count <= len(examples):
+            where = " ".join(filter(None, (self.task.name, subject)))
+            raise OptionError(
+                f"{where}: shots={count}, but there are {len(examples) or 'no'} worked examples. "
+                f"Ask for {f'0 to {len(examples)}' if examples else '0'}."
+            )
+        return examples[:count]
+
+    def signature(self, shots: int) -> str:
+        """Return how a number was made, in the manner of sacreBLEU.
+
+        Two numbers with different signatures are not comparable as they stand, but for `pkg`.
+
+        Example:
+            >>> load_task("hkcanto_g2p").signature(shots=5).split("|")[:3]
+            ['hkcanto-g2p', 'shots:5', 'examples:paper']
+        """
+        entry, variant = self.task.entry, self.task.variant
+        chosen = self.condition.chosen.items()
+        return "|".join(
+            [
+                self.task.name.replace("_", "-"),
+                f"shots:{shots}",
+                *(f"{name}:{'yes' if value is True else value}" for name, value in chosen),
+                f"data:{self.revision}",
+                f"metric:{'loglikelihood' if variant.scoring == 'loglikelihood' else entry.metric}",
+                f"v:{entry.version}",
+                f"pkg:{__version__}",
+            ]
+        )
+
+
+def load_task(
+    name: str, subjects: Sequence[str] = (), *, allow_absent: bool = False, **options: Any
+) -> LoadedTask:
+    """Load a task's data from where the environment says it is.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
+        subjects: Load only these subjects.
+        allow_absent: Return a task without samples if the data lacks all of its subjects.
+        options: See the kind's `Options`, e.g. `examples="release"`.
+
+    Returns:
+        The task. Subjects that the data lacks are left out, and reported once as a warning.
+
+    Raises:
+        CatalogueError: No task of that name.
+        OptionError: An option has a value that it cannot have.
+        DataNotFound: The data is not where the environment says it is.
+        DataCorrupt: A file is not what it should be; the message names file and row.
+        NetworkUnavailable: The data has to be downloaded and cannot be.
+    """
+    how = condition(name, subjects, **options)
+    task, kind = how.task, how.kind
+    folder = locate(task.benchmark)
+    release = read_release(folder, kind)
+    present = [subject for subject in task.subjects if subject.name in release.rows]
+    if not present and not allow_absent:
+        raise DataNotFound(
+            f"{folder.root} has no test file of {name}; expected "
+            f"{' or '.join(task.entry.paths('test', task.subjects[0].stem))}."
+        )
+    rows = release.rows
+    return LoadedTask(
+        condition=how,
+        samples=stratified(
+            [kind.samples(subject, rows[subject.name]["test"]) for subject in present]
+        ),
+        examples={
+            subject.name: kind.examples(subject, rows[subject.name]["dev"]) for subject in present
+        },
+        revision=folder.revision(*release.tests) if present else "",
+        present=present,
+    )
+
+
+def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
+    """Return the samples of all subjects in an order in which every prefix is a fair sample.
+
+    Each subject is shuffled by a fixed seed, and they take turns in proportion to their size: of
+    the first m items of N, a subject with n has m · n / N, give or take less than one.
+
+    Args:
+        by_subject: The samples of each subject.
+
+    Example:
+        >>> law, food = (Sample("", "", "", subject=name) for name in ("law", "food"))
+        >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
+        ['law', 'food', 'law', 'law', 'food', 'law']
+    """
+    shuffled = [sorted(each, key=lambda sample: _digest(sample.id)) for each in by_subject]
+    total = sum(map(len, shuffled))
+    # Each item has a first and a last turn within which its subject is less than one item off, and
+    # of those whose turn may be, the one that can wait least is next (Tijdeman, 1980).
+    turns: list[tuple[int, int, float, int, int]] = []
+    for subject, each in enumerate(shuffled):
+        size = len(each)
+        for place in range(size):
+            first, last = place * total // size + 1, -(-(place + 1) * total // size)
+            turns.append((first, last, (place + 0.5) / size, subject, place))
+    turns.sort()
+    waiting: list[tuple[int, float, int, int]] = []
+    ordered: list[Sample] = []
+    upcoming = 0
+    for turn in range(1, total + 1):
+        while upcoming < total and turns[upcoming][0] <= turn:
+            heappush(waiting, turns[upcoming][1:])
+            upcoming += 1
+        _, _, subject, place = heappop(waiting)
+        ordered.append(shuffled[subject][place])
+    return ordered
+
+
+def _digest(item: str) -> bytes:
+    return sha256(f"{_ORDER_SEED}/{item}".encode()).digest()

@@ -1,0 +1,107 @@
+"""Accuracy and time of reading a letter: `python performance/bench_choice.py`.
+
+Accuracy is on the labelled responses in tests/metrics/choice_cases.jsonl; another file of the same
+form can be named instead. Time is in calls a second on short answers, and of a megabyte of one
+thing, repeated.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+from hkcanto_metrics import extract_choice
+
+CASES = Path(__file__).parent.parent / "tests" / "metrics" / "choice_cases.jsonl"
+ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+SHORT = ("B", "答案：B", "B. 南丫島", "The answer is (B).", "我揀B，因為南丫島有風車。")
+REPEATED = (
+    "答案",
+    "答案：",
+    "答案是不是",
+    "應該",
+    "正確的",
+    "選A",
+    "A ",
+    "A、",
+    "A. ",
+    "((((",
+    "**",
+    " ",
+    "\n",
+    "ㄅ",
+    "(ㄅ",
+    r"\boxed{",
+    "\\",
+    "the answer is ",
+    "I think ",
+    "不對。",
+    "|",
+    "-",
+    "_",
+    "<",
+    "</think>",
+    "ﷺ",
+    "最",
+    "1.",
+    "Question: A\nA. ",
+    '{"answer": "B"}\n',
+    "A. 大嶼山\nB. 南丫島\n",
+    "大嶼山",
+    "第一個",
+    "[THINK]",
+    "<|im_end|>",
+)
+
+
+def accuracy(path: Path) -> None:
+    """Print one row per tag: responses, read right, letters read where there is none."""
+    total, right, false_letters = Counter[str](), Counter[str](), Counter[str]()
+    times = []
+    for line in path.read_text("utf-8").splitlines():
+        case = json.loads(line)
+        start = process_time()
+        letter = extract_choice(case["text"], case["options"])
+        times.append(process_time() - start)
+        for tag in (case["tag"], "all"):
+            total[tag] += 1
+            right[tag] += letter == case["answer"]
+            false_letters[tag] += letter is not None and case["answer"] is None
+    print(f"{'tag':<16} {'responses':>9} {'right':>8} {'false letters':>14}")
+    for tag in sorted(total, key=lambda tag: (tag == "all", tag)):
+        share = right[tag] / total[tag]
+        print(f"{tag:<16} {total[tag]:>9} {share:>8.1%} {false_letters[tag]:>14}")
+    print(f"median {1000 * median(times):.2f} ms, longest {1000 * max(times):.1f} ms\n")
+
+
+def short_answers() -> None:
+    """Print how many calls a second each short answer allows."""
+    for text in SHORT:
+        start = process_time()
+        for _ in range(2_000):
+            extract_choice(text, ISLANDS)
+        print(f"{2_000 / (process_time() - start):>12,.0f} calls/s  {text}")
+
+
+def megabytes() -> None:
+    """Print the time of a megabyte of each repeated text, the longest first."""
+    rows = []
+    for repeated in REPEATED:
+        text = repeated * (1_000_000 // len(repeated))
+        times = []
+        for _ in range(3):
+            start = process_time()
+            extract_choice(text, ISLANDS)
+            times.append(process_time() - start)
+        rows.append((min(times), repeated))
+    for seconds, repeated in sorted(rows, reverse=True):
+        print(f"{1000 * seconds:6.1f} ms  {repeated!r}")
+
+
+if __name__ == "__main__":
+    extract_choice("答案：B", ISLANDS)  # compiles the patterns
+    accuracy(Path(sys.argv[1]) if len(sys.argv) > 1 else CASES)
+    short_answers()
+    megabytes()

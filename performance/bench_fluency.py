@@ -1,0 +1,51 @@
+"""Time of judging one text: `python performance/bench_fluency.py`.
+
+The slow part is looking up the features, twice: by the detector for its label, and by us for their
+places, which the detector does not tell.
+"""
+
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+
+from cantonesedetect import CantoneseDetector
+
+from hkcanto_metrics.fluency import cantonese_fluency
+from hkcanto_metrics.repetition import is_degenerate
+from hkcanto_metrics.script import simplified_share
+
+CANTONESE = "佢哋琴晚喺茶餐廳傾到三點先捨得走，仲話「下次再來吧」，搞到我今朝返工遲咗成個鐘。"
+WRITTEN_CHINESE = (
+    "他們昨晚在餐廳裏談到三點才捨得離開，還說「下次再來吧」，害得我今天上班遲了一個小時。"
+)
+STEPS: dict[str, Callable[[str], object]] = {
+    "cantonese_fluency": cantonese_fluency,
+    "detector's label": CantoneseDetector().judge,
+    "is_degenerate": is_degenerate,
+    "simplified_share": simplified_share,
+}
+
+
+def seconds(repeats: int, judge: Callable[[str], object], text: str) -> float:
+    """Median time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = perf_counter()
+        judge(text)
+        times.append(perf_counter() - start)
+    return median(times)
+
+
+def main() -> None:
+    """Print one row per kind and length of text."""
+    print(f"{'text':>16} {'characters':>11}" + "".join(f"{step:>20}" for step in STEPS))
+    for name, sentence in (("Cantonese", CANTONESE), ("Written Chinese", WRITTEN_CHINESE)):
+        for length in (len(sentence), 300, 2_000, 100_000, 1_000_000):
+            text = (sentence * (length // len(sentence) + 1))[:length]
+            repeats = 200 if length < 10_000 else 3
+            times = [1000 * seconds(repeats, judge, text) for judge in STEPS.values()]
+            print(f"{name:>16} {length:>11,}" + "".join(f"{time:>17.3f} ms" for time in times))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Time and memory of `hkcanto report` and `hkcanto compare` on runs of HKMMLU's size.
+
+    python performance/bench_report.py [--models 8] [--harness lm-eval|inspect]
+
+The logs are made in the harness's own form by make_logs.py, in a temporary folder.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def measured(*command: str) -> tuple[float, float]:
+    """Run a command; return its seconds and, of all children so far, the largest in MB."""
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.perf_counter() - start
+    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Make the logs, and run both commands."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=8)
+    parser.add_argument("--harness", choices=["lm-eval", "inspect"], default="lm-eval")
+    given = parser.parse_args()
+    hkcanto = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
+    maker = str(Path(__file__).with_name("make_logs.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        logs, page = Path(folder) / "logs", Path(folder) / "report.html"
+        measured(
+            *(sys.executable, maker, str(logs), "--models", str(given.models)),
+            *("--harness", given.harness),
+        )
+        size = sum(file.stat().st_size for file in logs.rglob("*") if file.is_file())
+        print(f"{given.models} models, {given.harness}: {size / 1e6:.0f} MB")
+        children = sorted(path for path in logs.iterdir())
+        for name, command in {
+            "compare": [*hkcanto, "compare", *map(str, children[:2])],
+            "report": [*hkcanto, "report", str(logs), "-o", str(page)],
+        }.items():
+            seconds, peak = measured(*command)
+            print(f"{name:8} {seconds:6.1f} s, at most {peak:5.0f} MB")
+        print(f"page     {page.stat().st_size / 1e6:6.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

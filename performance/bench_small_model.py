@@ -1,0 +1,98 @@
+"""Wall time of the linguistic tasks on the small real model, against a plain transformers loop.
+
+    HKCANTO_DATA_DIR=… python performance/bench_small_model.py [MODEL] [--batch 8] [--rounds 1]
+
+The reference is what the release does: the same prompts in batches, three new tokens each, greedy,
+the first character of the answer. lm-eval's start-up (its index of 14,000 files) is left out on
+both sides, loading the model as well; the ratio of the medians is what counts on a noisy machine.
+"""
+
+import argparse
+from statistics import median
+from time import perf_counter
+
+from hkcanto_tasks import load_task
+
+TASKS = ("hkcanto_phonology", "hkcanto_orthography")
+
+
+def reference(model: object, tokenizer: object, batch: int) -> tuple[float, float]:
+    """Return seconds and accuracy of the plain loop."""
+    import torch
+
+    loaded = [load_task(name) for name in TASKS]
+    prompts = [task.prompt(sample, 5).text() for task in loaded for sample in task.samples]
+    answers = [sample.target for task in loaded for sample in task.samples]
+    tokenizer.padding_side = "left"  # type: ignore[attr-defined]
+    start = perf_counter()
+    right = 0
+    for first in range(0, len(prompts), batch):
+        part = tokenizer(prompts[first : first + batch], return_tensors="pt", padding=True)  # type: ignore[operator]
+        with torch.inference_mode():
+            out = model.generate(**part, max_new_tokens=3, do_sample=False)  # type: ignore[attr-defined]
+        texts = tokenizer.batch_decode(  # type: ignore[attr-defined]
+            out[:, part["input_ids"].shape[1] :], skip_special_tokens=True
+        )
+        for text, answer in zip(texts, answers[first : first + batch], strict=True):
+            right += text.strip()[:1].upper() == answer
+    return perf_counter() - start, right / len(prompts)
+
+
+def ours(lm: object, tasks: tuple[str, ...]) -> tuple[float, float]:
+    """Return seconds and accuracy of our tasks in lm-eval, its index apart."""
+    from lm_eval import evaluator
+    from lm_eval.tasks import TaskManager
+
+    from hkcanto_lm_eval import task_path
+
+    manager = TaskManager(include_path=[task_path()], include_defaults=False)
+    start = perf_counter()
+    results = evaluator.evaluate(
+        lm=lm, task_dict=manager.load(list(tasks)), bootstrap_iters=0, log_samples=True
+    )
+    assert results is not None
+    scores = [sample["acc"] for samples in results["samples"].values() for sample in samples]
+    return perf_counter() - start, sum(scores) / len(scores)
+
+
+def main() -> None:
+    """Run both, in turn, and print the ratio."""
+    import sys
+    from pathlib import Path
+
+    from lm_eval.models.huggingface import HFLM
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?")
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--log-likelihood", action="store_true", help="time the _mc tasks, too")
+    arguments = parser.parse_args()
+    if arguments.model is None:
+        sys.path.insert(0, str(Path(__file__).parents[1]))
+        from tests.e2e.small_model import small_model
+
+        arguments.model = str(small_model())
+    tokenizer = AutoTokenizer.from_pretrained(arguments.model)
+    model = AutoModelForCausalLM.from_pretrained(arguments.model, dtype="bfloat16").eval()
+    lm = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=arguments.batch, device="cpu")
+    times: dict[str, list[float]] = {}
+    for _ in range(arguments.rounds):
+        runs = {
+            "plain transformers, 3 tokens": lambda: reference(model, tokenizer, arguments.batch),
+            "lm-eval, generative": lambda: ours(lm, TASKS),
+        }
+        if arguments.log_likelihood:
+            runs["lm-eval, _mc"] = lambda: ours(lm, tuple(f"{name}_mc" for name in TASKS))
+        for name, run in runs.items():
+            seconds, accuracy = run()
+            times.setdefault(name, []).append(seconds)
+            print(f"{name:30}{seconds:8.1f} s   accuracy {accuracy:.3f}", flush=True)
+    base = median(times["plain transformers, 3 tokens"])
+    for name, values in times.items():
+        print(f"{name:30} median {median(values):6.1f} s, ratio {median(values) / base:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A slip in `-T` is named, with the options that there are."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hkcanto import tasks
+from hkcanto_tasks.errors import CatalogueError, OptionError
+
+
+def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command on two items of the sample data."""
+    common = ("--model", "hkcanto/pycantonese", "--limit", "2", "--display", "plain")
+    return subprocess.run(
+        [sys.executable, "-m", "inspect_ai", "eval", *arguments, *common],
+        cwd=folder,
+        env={**os.environ, "HKCANTO_DATA": "sample", "COLUMNS": "160"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [("hkcanto/g2p",), ("hkcanto/run", "-T", "task=hkcanto_g2p")])
+def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(
+    task: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = inspect(tmp_path, *task, "-T", "shotz=3")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0
+    assert "hkcanto_g2p has no option 'shotz'. Did you mean shots?" in said
+    for known in (
+        "subjects",
+        "multiturn",
+        "reasoning: true or false",
+        "examples: paper or release",
+    ):
+        assert known in said
+    assert not list(tmp_path.glob("logs/*.eval"))
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "near"),
+    [
+        (tasks.g2p, {"exampels": "release"}, "examples"),
+        (tasks.hkmmlu, {"subject": "hk_law"}, "subjects"),
+        (tasks.law, {"shuffle": 3}, "shuffle_choices"),
+        (tasks.translation, {"shotz": 3}, "shots"),
+        (tasks.hkmmlu_translation, {"sample_sead": 3}, "sample_seed"),
+        (tasks.sentiment, {"multi_turn": True}, "multiturn"),
+        (tasks.hkcanto, {"promt": "zh"}, "prompt"),
+        (tasks.run, {"task": "hkcanto_law", "promt": "zh"}, "prompt"),
+    ],
+)
+def test_an_unknown_option_of_any_task_is_refused(
+    task: Any, options: dict[str, Any], near: str
+) -> None:
+    with pytest.raises(OptionError, match=f"has no option .* Did you mean {near}?"):
+        task(**options)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "says"),
+    [
+        (tasks.g2p, {"examples": "papr"}, "examples: paper or release"),
+        (tasks.g2p, {"shots": 6}, "shots=6, but there are 5 worked examples"),
+        (tasks.hkmmlu, {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
+        (tasks.hkmmlu, {"subjects": "hk_law,dentist"}, r"no subjects \['dentist'\].* dentistry"),
+    ],
+)
+def test_a_value_that_cannot_be_lists_those_that_can(
+    task: Any, options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(OptionError, match=says):
+        task(**options)
+
+
+def test_a_task_that_does_not_exist_gets_a_suggestion() -> None:
+    with pytest.raises(CatalogueError, match="Did you mean hkcanto_g2p"):
+        tasks.run("hkcanto_gtp")
+
+
+def test_log_likelihood_is_sent_to_lm_eval() -> None:
+    with pytest.raises(OptionError, match=r"run it in lm-eval, or hkmmlu here"):
+        tasks.run("hkmmlu_mc")

@@ -1,0 +1,114 @@
+"""Options of ours stand in one mapping with what lm-eval hands to models; a slip is named."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from hkcanto_tasks.errors import OptionError
+
+from .evaluating import evaluate, first_prompt
+
+G2P = "hkcanto_g2p"
+
+
+def lm_eval(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command on two items of the sample data."""
+    command = ("-m", "lm_eval", "--model", "hkcanto-g2p", "--tasks", G2P, "--limit", "2")
+    return subprocess.run(
+        [sys.executable, *command, *arguments],
+        env={**os.environ, "HKCANTO_DATA": "sample", "COLUMNS": "160"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def on_the_command_line(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["lm_eval", "--tasks", G2P, *arguments])
+
+
+@pytest.mark.slow
+def test_the_command_refuses_an_unknown_option_and_names_the_known_ones() -> None:
+    done = lm_eval("--metadata", '{"exampels": "release"}')
+    assert done.returncode != 0
+    assert "hkcanto_g2p has no option 'exampels'. Did you mean examples?" in done.stderr
+    for known in ("shots", "subjects", "reasoning: true or false", "examples: paper or release"):
+        assert known in done.stderr
+    assert "|hkcanto_g2p" not in done.stdout
+
+
+@pytest.mark.slow
+def test_the_command_takes_arguments_of_the_model_that_look_like_options() -> None:
+    done = lm_eval(
+        *("--model_args", "engine=pycantonese,example=3,pretrained=x,seed=7"),
+        *("--metadata", '{"examples": "release", "shots": 1}'),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "|hkcanto_g2p (sample data)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--metadata", '{"max_lenght": 8}'),
+        ('--metadata={"max_lenght": 8}',),
+        ("--metadata", "max_lenght=8"),
+        ("--metadata", "examples=release", "max_lenght=8"),
+        ("--metadata", "examples=release,max_lenght=8"),
+    ],
+)
+def test_whatever_stands_in_metadata_must_be_an_option(
+    given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_the_command_line(monkeypatch, *given, "--limit", "1")
+    with pytest.raises(OptionError, match="hkcanto_g2p has no option 'max_lenght'"):
+        evaluate(G2P, limit=1, metadata={"max_lenght": 8})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--model_args", "pretrained=x,max_length=8,shot=3"),
+        ("--model_args", "pretrained=x", "max_length=8", "shot=3"),
+        ('--model_args={"pretrained": "x", "max_length": 8, "shot": 3}',),
+        ("-a", "pretrained=x,max_length=8,shot=3"),
+    ],
+)
+def test_arguments_of_the_model_are_not_refused(
+    given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_the_command_line(monkeypatch, *given)
+    metadata = {"pretrained": "x", "max_length": 8, "shot": 3, "shots": 2}
+    results = evaluate(G2P, limit=1, metadata=metadata)
+    assert first_prompt(results, G2P).count("Example ") == 2
+
+
+@pytest.mark.parametrize(
+    "slip", ["exampels", "example", "Examples", "shot", "subject", "reasonning"]
+)
+def test_a_slip_of_a_caller_in_python_is_refused(slip: str) -> None:
+    with pytest.raises(OptionError, match=f"has no option '{slip}'. Did you mean "):
+        evaluate(G2P, limit=1, metadata={slip: "1"})
+
+
+@pytest.mark.parametrize(
+    ("task", "metadata", "says"),
+    [
+        (G2P, {"examples": "papr"}, "examples: paper or release"),
+        (G2P, {"shots": "many"}, "shots='many' is no number"),
+        ("hkmmlu", {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
+        ("hkmmlu", {"script": "hk"}, "script: sc or tc"),
+        ("hkmmlu", {"shuffle_choices": -1}, "shuffle_choices"),
+        ("hkmmlu", {"subjects": "dentist"}, r"no subjects \['dentist'\].*Did you mean dentistry"),
+        ("hkmmlu_translation_yue_zh", {"size": "all"}, "size: a number from 0"),
+    ],
+)
+def test_a_value_that_cannot_be_lists_those_that_can(
+    task: str, metadata: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(OptionError, match=says):
+        evaluate(task, limit=1, metadata=metadata)

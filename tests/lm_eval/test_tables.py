@@ -1,0 +1,215 @@
+"""What lm-eval prints: one task a condition, few rows, the headline first, and no warning."""
+
+import logging
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.task import condition
+
+from ..answering import AnsweringLM
+from ..tasks import by_hand
+from ..tasks.by_hand import Item
+from .evaluating import Row, evaluate, table
+
+CHOICE = [
+    *("hkcanto_mmlu_yue", "hkcanto_mmlu_en", "hkcanto_dse_zh", "hkcanto_dse_en"),
+    *("hkcanto_professional_zh", "hkcanto_professional_en", "hkcanto_law", "hkcanto_cultural"),
+    *("hkcanto_cultural_0shot", "hkcanto_phonology", "hkcanto_orthography"),
+    *("hkcanto_sentiment", "hkmmlu", "hkmmlu_cot", "hkmmlu_mc", "tmmluplus_gen"),
+    *("tmmluplus_gen_cot", "tmmluplus_gen_mc"),
+]
+TABLE_1 = [
+    *("hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en", "hkcanto_mmlu_yue"),
+    *("hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law", "hkcanto_cultural"),
+    "hkcanto_cultural_0shot",
+]
+
+
+class Warnings(logging.Handler):
+    """Keeps what lm-eval warns of."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """All of HKCanto-Eval on the sample data: the results, and what lm-eval warned of."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HKCANTO_DATA", "sample")
+        yield run_whole()
+
+
+@pytest.fixture(scope="module")
+def whole_release(real_release: None) -> tuple[dict[str, Any], list[str]]:
+    """The same on the release."""
+    del real_release
+    return run_whole(bootstrap_iters=0)
+
+
+@pytest.fixture(scope="module")
+def real_release() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA", raising=False)
+        yield
+
+
+def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
+    warnings = Warnings()
+    logging.getLogger("lm_eval").addHandler(warnings)
+    try:
+        results = evaluate("hkcanto", model=AnsweringLM(), **options)
+    finally:
+        logging.getLogger("lm_eval").removeHandler(warnings)
+    return results, warnings.said
+
+
+def headline_rows(task: str) -> set[str]:
+    """What a task's headline may be called in the table."""
+    return {condition(task).table[0].name, find_task(task).entry.printed}
+
+
+def check(rows: list[Row], tasks: list[str]) -> None:
+    """Every row has an arrow, and the first one of each task is its headline."""
+    assert {row.arrow for row in rows} == {"↑", "↓"}
+    for task in tasks:
+        first = next(row for row in rows if row.task == task)
+        assert first.metric in headline_rows(task), task
+
+
+@pytest.mark.parametrize("task", CHOICE)
+def test_a_multiple_choice_benchmark_is_one_task_of_at_most_twelve_rows(task: str) -> None:
+    results = evaluate(task, model=AnsweringLM())
+    rows = table(results)
+    assert {row.task for row in rows} == {task}
+    assert len(rows) <= 12
+    assert list(results["samples"]) == [task]
+    check(rows, [task])
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("task", ["hkmmlu", "tmmluplus_gen", "hkcanto_mmlu_yue"])
+def test_so_it_is_on_the_release(task: str) -> None:
+    results = evaluate(task, model=AnsweringLM(), bootstrap_iters=0)
+    rows = table(results)
+    assert len(rows) <= 12
+    assert list(results["samples"]) == [task]
+    check(rows, [task])
+
+
+def test_all_of_hkcanto_eval_is_at_most_a_hundred_rows_without_a_warning(
+    whole: tuple[dict[str, Any], list[str]],
+) -> None:
+    results, warnings = whole
+    assert warnings == []
+    assert len(table(results)) <= 100
+    check(table(results), list(results["samples"]))
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_so_it_is_on_the_complete_release(
+    whole_release: tuple[dict[str, Any], list[str]],
+) -> None:
+    results, warnings = whole_release
+    assert warnings == []
+    rows = table(results)
+    assert len(rows) <= 100
+    check(rows, list(results["samples"]))
+    assert [row.metric for row in rows if row.task == "hkcanto"][:2] == [
+        *("average_en", "average_zh_yue")
+    ]
+
+
+def items(results: dict[str, Any], *tasks: str) -> list[Item]:
+    return [
+        Item(sample["acc"], sample["doc"]["subject"])
+        for task in tasks
+        for sample in results["samples"][task]
+    ]
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_the_averages_of_table_1_are_those_of_its_columns(
+    whole_release: tuple[dict[str, Any], list[str]],
+) -> None:
+    results, _ = whole_release
+    rows = results["results"]
+    pooled = {
+        "en": by_hand.micro(items(results, "hkcanto_dse_en", "hkcanto_professional_en")),
+        "zh": by_hand.micro(
+            items(results, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")
+        ),
+    }
+    for language, expected in pooled.items():
+        row = rows[f"hkcanto_academic_professional_{language}"]
+        assert row["acc,none"] == pytest.approx(expected, abs=1e-12)
+    english = fmean([by_hand.micro(items(results, "hkcanto_mmlu_en")), pooled["en"]])
+    chinese = fmean(
+        [
+            by_hand.micro(items(results, "hkcanto_mmlu_yue")),
+            pooled["zh"],
+            by_hand.macro(items(results, "hkcanto_cultural")),
+            by_hand.macro(items(results, "hkcanto_cultural_0shot")),
+        ]
+    )
+    assert rows["hkcanto"]["average_en,none"] == pytest.approx(english, abs=1e-12)
+    assert rows["hkcanto"]["average_zh_yue,none"] == pytest.approx(chinese, abs=1e-12)
+
+
+def test_a_release_that_is_not_complete_has_no_average_of_table_1(
+    whole: tuple[dict[str, Any], list[str]],
+) -> None:
+    results, _ = whole
+    assert not any(name.startswith("average_") for name in results["results"].get("hkcanto", {}))
+    assert set(results["samples"]) >= set(TABLE_1)
+
+
+def test_what_is_missing_from_the_data_is_in_the_tasks_title() -> None:
+    results = evaluate("hkmmlu", model=AnsweringLM(), limit=1)
+    assert results["results"]["hkmmlu"]["alias"] == "hkmmlu (8 of 66 subjects, sample data)"
+
+
+def test_the_group_of_a_tasks_subjects_is_there_for_who_wants_their_rows() -> None:
+    results = evaluate("hkmmlu_by_subject", model=AnsweringLM())
+    present = [task for task, samples in results["samples"].items() if samples]
+    assert {task.removeprefix("hkmmlu_") for task in present} == {
+        *("dentistry", "economics", "hk_film_and_television", "hk_human_geography"),
+        *("hk_law", "hk_transportation", "hkdse_mathematics", "logic_reasoning"),
+    }
+    for task in present:
+        assert {item.subject for item in items(results, task)} == {task.removeprefix("hkmmlu_")}
+    row = results["results"]["hkmmlu_by_subject"]
+    expected = by_hand.micro(items(results, *present))
+    assert row["acc,none"] == pytest.approx(expected, abs=1e-12)
+    whole = evaluate("hkmmlu", model=AnsweringLM())["results"]["hkmmlu"]
+    assert row["acc,none"] == pytest.approx(whole["acc,none"], abs=1e-12)
+
+
+def test_a_category_or_set_is_a_task_too() -> None:
+    results = evaluate("hkmmlu_hk_specific", "hkmmlu_stem", model=AnsweringLM())
+    specific = items(results, "hkmmlu_hk_specific")
+    assert {item.subject for item in specific} == {
+        *("hk_film_and_television", "hk_human_geography", "hk_law", "hk_transportation")
+    }
+    row = results["results"]["hkmmlu_hk_specific"]
+    assert row["acc,none"] == pytest.approx(by_hand.micro(specific), abs=1e-12)
+    docs = [sample["doc"] for sample in results["samples"]["hkmmlu_stem"]]
+    assert {doc["category"] for doc in docs} == {"stem"}
+
+
+def test_one_subject_of_a_variant_is_an_option() -> None:
+    results = evaluate("hkmmlu_cot", model=AnsweringLM(), metadata={"subjects": "dentistry,hk_law"})
+    samples = results["samples"]["hkmmlu_cot"]
+    assert {sample["doc"]["subject"] for sample in samples} == {"dentistry", "hk_law"}
+    expected = by_hand.macro(items(results, "hkmmlu_cot"))
+    assert results["results"]["hkmmlu_cot"]["acc_macro,none"] == pytest.approx(expected, abs=1e-12)

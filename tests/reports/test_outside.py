@@ -1,0 +1,128 @@
+"""Reports on a benchmark from outside the package: sums, whose answers are numbers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hkcanto import tasks
+from hkcanto_lm_eval.generate import write_others
+from hkcanto_tasks.reports.blocks import Cell, Note, Section, Table
+from hkcanto_tasks.reports.comparison import compare
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.published import published_tables, tables_of
+from hkcanto_tasks.reports.report import build_report
+
+from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+FILES = {
+    "benchmark.toml": """
+name = "sums"
+title = "Sums"
+[data]
+[prompts.plain]
+question = "{question}="
+[[tasks]]
+name = "sums"
+title = "Sums"
+kind = "number"
+files = { test = "{stem}.csv" }
+subjects = [{ name = "easy" }, { name = "hard" }]
+""",
+    "easy.csv": "question,answer\n1+1,2\n2+2,4\n3+1,4\n",
+    "hard.csv": "question,answer\n12*12,144\n",
+    "published/tables.toml": """
+benchmark = "sums"
+paper = "Sums (2026)"
+[[tables]]
+number = 1
+title = "Accuracy on sums"
+headline = "All"
+columns = [
+  { name = "All", tasks = ["sums"] },
+  { name = "Mean", tasks = ["sums"], metric = "acc_macro" },
+]
+""",
+    "published/1.csv": "Model,All,Mean\nAbacus,75.0,50.0\nFingers,25.0,20.0\n",
+}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        path = tmp_path / "benchmarks" / "sums" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "benchmarks"))
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def runs(benchmark: None, tmp_path: Path) -> Sequence[Evaluation]:
+    """A model that answers every question by 4, in both harnesses."""
+    del benchmark
+    four = AnsweringLM(lambda _: "4")
+    run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=[str(write_others())])
+    run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"))
+    read = read_runs([tmp_path / "logs"])
+    assert not read.skipped
+    return read.evaluations
+
+
+def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, Cell]]:
+    """The table of a name: name of the row → heading → cell."""
+    (table,) = (
+        block
+        for section in sections
+        for block in section.blocks
+        if isinstance(block, Table) and block.name == name
+    )
+    headings = [column.name for column in table.columns]
+    return {row.cells[0].value: dict(zip(headings, row.cells, strict=True)) for row in table.rows}
+
+
+def test_both_harnesses_are_read(runs: Sequence[Evaluation]) -> None:
+    one, other = runs
+    assert {one.harness, other.harness} == {"lm-eval", "inspect"}
+    assert one.comparable_as == other.comparable_as
+    # How many questions there should be is not declared: what is there counts.
+    assert one.complete
+    assert compare(one, other, resamples=100).overall.ties == 4
+
+
+def test_it_is_in_every_part_of_a_report(runs: Sequence[Evaluation]) -> None:
+    sections = build_report(runs).sections
+    for row in found(sections, "overview").values():
+        assert row["Measure"].value == "Accuracy"
+        assert row["Result"].value == 0.5
+        assert row["Unparsed"].value == 0
+    label = runs[0].label
+    parts = found(sections, "categories_sums_0_shot")
+    assert {name: row[label].value for name, row in parts.items()} == {
+        "All questions": 0.5,
+        "Mean over subjects": pytest.approx(1 / 3),
+    }
+    by_subject = found(sections, "subjects_sums_0_shot")
+    assert [row[label].value for row in by_subject.values()] == [pytest.approx(2 / 3), 0]
+    notes = [block.text for part in sections for block in part.blocks if isinstance(block, Note)]
+    # Of both harnesses: accuracy, its mean over subjects, that of each subject, unparsed_rate.
+    assert "10 figures equal those that the harnesses report." in notes
+
+
+def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Evaluation]) -> None:
+    scores = found(build_report(runs).sections, "published_sums_1")
+    assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
+    for run in runs:
+        assert scores[run.label]["Rank"].value == 2
+        assert scores[run.label]["Mean"].value == pytest.approx(1 / 3)
+
+
+@pytest.mark.usefixtures("benchmark")
+def test_its_tables_are_found() -> None:
+    assert [table.name for table in tables_of("sums_easy")] == ["sums_1"]
+    assert "hkcanto_1" in {table.name for table in published_tables()}
+
+
+def test_ours_are_there_without_it() -> None:
+    assert "sums_1" not in {table.name for table in published_tables()}

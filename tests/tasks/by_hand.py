@@ -1,0 +1,54 @@
+"""The papers' averages, worked out from the items with nothing but means."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+
+
+@dataclass(frozen=True)
+class Item:
+    """An answered question: how it was scored, and where the paper counts it.
+
+    Attributes:
+        value: 1 for right, 0 for wrong.
+        subject: Its subject.
+        category: Its subject's category.
+        parts: The sets that it belongs to.
+    """
+
+    value: float
+    subject: str
+    category: str = ""
+    parts: tuple[str, ...] = ()
+
+
+def micro(items: Iterable[Item]) -> float:
+    """Every question counts alike."""
+    return fmean(item.value for item in items)
+
+
+def macro(items: Iterable[Item]) -> float:
+    """Every subject counts alike: HKCanto-Eval's Tables 7 and 8."""
+    by_subject: dict[str, list[float]] = defaultdict(list)
+    for item in items:
+        by_subject[item.subject].append(item.value)
+    return fmean(map(fmean, by_subject.values()))
+
+
+def average_of_averages(items: Iterable[Item]) -> float:
+    """Every category counts alike, and in it every subject: TMMLU+'s Table 2."""
+    by_category: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_category[item.category].append(item)
+    return fmean(map(macro, by_category.values()))
+
+
+def of_part(items: Iterable[Item], part: str) -> float:
+    """Every question of a category, set or type counts alike: HKMMLU, HKCanto-Eval."""
+    return fmean(item.value for item in items if part in item.parts)
+
+
+def of_subjects(items: Iterable[Item], category: str) -> float:
+    """Every subject of a category counts alike: TMMLU+, of whose average this is a term."""
+    return macro(item for item in items if item.category == category)

@@ -1,0 +1,47 @@
+"""Benchmarks made on the spot: a folder with a `benchmark.toml`, as of anyone outside."""
+
+from pathlib import Path
+
+from hkcanto_tasks.catalogue import Benchmark, read_benchmark
+from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
+
+_REST = """
+[prompts.plain]
+question = "{question}\\n{options}"
+
+[[tasks]]
+name = "release_questions"
+title = "Questions"
+kind = "multiple_choice"
+files = { test = "test/x.csv" }
+"""
+
+
+def declare(
+    home: Path,
+    release: GitHubRelease | HubDataset,
+    *,
+    folder: str = "release",
+    checksums: str = "",
+) -> Benchmark:
+    """Write a benchmark that is published so, and read it.
+
+    Args:
+        home: Its own folder.
+        release: Where its data is published.
+        folder: What its data's folder is called.
+        checksums: The text of its registry.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    if isinstance(release, GitHubRelease):
+        (home / release.registry).write_text(checksums, encoding="utf-8")
+        where = (
+            f'[github]\nrepository = "{release.repository}"\ncommit = "{release.commit}"\n'
+            f'registry = "{release.registry}"\nprefix = "{release.prefix}"\n'
+        )
+    else:
+        revision = f'revision = "{release.revision}"\n' if release.revision else ""
+        where = f'[hub]\nrepo_id = "{release.repo_id}"\n{revision}allow = {[*release.allow]}\n'
+    head = f'name = "release"\ntitle = "A release"\nfolder = "{folder}"\n'
+    (home / "benchmark.toml").write_text(head + where + _REST, encoding="utf-8")
+    return read_benchmark(home / "benchmark.toml")

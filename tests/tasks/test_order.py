@@ -1,0 +1,81 @@
+"""Items come in an order of which every beginning is a fair sample, for `--limit`."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hkcanto_tasks import load_task
+from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.records import Sample
+from hkcanto_tasks.task import stratified
+
+TASKS = [entry.name for benchmark in benchmarks() for entry in benchmark.tasks]
+
+
+def furthest_off(samples: Sequence[Sample]) -> float:
+    """By how many items a subject is ever off its share of a beginning."""
+    sizes = Counter(sample.subject for sample in samples)
+    seen: Counter[str] = Counter()
+    furthest = 0.0
+    for length, sample in enumerate(samples, start=1):
+        seen[sample.subject] += 1
+        shares = (abs(seen[name] - length * size / len(samples)) for name, size in sizes.items())
+        furthest = max(furthest, *shares)
+    return furthest
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_beginning_has_each_subject_in_proportion(task: str) -> None:
+    assert furthest_off(load_task(task).samples) < 1
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("task", TASKS)
+def test_so_has_every_beginning_of_the_release(task: str) -> None:
+    assert furthest_off(load_task(task).samples) < 1
+
+
+@given(st.lists(st.sampled_from([0, 1, 1, 1, 2, 3, 5, 40]), min_size=1, max_size=15))
+def test_whatever_the_sizes_of_the_subjects(sizes: list[int]) -> None:
+    items = [
+        [Sample(f"{name}/{number}", "", "", subject=str(name)) for number in range(size)]
+        for name, size in enumerate(sizes)
+    ]
+    ordered = stratified(items)
+    assert Counter(ordered) == Counter(sample for of_subject in items for sample in of_subject)
+    assert not ordered or furthest_off(ordered) < 1
+
+
+@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_fluency"])
+def test_a_subject_is_not_in_the_order_of_its_file(task: str) -> None:
+    """Some files go from easy to hard, or from one topic to the next."""
+    keys = [sample.id for sample in load_task(task).samples if sample.subject in ("", "hk_law")]
+    assert keys != sorted(keys, key=lambda key: (len(key), key))
+
+
+def test_the_order_is_the_same_for_every_variant_and_option() -> None:
+    order = [sample.id for sample in load_task("hkmmlu").samples]
+    for name, options in (
+        ("hkmmlu_cot", {}),
+        ("hkmmlu_mc", {}),
+        ("hkmmlu_sc", {}),
+        ("hkmmlu", {"prompt": "yue+scaffold", "shuffle_choices": 3}),
+    ):
+        assert [sample.id for sample in load_task(name, **options).samples] == order
+
+
+def test_ids_are_the_rows_of_the_files() -> None:
+    """The order changes nothing about them: those of a subject run from 1, without a gap."""
+    for name, task in named_tasks().items():
+        if task.scope == "task" and task.entry.kind == "multiple_choice":
+            loaded = load_task(name)
+            for subject in loaded.present:
+                numbers = [
+                    int(sample.id.rpartition("/")[2])
+                    for sample in loaded.samples
+                    if sample.subject == subject.name
+                ]
+                assert sorted(numbers) == list(range(1, len(numbers) + 1))

@@ -1,0 +1,411 @@
+"""A benchmark that the package does not know: docs/examples/yue_benchmark, and some made here.
+
+Everything goes by `HKCANTO_BENCHMARKS`, as for a user; nothing in the package names them.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from lm_eval.api.instance import Instance
+from typer.testing import CliRunner
+
+from hkcanto import tasks
+from hkcanto_lm_eval.generate import write_others
+from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.locating import locate
+from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.task import load_task
+
+from .answering import AnsweringLM, answer
+from .lm_eval.evaluating import evaluate
+
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+SIZES = {"yue_mmlu": 3721, "yue_arc_c": 1171, "yue_gsm8k": 1319}
+YUE = tuple(SIZES)
+
+# Inspect's own mock model reports no usage, and then needs a download to count tokens.
+PROVIDER = """
+from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
+
+@modelapi(name="letters")
+class Letters(ModelAPI):
+    async def generate(self, input, tools, tool_choice, config):
+        output = ModelOutput.from_content(self.model_name, self.model_name.upper())
+        output.usage = ModelUsage()
+        return output
+"""
+
+
+def respond(prompt: str) -> str:
+    """A letter; to a sum always the same way to 31."""
+    return "100-69=31\n答案：31" if "逐步計算" in prompt else answer(prompt)
+
+
+class RespondingLM(AnsweringLM):
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        del disable_tqdm
+        return [respond(request.args[0]) for request in requests]
+
+
+def responding_model() -> Any:
+    def reply(messages: list[Any], *_: Any) -> ModelOutput:
+        output = ModelOutput.from_content(
+            "mockllm", respond("".join(message.text for message in messages))
+        )
+        output.usage = ModelUsage()  # without it, Inspect counts tokens with a download
+        return output
+
+    return get_model("mockllm/model", custom_outputs=reply)
+
+
+def in_inspect(task: str, folder: Path, **options: Any) -> Any:
+    (log,) = inspect_eval(
+        tasks.run(task=task),
+        model=responding_model(),
+        log_dir=str(folder),
+        display="none",
+        **options,
+    )
+    assert log.status == "success", log.error
+    return log
+
+
+def in_lm_eval(*names: str, **options: Any) -> dict[str, Any]:
+    return evaluate(*names, model=RespondingLM(), include_path=[str(write_others())], **options)
+
+
+def install(folder: Path, module: str, text: str, **entry_points: str) -> None:
+    """Put a module with entry points into a folder, as pip would."""
+    (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    made = folder / f"{module}-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    lines = [f"[{group}]\n{line}\n" for group, line in entry_points.items()]
+    (made / "entry_points.txt").write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> str:
+    """A folder for PYTHONPATH: with it, `--model letters/b` says B in Inspect."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    install(folder, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
+    return str(folder)
+
+
+@pytest.fixture
+def yue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The benchmark of the example, and a cache of its own for lm-eval's files."""
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+
+
+# ---------------------------------------------------------------------- on the command lines
+
+
+def test_lm_eval_finds_it_by_name(lm_eval_cli: Callable[..., Any], tmp_path: Path) -> None:
+    run = lm_eval_cli(
+        *("--model", "dummy"),
+        task=",".join(YUE),
+        HKCANTO_BENCHMARKS=str(EXAMPLES),
+        HKCANTO_CACHE=str(tmp_path),
+    )
+    for task in YUE:
+        assert f"|{task} (" in run.table
+        assert run.results["results"][task]["acc,none"] == 0
+        signature = run.results["configs"][task]["metadata"]["signature"]
+        assert signature.startswith(f"{task.replace('_', '-')}|shots:0|")
+        assert "|data:sample|" in signature
+
+
+def test_inspect_runs_it_by_the_name_of_the_task(
+    inspect_cli: Callable[..., Any], letters: str
+) -> None:
+    run = inspect_cli(
+        *("--model", "letters/b", "-T", "task=yue_mmlu"),
+        task="hkcanto/run",
+        HKCANTO_BENCHMARKS=str(EXAMPLES),
+        PYTHONPATH=letters,
+    )
+    assert run.log.status == "success"
+    assert len(run.log.samples) == 7
+    assert run.log.results.scores[0].metrics["acc"].value == pytest.approx(2 / 7)
+    assert run.log.eval.metadata["benchmark"] == "Yue-Benchmark"
+
+
+@pytest.mark.usefixtures("yue")
+def test_the_command_lists_and_shows_it() -> None:
+    listed = CliRunner().invoke(app, ["list", "yue"]).output
+    for task in YUE:
+        assert f"hkcanto/run -T task={task}" in listed
+    shown = CliRunner().invoke(app, ["show", "yue_mmlu"]).output
+    assert "單項選擇題" in shown
+    assert "lm_eval --model … --tasks yue_mmlu" in shown
+
+
+# ---------------------------------------------------------------------- scores
+
+
+@pytest.mark.usefixtures("yue")
+@pytest.mark.parametrize("task", YUE)
+def test_both_harnesses_score_it_alike(task: str, tmp_path: Path) -> None:
+    results = in_lm_eval(task)
+    by_id = {sample["doc"]["id"]: sample for sample in results["samples"][task]}
+    log = in_inspect(task, tmp_path)
+    assert {sample.id for sample in log.samples} == by_id.keys()
+    for sample in log.samples:
+        assert sample.scores["judged"].value["acc"] == by_id[sample.id]["acc"]
+        prompt = by_id[sample.id]["arguments"][0][0]
+        assert "".join(message.text for message in sample.input) == prompt
+    expected = sum(sample["acc"] for sample in by_id.values()) / len(by_id)
+    assert results["results"][task]["acc,none"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.usefixtures("yue")
+def test_a_number_is_read_from_the_answer_and_the_solution() -> None:
+    results = in_lm_eval("yue_gsm8k")
+    judged = {sample["doc"]["target"]: sample["acc"] for sample in results["samples"]["yue_gsm8k"]}
+    assert judged == {"31": 1.0, "10": 0.0, "7,500": 0.0}
+
+
+@pytest.mark.usefixtures("yue")
+def test_an_answer_may_be_the_number_of_its_option() -> None:
+    targets = {sample.id: sample.target for sample in load_task("yue_arc_c").samples}
+    assert targets == {"yue_arc_c/1": "B", "yue_arc_c/2": "A", "yue_arc_c/3": "C"}
+
+
+@pytest.mark.usefixtures("yue")
+def test_worked_examples_are_refused_in_plain_words() -> None:
+    expected = "shots=5, but there are no worked examples. Ask for 0."
+    with pytest.raises(OptionError, match=expected):
+        in_lm_eval("yue_mmlu", num_fewshot=5)
+    with pytest.raises(OptionError, match=expected):
+        tasks.run(task="yue_mmlu", shots=5)
+    output = CliRunner().invoke(app, ["show", "yue_gsm8k", "--shots", "5"]).output
+    assert expected in " ".join(output.split())
+
+
+# ---------------------------------------------------------------------- the real data
+
+
+@pytest.mark.realdata
+@pytest.mark.usefixtures("yue")
+def test_the_real_files_are_the_recorded_ones() -> None:
+    folder = locate(find_benchmark("yue_benchmark"))
+    assert len(folder.recorded) == 27
+    assert [problem for problem in folder.verify() if problem.kind != "extra"] == []
+
+
+@pytest.mark.realdata
+@pytest.mark.usefixtures("yue")
+@pytest.mark.parametrize(("task", "size"), list(SIZES.items()))
+def test_the_real_data_runs_in_both_harnesses(
+    task: str, size: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "hkcanto"):
+        results = in_lm_eval(task)
+    assert [record for record in caplog.records if record.name == "hkcanto"] == []
+    samples = {sample["doc"]["id"]: sample["acc"] for sample in results["samples"][task]}
+    assert len(samples) == size
+    expected = sum(samples.values()) / size
+    assert results["results"][task]["acc,none"] == pytest.approx(expected, abs=1e-12)
+    assert "|data:675254d|" in results["configs"][task]["metadata"]["signature"]
+    for sample in in_inspect(task, tmp_path, limit=100).samples:
+        assert sample.scores["judged"].value["acc"] == samples[sample.id]
+
+
+@pytest.mark.realdata
+def test_no_question_of_the_benchmark_is_in_the_sample() -> None:
+    from rapidfuzz import fuzz, process
+
+    def questions(folder: Path) -> list[str]:
+        files = [file for part in ("MMLU", "ARC-C", "GSM8K") for file in folder.glob(f"*{part}/*")]
+        return [row["question"] for file in files for row in json.loads(file.read_text("utf-8"))]
+
+    real = questions(Path(os.environ["HKCANTO_DATA_DIR"], "yue_benchmark"))
+    ours = questions(EXAMPLES / "yue_benchmark" / "sample")
+    assert len(ours) == 13
+    for question in ours:
+        (nearest,) = process.extract(question, real, scorer=fuzz.ratio, limit=1)
+        assert nearest[1] < 65, (question, nearest)
+
+
+# ---------------------------------------------------------------------- forms of data
+
+HEAD = """
+name = "quiz"
+title = "Quiz"
+[data]
+[prompts.plain]
+question = "{question}\\n{options}\\n答案："
+[[tasks]]
+name = "quiz"
+title = "Quiz"
+kind = "multiple_choice"
+"""
+
+
+@pytest.fixture
+def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Return a function that declares a benchmark `quiz` with some files."""
+
+    def declare(more: str, **files: str | bytes) -> Path:
+        folder = tmp_path / "quiz"
+        folder.mkdir()
+        (folder / "benchmark.toml").write_text(HEAD + more, encoding="utf-8")
+        for name, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            (folder / name.replace("__", ".")).write_bytes(data)
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+        monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+        return folder
+
+    return declare
+
+
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as files
+
+    sink = pyarrow.BufferOutputStream()
+    files.write_table(pyarrow.Table.from_pylist(rows), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def lettered(row: dict[str, Any]) -> dict[str, str]:
+    return dict(zip("ABC", row["choices"], strict=False))
+
+
+ROWS: list[dict[str, Any]] = [
+    {"q": "邊度有電車？", "choices": ["大澳", "中環"], "label": 1},
+    {"q": "邊個係島？", "choices": ["長洲", "旺角", "沙田"], "label": 0},
+]
+
+
+@pytest.mark.parametrize(
+    ("declared", "file", "content"),
+    [
+        (
+            "",
+            "test__csv",
+            "question,A,B,C,answer\n邊度有電車？,大澳,中環,,B\n邊個係島？,長洲,旺角,沙田,a\n",
+        ),
+        ("header = false", "test__csv", "邊度有電車？,大澳,中環,,B\n邊個係島？,長洲,旺角,沙田,A\n"),
+        (
+            'columns = { question = "q", options = "choices", answer = "label" }\nanswer = "index"',
+            "test__json",
+            json.dumps(ROWS),
+        ),
+        (
+            'columns = { question = ["frage", "Q"], options = "choices", answer = "label" }\n'
+            'answer = "number"',
+            "test__jsonl",
+            "\n".join(json.dumps({**row, "label": row["label"] + 1}) for row in ROWS),
+        ),
+        (
+            'columns = { question = "q", options = "choices", answer = "label" }\nanswer = "text"',
+            "test__parquet",
+            parquet([{**row, "label": row["choices"][row["label"]]} for row in ROWS]),
+        ),
+        (
+            'columns = { question = "q", options = "choices", answer = "label" }\nanswer = "index"',
+            "test__json",
+            json.dumps([{**row, "choices": lettered(row)} for row in ROWS]),
+        ),
+        (
+            'columns = { question = "q", answer = "label" }\nanswer = "index"',
+            "test__json",
+            json.dumps([{**row, **lettered(row)} for row in ROWS]),
+        ),
+    ],
+    ids=["csv", "no-header", "list", "jsonl", "parquet", "mapping", "absent-column"],
+)
+def test_data_in_many_forms_are_the_same_questions(
+    quiz: Callable[..., Path], declared: str, file: str, content: str | bytes
+) -> None:
+    test = f'files = {{ test = "{file.replace("__", ".")}" }}'
+    quiz(f'{declared}\n{test}\nletters = "ABC"\nblank_options = "absent"\n', **{file: content})
+    loaded = load_task("quiz")
+    samples = sorted(loaded.samples, key=lambda sample: sample.id)
+    assert [(sample.choices, sample.target) for sample in samples] == [
+        (("大澳", "中環", None), "B"),
+        (("長洲", "旺角", "沙田"), "A"),
+    ]
+    assert loaded.prompt(samples[0], 0).text() == "邊度有電車？\nA. 大澳\nB. 中環\n答案："
+    assert len(loaded.revision) == 7
+
+
+def test_a_column_names_the_subject(quiz: Callable[..., Path]) -> None:
+    quiz(
+        'files = { test = "test.csv" }\ncolumns = { subject = "topic" }\n'
+        'subjects = [{ name = "food" }, { name = "law", stem = "Hong Kong law" }]\n',
+        test__csv="topic,question,A,B,C,D,answer\nFood,一,a,b,c,d,A\n"
+        "Hong Kong law,二,a,b,c,d,B\nfood,三,a,b,c,d,C\n",
+    )
+    food = {each.id: each.target for each in load_task("quiz_food").samples}
+    assert food == {"quiz/food/1": "A", "quiz/food/3": "C"}
+    assert [each.target for each in load_task("quiz_law").samples] == ["B"]
+
+
+def test_ten_options_are_scored_in_both_harnesses(
+    quiz: Callable[..., Path], tmp_path: Path
+) -> None:
+    letters = "ABCDEFGHIJ"
+    rows = [
+        {"question": f"第{n}題", "options": [f"選項{n}{k}" for k in range(10)], "answer": letter}
+        for n, letter in enumerate(letters)
+    ]
+    quiz(
+        f'letters = "{letters}"\ncolumns = {{ options = "options" }}\n'
+        'files = { test = "test.json" }\n',
+        test__json=json.dumps(rows),
+    )
+    results = in_lm_eval("quiz")
+    assert len(results["samples"]["quiz"]) == 10
+    for sample in results["samples"]["quiz"]:
+        assert sample["arguments"][0][0].count("選項") == 10
+        assert sample["doc"]["target"] == rows[int(sample["doc"]["question"][1])]["answer"]
+    loaded = load_task("quiz")
+    last = next(sample for sample in loaded.samples if sample.target == "J")
+    assert loaded.condition.judge("J", "J", last.choices).values["acc"] == 1.0
+    log = in_inspect("quiz", tmp_path / "logs")
+    assert log.results.total_samples == 10
+
+
+def test_worked_examples_come_from_a_dev_file(quiz: Callable[..., Path]) -> None:
+    quiz(
+        'files = { dev = "dev.csv", test = "test.csv" }\nshots = 1\n',
+        dev__csv="question,A,B,C,D,answer\n例,a,b,c,d,D\n",
+        test__csv="question,A,B,C,D,answer\n題,a,b,c,d,A\n",
+    )
+    prompt = in_lm_eval("quiz")["samples"]["quiz"][0]["arguments"][0][0]
+    assert prompt.startswith("例\nA. a\nB. b\nC. c\nD. d\n答案：D\n\n題\n")
+    with pytest.raises(OptionError, match=r"there are 1 worked examples\. Ask for 0 to 1"):
+        tasks.run(task="quiz", shots=2)
+
+
+@pytest.mark.parametrize(
+    ("more", "content", "message"),
+    [
+        ("", "question,A,B,C,D,answer\n題,a,b,c,d,E\n", "row 2 has an answer that is none of"),
+        ("", "question,A,B,C,D,E,answer\n題,a,b,c,d\n", "row 2 has 5 cells"),
+        ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; its columns are question"),
+        ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "no column b, c, d"),
+        ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list or mapping"),
+    ],
+)
+def test_a_wrong_row_is_an_error_that_names_it(
+    quiz: Callable[..., Path], more: str, content: str, message: str
+) -> None:
+    quiz(f'files = {{ test = "test.csv" }}\n{more}\n', test__csv=content)
+    with pytest.raises(DataCorrupt, match=message):
+        load_task("quiz")
