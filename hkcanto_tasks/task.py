@@ -331,6 +331,9 @@ def load_task(
             f"{' or '.join(task.entry.paths('test', task.subjects[0].stem))}."
         )
     rows = release.rows
+    if present:
+        how = replace(how, task=replace(task, subjects=tuple(present)))
+        kind = how.kind
     return LoadedTask(
         condition=how,
         samples=stratified(
