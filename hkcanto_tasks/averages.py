@@ -206,8 +206,8 @@ def _averages(task: NamedTask, acc: Metric) -> Iterable[Metric]:
 
 def shown_by_subject(task: NamedTask) -> bool:
     """Return whether each subject has a figure of its own: where there are few, as in Table 7."""
-    few = len(task.entry.subjects) <= _FEW_SUBJECTS and not task.subjects[0].category
-    return few and len(task.subjects) > 1
+    few = len(task.subjects) > 1 and len(task.entry.subjects) <= _FEW_SUBJECTS
+    return few and not any(subject.category for subject in task.subjects)
 
 
 def parts_of(task: NamedTask, subject: Subject) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ class Description:
     @cached_property
     def signature(self) -> str:
         """The signature, with dots for the data that is not known before a run."""
-        return LoadedTask(self.condition, (), {}, "…", ()).signature(self.shots)
+        return LoadedTask(self.condition, (), {}, "…").signature(self.shots)
 
     @property
     def limits(self) -> str:

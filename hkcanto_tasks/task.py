@@ -13,7 +13,7 @@ import msgspec
 from hkcanto_metrics.reasoning import strip_reasoning
 
 from . import __version__
-from .averages import categories_of, figures, in_table
+from .averages import categories_of, figures, in_table, parts_of
 from .catalogue import NamedTask, PromptTemplate, Subject, find_task
 from .data.locating import locate
 from .data.release_files import read_release
@@ -174,13 +174,14 @@ def condition(name: str, subjects: Sequence[str] = (), **options: Any) -> Condit
     if subjects:
         task = replace(task, subjects=_chosen(task, subjects))
     refuse_unknown(name, options, {})
-    known = option_values(name)
+    known = find_kind(task.entry.kind).Options
     of_variant = {"cot": task.variant.cot, "script": task.variant.script}
-    given = {option: value for option, value in of_variant.items() if option in known} | options
+    fields = known.__struct_fields__
+    given = {option: value for option, value in of_variant.items() if option in fields} | options
     try:
-        chosen = msgspec.convert(given, find_kind(task.entry.kind).Options, strict=False)
+        chosen = msgspec.convert(given, known, strict=False)
     except msgspec.ValidationError as error:
-        listed = "; ".join(f"{each}: {values}" for each, values in known.items())
+        listed = "; ".join(f"{each}: {values}" for each, values in option_values(name).items())
         raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
     how = Condition(task, chosen)
     how.kind  # noqa: B018  (refuses what its prompts do not have)
@@ -210,18 +211,16 @@ class LoadedTask:
     """A condition with its data.
 
     Attributes:
-        condition: The task and the options.
+        condition: The task, with those of its subjects that the data has, and the options.
         samples: The scored items, in an order in which every prefix is a stratified sample.
         examples: Subject → the worked examples to draw shots from, in order.
         revision: Which data: the pinned revision, `sample`, or `local-…` for changed files.
-        present: The subjects that the data has, of those that the task runs.
     """
 
     condition: Condition
     samples: Sequence[Sample]
     examples: Mapping[str, Sequence[Example]]
     revision: str
-    present: Sequence[Subject]
 
     @property
     def task(self) -> NamedTask:
@@ -231,9 +230,9 @@ class LoadedTask:
     @property
     def title(self) -> str:
         """What a results table calls it: its name, and what makes it incomparable."""
-        all_of_it = len(find_task(self.task.name).subjects)
+        there, all_of_it = len(self.task.subjects), len(find_task(self.task.name).subjects)
         remarks = [
-            f"{len(self.present)} of {all_of_it} subjects" * (len(self.present) < all_of_it),
+            f"{there} of {all_of_it} subjects" * (there < all_of_it),
             "sample data" * (self.revision == "sample"),
         ]
         told = ", ".join(filter(None, remarks))
@@ -331,19 +330,31 @@ def load_task(
             f"{' or '.join(task.entry.paths('test', task.subjects[0].stem))}."
         )
     rows = release.rows
-    if present:
-        how = replace(how, task=replace(task, subjects=tuple(present)))
-        kind = how.kind
+    task = replace(task, subjects=tuple(present))
     return LoadedTask(
-        condition=how,
+        condition=Condition(task, how.options),
         samples=stratified(
-            [kind.samples(subject, rows[subject.name]["test"]) for subject in present]
+            [
+                [_placed(each, task, subject) for each in kind.samples(subject, of["test"])]
+                for subject in present
+                if (of := rows[subject.name])
+            ]
         ),
         examples={
             subject.name: kind.examples(subject, rows[subject.name]["dev"]) for subject in present
         },
         revision=folder.revision(*release.tests) if present else "",
-        present=present,
+    )
+
+
+def _placed(sample: Sample, task: NamedTask, subject: Subject) -> Sample:
+    """Add to an item what follows from its task and subject."""
+    return replace(
+        sample,
+        id="/".join(filter(None, (task.entry.name, subject.name, sample.id))),
+        subject=subject.name,
+        category=sample.category or subject.category,
+        parts=parts_of(task, subject) + sample.parts,
     )
 
 

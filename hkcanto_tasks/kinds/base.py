@@ -123,9 +123,26 @@ class Kind(ABC, Generic[RowT]):
             "chinese": subject.chinese or subject.title,
         }
 
-    @abstractmethod
+    def question(self, subject: Subject) -> str:
+        """Return the text of a scored question, with places for what differs between the items."""
+        return fill(self.template.question, self.names(subject))
+
     def samples(self, subject: Subject, rows: Sequence[RowT]) -> list[Sample]:
         """Render the scored items of a subject, in file order."""
+        question = self.question(subject)
+        return [self.sample(question, row) for row in rows]
+
+    @abstractmethod
+    def sample(self, question: str, row: RowT) -> Sample:
+        """Render a scored item.
+
+        Its id is the release's number or name for it. What follows from the task and the subject
+        (the whole id, subject, category, parts) is added to it by `load_task`.
+
+        Args:
+            question: As `question` returns it.
+            row: The item.
+        """
 
     def examples(self, subject: Subject, rows: Sequence[RowT]) -> list[Example]:
         """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
@@ -148,10 +165,6 @@ class Kind(ABC, Generic[RowT]):
     def max_tokens(self) -> int:
         """The longest response to ask for, in tokens."""
         return REASONING_TOKENS if self.options.reasoning else self.TOKENS
-
-    def id(self, subject: Subject, key: object) -> str:
-        """Return the stable id of an item of a subject."""
-        return "/".join(filter(None, (self.task.entry.name, subject.name, str(key))))
 
     # ------------------------------------------------------------------ scoring
 

@@ -63,17 +63,5 @@ class Fluency(writing.Writing[Passage]):
             1.0
         """
         fluency = cantonese_fluency(cleaned.text)
-        return Judgement(
-            values={
-                **writing.fluency_values(fluency),
-                "simplified_ratio": fluency.simplified_ratio,
-                "n_characters": float(fluency.n_characters),
-                "empty": float(not cleaned.text),
-            },
-            answer=cleaned.text,
-            explanation=f"{writing.explain_cleaning(cleaned)}{writing.explain_fluency(fluency)}",
-            weights=writing.fluency_weights(fluency),
-            details={"removed": ", ".join(cleaned.removed)},
-            hypothesis=cleaned.text,
-            source=sample.source,
-        )
+        more = {"simplified_ratio": fluency.simplified_ratio}
+        return writing.judge_cantonese(cleaned, sample, fluency, more)

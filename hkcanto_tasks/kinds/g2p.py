@@ -125,17 +125,9 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
             )
         return rows
 
-    def samples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Sample]:
-        """Render the scored sentences."""
-        return [
-            Sample(
-                id=self.id(subject, row.number),
-                question=fill(self.template.question, {"sentence": row.text}),
-                target=row.jyutping,
-                subject=subject.name,
-            )
-            for row in rows
-        ]
+    def sample(self, question: str, row: Sentence) -> Sample:
+        """Render a scored sentence."""
+        return Sample(str(row.number), fill(question, {"sentence": row.text}), row.jyutping)
 
     def examples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""

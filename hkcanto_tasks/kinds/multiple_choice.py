@@ -17,7 +17,6 @@ import msgspec
 
 from hkcanto_metrics.choice import read_choice
 
-from ..averages import parts_of
 from ..catalogue import NamedTask, Subject
 from ..data.tables import Record, as_text
 from ..errors import OptionError
@@ -140,28 +139,28 @@ class MultipleChoice(base.Kind[Question]):
         zero = "" if shots else self.template.zero_shot
         return self._convert(self._fill(text, subject, zero=zero))
 
-    def samples(self, subject: Subject, rows: Sequence[Question]) -> list[Sample]:
-        """Render the scored questions."""
+    def question(self, subject: Subject) -> str:
+        """Return the text of a scored question, in the script that is asked for."""
         text = self.template.question
         if self.options.cot and self.template.question_cot is not None:
             text = self.template.question_cot
-        render = self._renderer(text, subject, cue="" if self._scaffold else self.template.cue)
-        parts, samples = parts_of(self.task, subject), []
-        for row in rows:
-            shown = self._shuffled(row, subject)
-            choices = self._converted(shown.choices)
-            samples.append(
-                Sample(
-                    id=self.id(subject, row.number),
-                    question=render(self._convert(shown.text), choices),
-                    target=self._letters[shown.answer],
-                    choices=choices,
-                    subject=subject.name,
-                    category=subject.category,
-                    parts=parts + self._types(row.text),
-                )
-            )
-        return samples
+        cue = "" if self._scaffold else self.template.cue
+        return self._convert(self._fill(text, subject, cue=cue))
+
+    def samples(self, subject: Subject, rows: Sequence[Question]) -> list[Sample]:
+        """Render the scored questions of a subject, in file order."""
+        return super().samples(subject, [self._shuffled(row, subject) for row in rows])
+
+    def sample(self, question: str, row: Question) -> Sample:
+        """Render a scored question."""
+        choices = self._converted(row.choices)
+        return Sample(
+            id=str(row.number),
+            question=self._asked(question, row.text, choices),
+            target=self._letters[row.answer],
+            choices=choices,
+            parts=self._types(row.text),
+        )
 
     def examples(self, subject: Subject, rows: Sequence[Question]) -> list[Example]:
         """Render rows as worked examples."""
@@ -177,8 +176,9 @@ class MultipleChoice(base.Kind[Question]):
             text = self.template.example_cot or text
             parts = {"reasoning": row.explanation, "answer": answer}
             answer = self._convert(fill(self.template.answer_cot, parts))
-        render = self._renderer(fill(text, {"number": str(number)}), subject, self.template.cue)
-        return Example(render(self._convert(row.text), self._converted(row.choices)), answer)
+        filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
+        shown = self._asked(self._convert(filled), row.text, self._converted(row.choices))
+        return Example(shown, answer)
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -313,21 +313,13 @@ class MultipleChoice(base.Kind[Question]):
         }
         return fill(text, values)
 
-    def _renderer(
-        self, text: str, subject: Subject, cue: str
-    ) -> Callable[[str, Sequence[str | None]], str]:
-        # What does not change from question to question is filled in and converted once.
-        filled = self._convert(self._fill(text, subject, cue=cue))
-
-        def render(question: str, choices: Sequence[str | None]) -> str:
-            lines = "\n".join(
-                f"{letter}. {choice}"
-                for letter, choice in zip(self._letters, choices, strict=False)
-                if choice is not None
-            )
-            return fill(filled, {"question": question, "options": lines})
-
-        return render
+    def _asked(self, text: str, question: str, choices: Sequence[str | None]) -> str:
+        lines = "\n".join(
+            f"{letter}. {choice}"
+            for letter, choice in zip(self._letters, choices, strict=False)
+            if choice is not None
+        )
+        return fill(text, {"question": self._convert(question), "options": lines})
 
     def _shuffled(self, row: Question, subject: Subject) -> Question:
         seed = self.options.shuffle_choices

@@ -51,21 +51,10 @@ class Summarization(writing.Writing[Passage]):
             1.0
         """
         fluency = cantonese_fluency(cleaned.text, max_characters=_MAX_CHARACTERS)
-        return Judgement(
-            values={
-                **writing.fluency_values(fluency),
-                "length_penalty": fluency.length_penalty,
-                "n_characters": float(fluency.n_characters),
-                "empty": float(not cleaned.text),
-            },
-            answer=cleaned.text,
-            explanation=(
-                f"{writing.explain_cleaning(cleaned)}{writing.explain_fluency(fluency)}\n\n"
-                f"{fluency.n_characters} characters; length penalty {fluency.length_penalty:.3f}."
-            ),
-            weights=writing.fluency_weights(fluency),
-            details={"removed": ", ".join(cleaned.removed)},
-            hypothesis=cleaned.text,
-            reference=sample.target,
-            source=sample.source,
+        return writing.judge_cantonese(
+            cleaned,
+            sample,
+            fluency,
+            {"length_penalty": fluency.length_penalty},
+            f"\n\n{fluency.n_characters} characters; length penalty {fluency.length_penalty:.3f}.",
         )

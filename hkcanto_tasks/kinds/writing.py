@@ -1,14 +1,13 @@
 """What the kinds have in common that ask the model for a text of its own."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from hkcanto_metrics.cleaning import Cleaned, clean_output
 from hkcanto_metrics.fluency import Fluency
 
-from ..averages import parts_of
 from ..catalogue import Subject
 from ..prompts import fill
 from ..records import Example, Judgement, Metric, Sample
@@ -66,20 +65,15 @@ class Writing(base.Kind[RowT]):
     REWRITES: ClassVar[bool] = True
     """Whether the answer is the source in other words, with its labels and quotation marks."""
 
-    def samples(self, subject: Subject, rows: Sequence[RowT]) -> list[Sample]:
-        """Render the scored texts."""
-        return [
-            Sample(
-                id=self.id(subject, row.key),
-                question=fill(self.template.question, {"source": row.source}),
-                target=row.target,
-                source=row.source,
-                subject=subject.name,
-                category=row.category,
-                parts=parts_of(self.task, subject),
-            )
-            for row in rows
-        ]
+    def sample(self, question: str, row: RowT) -> Sample:
+        """Render a scored text."""
+        return Sample(
+            id=str(row.key),
+            question=fill(question, {"source": row.source}),
+            target=row.target,
+            source=row.source,
+            category=row.category,
+        )
 
     def example(self, subject: Subject, row: RowT, number: int) -> Example | None:
         """Render a text with what a person made of it; None where the prompt has no form for it."""
@@ -96,6 +90,35 @@ class Writing(base.Kind[RowT]):
     @abstractmethod
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a text that was cleaned."""
+
+
+def judge_cantonese(
+    cleaned: Cleaned, sample: Sample, fluency: Fluency, more: Mapping[str, float], note: str = ""
+) -> Judgement:
+    """Judge a text of the model's own by the Cantonese that it is in.
+
+    Args:
+        cleaned: The text.
+        sample: The item.
+        fluency: Of the text.
+        more: The values of figures besides `FLUENCY_METRICS`, `LENGTH` and `EMPTY`.
+        note: A sentence to add to the explanation.
+    """
+    return Judgement(
+        values={
+            **fluency_values(fluency),
+            **more,
+            "n_characters": float(fluency.n_characters),
+            "empty": float(not cleaned.text),
+        },
+        answer=cleaned.text,
+        explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
+        weights=fluency_weights(fluency),
+        details={"removed": ", ".join(cleaned.removed)},
+        hypothesis=cleaned.text,
+        reference=sample.target,
+        source=sample.source,
+    )
 
 
 def fluency_values(fluency: Fluency) -> dict[str, float]:

@@ -66,9 +66,8 @@ def make(
     if options.get("cot") is True and f"{name}_cot" in named_tasks():
         name = f"{name}_cot"
     loaded = _load(name, subjects, options)
-    metric = figures(
-        name, loaded.condition.chosen, [subject.name for subject in loaded.present if subject.name]
-    )
+    subjects = [subject.name for subject in loaded.task.subjects if subject.name]
+    metric = figures(name, loaded.condition.chosen, subjects)
     return _assemble(
         {name: loaded},
         shots,

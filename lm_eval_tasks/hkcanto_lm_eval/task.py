@@ -236,7 +236,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def _averages(self) -> Sequence[Average]:
         """The averages over several tasks, on a complete release, of the group that it runs in."""
         task = self.loaded.task
-        complete = len(self.loaded.present) == len(task.entry.subjects)
+        complete = len(task.subjects) == len(task.entry.subjects)
         if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
             return ()
         return [of for of in averages_over(task.benchmark.averages) if task.whole in _tasks(of)]

@@ -72,7 +72,7 @@ def test_ids_are_the_rows_of_the_files() -> None:
     for name, task in named_tasks().items():
         if task.scope == "task" and task.entry.kind == "multiple_choice":
             loaded = load_task(name)
-            for subject in loaded.present:
+            for subject in loaded.task.subjects:
                 numbers = [
                     int(sample.id.rpartition("/")[2])
                     for sample in loaded.samples
