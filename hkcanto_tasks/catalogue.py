@@ -41,6 +41,7 @@ class PromptTemplate(_Entry, frozen=True):
         example: A worked example's question, where it differs from the scored one.
         zero_shot: What `{zero}` stands for when there are no worked examples; where a text of the
             model's own is asked for, the whole `system` then.
+        zero_shot_question: Instead of `question` when there are no worked examples.
         cue: What `{cue}` stands for: the start of an answer, left out of a scored question that
             asks for the answer on a last line.
         scaffold: What `{scaffold}` stands for when an answer in a fixed form is asked for.
@@ -58,6 +59,7 @@ class PromptTemplate(_Entry, frozen=True):
     example_separator: str = "\n\n"
     example: str | None = None
     zero_shot: str = ""
+    zero_shot_question: str | None = None
     cue: str = ""
     scaffold: str = ""
     stop: tuple[str, ...] = ()
@@ -123,7 +125,8 @@ class TaskEntry(_Entry, frozen=True):
         version: Raised by every change of prompts, of what is read from answers, or of averages.
         headline: The figure to read first; the kind's first one where it is empty.
         files: Split → path in the release, with `{stem}`. A list names files of which the first
-            that exists is read. Without a `dev` file there are no worked examples from data.
+            that exists is read. Without a `dev` file there are no worked examples from data. A hub
+            data set needs none: its card, or the names of its files, tell which is which.
         subjects: Its subjects, in the paper's order.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
@@ -163,7 +166,7 @@ class TaskEntry(_Entry, frozen=True):
     name: _Name
     title: str
     kind: str
-    files: dict[str, str | tuple[str, ...]]
+    files: dict[str, str | tuple[str, ...]] = {}
     version: Annotated[int, msgspec.Meta(gt=0)] = 1
     headline: str = ""
     subjects: tuple[Subject, ...] = ()
@@ -193,6 +196,12 @@ class TaskEntry(_Entry, frozen=True):
     coarse: dict[str, tuple[str, ...]] = {}
     titles: dict[str, str] = {}
     subject_files: bool = True
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there may be worked examples."""
+        in_data = self.dev_rows and (not self.files or "dev" in self.files)
+        return bool(in_data or self.examples or self.examples_from_test)
 
     def paths(self, split: str, stem: str) -> tuple[str, ...]:
         """Return the paths in the release where a subject's file of a split may be."""
@@ -230,6 +239,7 @@ class Benchmark(_Entry, frozen=True):
         github: Where the release is, if it is a GitHub repository.
         hub: Where the release is, if it is a Hugging Face data set.
         data: Where the data is, if it is in the benchmark's own folder.
+        reasoning: Where the reasoning of worked examples is, if not in the release.
         averages: The paper's averages over several tasks.
         home: The benchmark's own folder: where the file was read, not declared in it.
     """
@@ -241,6 +251,7 @@ class Benchmark(_Entry, frozen=True):
     github: GitHubRelease | None = None
     hub: HubDataset | None = None
     data: FolderData | None = None
+    reasoning: HubDataset | None = None
     folder: str = ""
     paper: str = ""
     terms: str = ""
@@ -340,7 +351,7 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
         where = f"task {task.name!r}"
-        if "test" not in task.files:
+        if "test" not in task.files and (task.files or not benchmark.hub):
             yield f"{where} names no file for the split 'test'"
         if "paper" not in task.prompts:
             yield f"{where} has no prompt 'paper', the one that is used by default"

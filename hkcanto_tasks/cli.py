@@ -1,14 +1,10 @@
 """The `hkcanto` command: what there is, where its data is, and whether an installation works."""
 
-import importlib.metadata
-import os
 import platform
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -16,11 +12,14 @@ from . import __version__
 from .catalogue import Benchmark, benchmarks, find_benchmark
 from .console import errors_without_traceback, out
 from .data.locating import locate
-from .errors import HKCantoError, OptionError
+from .errors import OptionError
 from .reports import commands
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .describing import Description
+    from .doctor import Finding
 
 app = typer.Typer(
     help="HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness and Inspect.",
@@ -106,40 +105,15 @@ def path(
 
 
 @app.command()
-def doctor() -> None:
-    """Show versions, harnesses, registration and data; exit status 1 if something is amiss."""
-    versions = _table("Versions", "Package", "Installed", "Needed for")
-    for package, purpose in _PACKAGES.items():
-        versions.add_row(package, _version(package) or "[yellow]not installed[/yellow]", purpose)
-    out.print(versions)
+def doctor(benchmark: _Name = None) -> None:
+    """Show versions, harnesses and data; exit status 1 if something is amiss."""
+    from .doctor import data, harnesses, versions
 
-    healthy = True
-    harnesses = _table("Harnesses", "Harness", "State")
-    for name, state, good in (_lm_eval_state(), _inspect_state()):
-        harnesses.add_row(name, state if good else f"[red]{escape(state)}[/red]")
-        healthy = healthy and good
-    out.print(harnesses)
-
-    problems: list[str] = []
-    found = _table("Data", "Benchmark", "From", "Folder", "Files")
     with errors_without_traceback():
-        every = benchmarks()
-    for benchmark in every:
-        try:
-            folder = locate(benchmark)
-            files = folder.files()
-            counted = f"{len(files)}"
-            if folder.recorded and folder.kind != "sample":
-                counted = f"{len(folder.recorded.keys() & files)} of {len(folder.recorded)}"
-            found.add_row(benchmark.title, folder.kind, str(folder.root), counted)
-        except HKCantoError as error:
-            problems.append(f"[red]{benchmark.title}:[/red] {escape(str(error))}")
-            found.add_row(benchmark.title, "[red]not found[/red]", "", "")
-    out.print(found)
-    for problem in problems:
-        out.print(problem, soft_wrap=True)
-    if problems or not healthy:
-        raise typer.Exit(1)
+        chosen = _chosen(benchmark)
+    _line(Text(versions(), style="dim"))
+    found = [*harnesses(), *map(data, chosen)]
+    _print_findings(found, all_of_it=benchmark is not None)
 
 
 @app.command()
@@ -170,26 +144,41 @@ def fetch(benchmark: _Name = None) -> None:
         for found in _chosen(benchmark):
             folder = locate(found)
             folder.fetch(progress=True)
-            out.print(f"{found.title}: {len(folder.files())} files in {folder.root}")
+            _line(f"{found.title}: {len(folder.files())} files in {folder.root}")
+            if moved := folder.moved():
+                _line(Text(moved, style="yellow"))
 
 
 @data.command()
 def verify(benchmark: _Name = None) -> None:
     """Compare every file with its recorded checksum; exit status 1 if one differs."""
-    amiss = False
+    from .doctor import files
+
     with errors_without_traceback():
-        for found in _chosen(benchmark):
-            folder = locate(found)
-            problems = folder.verify()
-            amiss = amiss or bool(problems)
-            if not problems:
-                out.print(f"{found.title}: {len(folder.files())} files are as recorded.")
-                continue
-            table = _table(f"{found.title} in {folder.root}", "File", "Problem", "Detail")
-            for problem in problems:
-                table.add_row(problem.file, problem.kind, problem.detail)
-            out.print(table)
-    if amiss:
+        found = [files(each) for each in _chosen(benchmark)]
+    _print_findings(found)
+
+
+def _print_findings(found: "Sequence[Finding]", *, all_of_it: bool = False) -> None:
+    """Print what was found, in at most 20 lines of the terminal's width if it is not for one thing.
+
+    Exits with status 1 if something is amiss.
+    """
+    from .doctor import shortened
+
+    marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
+    troubled = [each for each in found if each.details]
+    room = 1 if len(troubled) > 2 else 4
+    for each in found:
+        _line(Text.assemble(marks[each.good], each.text))
+        shown = each.details if all_of_it else [shortened(line) for line in each.details[:room]]
+        for line in shown:
+            _line(Text(f"    {line}", style="dim"))
+        if hidden := len(each.details) - len(shown):
+            _line(Text(f"    … and {hidden} more", style="dim"))
+    for command in dict.fromkeys(each.command for each in found if each.command):
+        _line(Text.assemble(("next: ", "bold"), command))
+    if any(each.good is False for each in found):
         raise typer.Exit(1)
 
 
@@ -281,19 +270,6 @@ def _grid() -> Table:
     return grid
 
 
-_PACKAGES = {
-    "hkcanto": "",
-    "lm-eval": "lm_eval --tasks hkcanto_g2p",
-    "inspect-ai": "inspect eval hkcanto/g2p",
-    "pycantonese": "Jyutping, rule-based engine",
-    "ToJyutping": "rule-based engine (extra g2p)",
-    "evaluate": "metrics as Hugging Face modules",
-    "torch": "--model hf",
-    "transformers": "--model hf",
-    "vllm": "--model vllm (extra vllm)",
-}
-
-
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
@@ -302,39 +278,7 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-_NUMBERS = {"Files", "Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha"}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _lm_eval_state() -> tuple[str, str, bool]:
-    if _version("lm-eval") is None:
-        return "lm-eval", "not installed: pip install 'hkcanto[lm-eval]'", True
-    if os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}:
-        state = 'autoload is off (HKCANTO_AUTOLOAD): use lm_eval --include_path "$(hkcanto path)"'
-        return "lm-eval", state, True
-    if any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
-        return "lm-eval", "finds our tasks by name (autoload is on)", True
-    return (
-        "lm-eval",
-        "does not find our tasks by name: hkcanto.pth was not read in this environment. Install "
-        'with pip, or use lm_eval --include_path "$(hkcanto path)"',
-        False,
-    )
-
-
-def _inspect_state() -> tuple[str, str, bool]:
-    if _version("inspect-ai") is None:
-        return "inspect", "not installed: pip install 'hkcanto[inspect]'", True
-    declared = importlib.metadata.entry_points(group="inspect_ai")
-    if "hkcanto" in declared.names:
-        return "inspect", "finds our tasks by name (entry point)", True
-    return "inspect", "our entry point is missing: install hkcanto again with pip", False
+_NUMBERS = {"Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha"}
 
 
 def _chosen(name: str | None) -> tuple[Benchmark, ...]:

@@ -219,7 +219,7 @@ class Description:
     @property
     def _shots_option(self) -> OptionHelp:
         entry = self.task.entry
-        there = "dev" in entry.files or entry.examples or entry.examples_from_test
+        there = entry.has_examples
         return OptionHelp(
             "shots",
             "a number from 0" if there else "0",

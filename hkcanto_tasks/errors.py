@@ -4,6 +4,9 @@ Each message says what is wrong (file, row, value), why, and what to do about it
 line can print it as it stands, without a traceback.
 """
 
+import sys
+from types import TracebackType
+
 # They are named after what is the matter, as in DataNotFound; "Error" would add nothing.
 # ruff: noqa: N818
 
@@ -43,3 +46,25 @@ class LogError(HKCantoError):
 
 class ComparisonError(HKCantoError):
     """Two results cannot be compared: other items, another task, other data or no such figure."""
+
+
+_COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")
+
+
+def without_traceback() -> None:
+    """Have the commands of the harnesses end with our message instead of a traceback.
+
+    A program that calls a harness gets the exception, and its traceback if it does not catch it.
+    """
+    program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
+    if not f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS)):
+        return
+    others = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, HKCantoError):
+            print(f"\n{kind.__name__}: {error}", file=sys.stderr)  # noqa: T201
+        else:
+            others(kind, error, trace)
+
+    sys.excepthook = show

@@ -12,10 +12,12 @@ class Example:
     Attributes:
         question: The question turn, rendered.
         answer: The answer turn, rendered.
+        origin: Where its reasoning is from, if it shows any: `release`, `paper`, a data set.
     """
 
     question: str
     answer: str
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Sample:
         category: The category that the paper counts the subject under.
         parts: The sets of questions, reported apart, that it belongs to: its category, sets of the
             subject such as `hk_specific`, types of question.
+        zero_shot: The question turn when there are no worked examples, where it is another.
     """
 
     id: str
@@ -43,6 +46,7 @@ class Sample:
     subject: str = ""
     category: str = ""
     parts: tuple[str, ...] = ()
+    zero_shot: str = ""
 
 
 @dataclass(frozen=True, slots=True)

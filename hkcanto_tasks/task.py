@@ -16,11 +16,12 @@ from . import __version__
 from .averages import categories_of, figures, in_table, parts_of
 from .catalogue import NamedTask, PromptTemplate, Subject, find_task
 from .data.locating import locate
-from .data.release_files import read_release
+from .data.release_files import ReleaseRows, report
 from .errors import DataNotFound, OptionError
 from .kinds import Kind, find_kind
 from .prompts import Prompt
 from .records import Example, Judgement, Metric, Sample
+from .worked_examples import WorkedExamples
 
 _ORDER_SEED = 0
 
@@ -130,8 +131,9 @@ def option_values(name: str) -> dict[str, str]:
         elif isinstance(declared, msgspec.inspect.LiteralType):
             found[field.name] = " or ".join(sorted(map(str, declared.values)))
         elif field.name == "prompt":
+            end = find_kind(task.entry.kind).SCAFFOLD
             named = ", ".join(task.entry.prompts)
-            found[field.name] = f"{named}, each with or without +scaffold"
+            found[field.name] = f"{named}, each with or without {end}" if end else named
         else:
             text = isinstance(declared, msgspec.inspect.StrType)
             found[field.name] = "a text" if text else "a number"
@@ -214,7 +216,8 @@ class LoadedTask:
         condition: The task, with those of its subjects that the data has, and the options.
         samples: The scored items, in an order in which every prefix is a stratified sample.
         examples: Subject → the worked examples to draw shots from, in order.
-        revision: Which data: the pinned revision, `sample`, or `local-…` for changed files.
+        revision: Which data: the pinned revision, `sample`, or `local-…` for changed files; with
+            `-3rows` where three rows could not be read.
     """
 
     condition: Condition
@@ -254,7 +257,7 @@ class LoadedTask:
         return Prompt(
             system=self.system(sample.subject, shots),
             examples=examples,
-            question=sample.question,
+            question=sample.question if shots else sample.zero_shot or sample.question,
             answer_separator=template.answer_separator,
             example_separator=template.example_separator,
         )
@@ -265,13 +268,16 @@ class LoadedTask:
         Raises:
             OptionError: There are fewer than that.
         """
+        if not count:
+            return ()
         examples = self.examples[subject]
-        if not 0 <= count <= len(examples):
+        if not 0 < count <= len(examples):
             where = " ".join(filter(None, (self.task.name, subject)))
-            raise OptionError(
-                f"{where}: shots={count}, but there are {len(examples) or 'no'} worked examples. "
-                f"Ask for {f'0 to {len(examples)}' if examples else '0'}."
-            )
+            there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
+            if not examples:
+                why = ": the data has no dev file of it" * self.task.entry.has_examples
+                there = f"there are no worked examples{why}. Ask for 0."
+            raise OptionError(f"{where}: shots={count}, but {there}")
         return examples[:count]
 
     def signature(self, shots: int) -> str:
@@ -285,11 +291,14 @@ class LoadedTask:
         """
         entry, variant = self.task.entry, self.task.variant
         chosen = self.condition.chosen.items()
+        first = self.task.subjects[0].name if self.task.subjects else ""
+        origins = {each.origin for each in self.shots(first, shots)} if self.samples else ()
         return "|".join(
             [
                 self.task.name.replace("_", "-"),
                 f"shots:{shots}",
                 *(f"{name}:{'yes' if value is True else value}" for name, value in chosen),
+                *(f"reasoning:{origin}" for origin in origins if origin),
                 f"data:{self.revision}",
                 f"metric:{'loglikelihood' if variant.scoring == 'loglikelihood' else entry.metric}",
                 f"v:{entry.version}",
@@ -322,28 +331,29 @@ def load_task(
     how = condition(name, subjects, **options)
     task, kind = how.task, how.kind
     folder = locate(task.benchmark)
-    release = read_release(folder, kind)
+    release = ReleaseRows(folder, kind)
     present = [subject for subject in task.subjects if subject.name in release.rows]
     if not present and not allow_absent:
-        raise DataNotFound(
-            f"{folder.root} has no test file of {name}; expected "
-            f"{' or '.join(task.entry.paths('test', task.subjects[0].stem))}."
-        )
-    rows = release.rows
+        paths = task.entry.paths("test", task.subjects[0].stem)
+        expected = f"; expected {' or '.join(paths)}" if paths else ""
+        raise DataNotFound(f"{folder.root} has no test file of {name}{expected}.")
+    found = release.differences
+    report(found.summary() if present else "", found.matter, folder.root, task.entry.name)
+    revision = folder.revision(*release.tests) if present else ""
     task = replace(task, subjects=tuple(present))
     return LoadedTask(
         condition=Condition(task, how.options),
         samples=stratified(
             [
-                [_placed(each, task, subject) for each in kind.samples(subject, of["test"])]
+                [
+                    _placed(each, task, subject)
+                    for each in kind.samples(subject, release.rows[subject.name])
+                ]
                 for subject in present
-                if (of := rows[subject.name])
             ]
         ),
-        examples={
-            subject.name: kind.examples(subject, rows[subject.name]["dev"]) for subject in present
-        },
-        revision=folder.revision(*release.tests) if present else "",
+        examples=WorkedExamples(kind, release),
+        revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
     )
 
 

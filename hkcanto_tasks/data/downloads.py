@@ -5,11 +5,13 @@ for all 390 files of HKCanto-Eval), so no half-written or altered file is ever s
 """
 
 import os
+import re
 import shutil
 from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from textwrap import shorten
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -102,7 +104,7 @@ class CachedRelease(DataFolder):
                 " if you set it, set HF_TOKEN for a gated data set, or set HKCANTO_DATA_DIR=<dir>"
                 f" to use a copy in <dir>/{self.name}."
             )
-        return self._unavailable(f"{type(error).__name__}: {error}")
+        return self._unavailable(f"{type(error).__name__}: {shorten(str(error), 160)}")
 
 
 class CachedGitHub(CachedRelease):
@@ -187,9 +189,11 @@ class CachedHub(CachedRelease):
     def __init__(self, name: str, release: HubDataset) -> None:
         super().__init__(name)
         self._release = release
-        self._registry = self._home / "registry.sha256"
-        revision = release.revision or "default"
-        self._request = f"# {release.repo_id}@{revision} {' '.join(release.allow)}"
+        self._pin = f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
+        self._revision = os.environ.get(self._pin) or release.revision
+        named = quote(self._revision or "default", safe="")
+        self._registry = self._home / f"registry.{named}.sha256"
+        self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
 
     @property
     def root(self) -> Path:
@@ -207,6 +211,25 @@ class CachedHub(CachedRelease):
         if not self._commit():
             return [Problem("*", "missing", f"nothing is downloaded to {self._home} yet")]
         return super().verify()
+
+    def moved(self) -> str:
+        """Say that the branch or tag leads to another commit now; nothing without a network."""
+        from huggingface_hub import HfApi
+
+        commit = self._commit()
+        try:
+            info = HfApi(self._endpoint()).dataset_info(
+                self._release.repo_id, revision=self._revision, timeout=_READ_TIMEOUT
+            )
+        except Exception:  # of whatever kind: nobody asked for the network
+            return ""
+        if not commit or info.sha == commit:
+            return ""
+        return (
+            f"{self._revision or 'the default branch'} of {self._release.repo_id} is at"
+            f" {str(info.sha)[:7]} now; what is here, and used, is {commit[:7]}. To take the new"
+            f" one: {self._pin}={str(info.sha)[:7]}, or delete {self._registry}."
+        )
 
     def _commit(self) -> str | None:
         try:
@@ -228,7 +251,7 @@ class CachedHub(CachedRelease):
         repo_id, endpoint = self._release.repo_id, self._endpoint()
         try:
             # Asked first because this one request, unlike a snapshot, is not tried again and again.
-            revision = commit or self._release.revision
+            revision = commit or self._revision
             info = HfApi(endpoint).dataset_info(repo_id, revision=revision, timeout=_READ_TIMEOUT)
             snapshot_download(
                 repo_id,

@@ -136,6 +136,10 @@ class DataFolder(ABC):
                 problems.append(Problem(file, "unreadable", what))
         return problems
 
+    def moved(self) -> str:
+        """Say, in a sentence, that the release is another now than when it was downloaded."""
+        return ""
+
     def _absent(self, file: str) -> DataNotFound:
         near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Check the name."

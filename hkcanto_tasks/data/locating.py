@@ -5,7 +5,7 @@
 * `HKCANTO_DATA_DIR=<dir>`: `<dir>/<folder>`, laid out as the release is; no network, ever.
 * Neither: a download of the pinned release into the user's cache, or into `HKCANTO_CACHE`.
   `HKCANTO_OFFLINE=1` and `HF_HUB_OFFLINE=1` forbid downloads; `HKCANTO_GITHUB_ENDPOINT` and
-  `HF_ENDPOINT` name mirrors.
+  `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
 """
 
 import os
@@ -51,7 +51,13 @@ def locate(benchmark: "Benchmark") -> DataFolder:
     if chosen == "sample":
         return SampleFolder(benchmark.folder, home / "sample")
     if given := os.environ.get("HKCANTO_DATA_DIR"):
-        return LocalFolder(benchmark.folder, Path(given).expanduser(), release, benchmark.home)
+        try:
+            return LocalFolder(benchmark.folder, Path(given).expanduser(), release, benchmark.home)
+        except OSError as error:  # a name that is too long
+            raise DataNotFound(
+                f"HKCANTO_DATA_DIR={given[:60]}… cannot be read: {error.strerror}. Correct it, or"
+                " unset it to download."
+            ) from error
     # Here, so that local data and the sample do not wait for the import of what downloads need.
     from .downloads import CachedGitHub, CachedHub
 

@@ -40,16 +40,17 @@ class HubDataset:
         repo_id: `owner/name`.
         revision: A commit id, tag or branch. None means the default branch as it is at the first
             download: the commit found then is recorded beside the data and used ever after.
-        allow: Patterns of the files wanted, as in `huggingface_hub.snapshot_download`.
+        allow: Patterns of the files wanted, as in `huggingface_hub.snapshot_download`: the card
+            and all that can be read, without any.
 
     Example:
-        >>> HubDataset("chuxuecao/HKMMLU", allow=("*.csv", "*.jsonl")).revision is None
+        >>> HubDataset("chuxuecao/HKMMLU").revision is None
         True
     """
 
     repo_id: str
     revision: str | None = None
-    allow: tuple[str, ...] = ("*",)
+    allow: tuple[str, ...] = ("README.md", "*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,17 @@
 At HEAD the HKCanto-Eval release holds Git-LFS pointer files in place of its CSVs, proxies answer
 with HTML pages and status 200, and data-frame readers turn the option ``None`` into a missing
 value and ``007`` into ``7``. Any of these changes a score without a sound, so here every cell stays
-the string that the file holds, and anything doubtful is an error that names the file and the row.
+the string that the file holds. A file that is no such data is an error; a row that cannot be read
+is set aside, with the file, the row and the reason.
 """
 
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -64,9 +66,39 @@ class Record:
             )
         return text
 
-    def problem(self, what: str) -> DataCorrupt:
-        """Return the error that says what is wrong with the row."""
-        return DataCorrupt(f"{self.where} has {what}. Correct the row.")
+    def problem(self, what: str) -> "UnreadableRow":
+        """Return the error that says what is wrong with the row, in words that give no text away.
+
+        Args:
+            what: What it has, as in "no answer".
+        """
+        return UnreadableRow(self.where, what)
+
+
+class UnreadableRow(DataCorrupt):
+    """A row that cannot be read, in a file that can.
+
+    Attributes:
+        where: File and row.
+        what: What is wrong with it, without its text.
+    """
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where} has {what}. Correct the row.")
+        self.where, self.what = where, what
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of rows.
+
+    Attributes:
+        records: The rows that could be read, in file order.
+        bad: The others.
+    """
+
+    records: list[Record]
+    bad: list[UnreadableRow]
 
 
 def as_text(cell: object) -> str | None:
@@ -110,86 +142,134 @@ def refusal(content: bytes) -> str | None:
     return None
 
 
-def read_records(path: Path, columns: Sequence[str] = ()) -> list[Record]:
+ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+"""What the files are called that `read_table` reads."""
+
+
+def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") -> Table:
     r"""Read a file of rows: CSV, JSON lines, one JSON list, or Parquet.
+
+    A row that cannot be read is set aside, and does not change the numbers of the others. Rows of
+    blank cells are no rows.
 
     Args:
         path: The file; its ending, and for JSON its first character, tell the format. A JSON list
             of texts is a table with one column, `text`.
         columns: The names of the columns of a CSV file without a header row.
-
-    Returns:
-        The rows in file order.
+        delimiter: What stands between the cells of a CSV file.
 
     Raises:
-        DataCorrupt: The file is no such data, breaks off, has rows that differ in their number of
-            cells, or names a column twice.
+        DataCorrupt: The file is no such data, breaks off, or names a column twice.
 
     Example:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder, "can2man.jsonl")
         ...     _ = path.write_text('{"Input": "我哋"}\n{"Input": "007"}\n', encoding="utf-8")
-        ...     [record.cells["input"] for record in read_records(path)]
+        ...     [record.cells["input"] for record in read_table(path).records]
         ['我哋', '007']
     """
     ending = path.suffix.lower()
-    if ending == ".csv":
-        return _csv(path, columns)
-    rows: Iterator[tuple[int, Any]]
+    if ending in (".csv", ".tsv"):
+        return _csv(path, columns, "\t" if ending == ".tsv" else delimiter)
     if ending == ".parquet":
-        rows = enumerate(_parquet(path), start=1)
-    else:
-        text = _text(path)
-        if text.lstrip().startswith("["):
-            listed = _json(path, text, list[str | dict[str, object]], place="the content")
-            rows = enumerate(listed, start=1)
+        return _table(path, _parquet(path))
+    text = _text(path)
+    if text.lstrip().startswith("["):
+        return _table(path, _json(path, text, list[str | dict[str, object]]))
+    # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
+    lines = [line for line in text.split("\n") if line.strip()]
+    rows: list[str | dict[str, object] | UnreadableRow] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            rows.append(msgspec.json.decode(line, type=dict[str, object]))
+        except msgspec.MsgspecError as error:
+            if number == len(lines) and not text.endswith("\n"):
+                raise DataCorrupt(
+                    f"{path}: row {number} is not the JSON expected here: {error}. The file may be"
+                    f" truncated. {_AGAIN}."
+                ) from error
+            rows.append(UnreadableRow(f"{path}, row {number}", f"no JSON that is one row: {error}"))
+    return _table(path, rows)
+
+
+def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow]) -> Table:
+    table = Table([], [])
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, UnreadableRow):
+            table.bad.append(row)
         else:
-            # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
-            lines = enumerate(text.rstrip().split("\n"), start=1)
-            rows = (
-                (number, _json(path, line, dict[str, object], place=f"row {number}"))
-                for number, line in lines
-            )
-    return [_record(path, number, number, row) for number, row in rows]
+            table.records.append(_record(path, number, row))
+    return table
 
 
-def _record(path: Path, number: int, place: int, row: str | Mapping[str, object]) -> Record:
-    cells = {"text": row} if isinstance(row, str) else {k.strip().lower(): row[k] for k in row}
-    where = f"{path}, row {place}"
-    if len(cells) < len(row) and not isinstance(row, str):
-        raise DataCorrupt(f"{where}: two of the columns {', '.join(row)} are alike. Rename one.")
-    return Record(number, where, cells)
-
-
-def _csv(path: Path, columns: Sequence[str]) -> list[Record]:
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
-    rows: list[list[str]] = []
-    try:
-        rows.extend(reader)
-    except csv.Error as error:
+def _record(path: Path, number: int, row: str | Mapping[str, object]) -> Record:
+    if isinstance(row, str):
+        return Record(number, f"{path}, row {number}", {"text": row})
+    cells = {name.strip().lower(): cell for name, cell in row.items()}
+    if len(cells) < len(row):
         raise DataCorrupt(
-            f"{path}: row {len(rows) + 1} (line {reader.line_num}) is not valid CSV: {error}. The"
-            f" file may be truncated. {_AGAIN}, or correct the quotes in that row."
-        ) from error
-    while rows and not rows[-1]:  # blank lines at the end
-        rows.pop()
-    names = [*columns] or rows[0]
-    for place, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]) or len(row) < len(names):
-            raise DataCorrupt(
-                f"{path}: row {place} has {len(row)} cells and row 1 has {len(rows[0])}; expected "
-                f"{len(names)}. The file may be truncated. {_AGAIN}, or correct that row."
-            )
-    if not columns and len({name.strip().lower() for name in names}) < len(names):
+            f"{path}, row {number}: two of the columns {', '.join(row)} are alike. Rename one."
+        )
+    return Record(number, f"{path}, row {number}", cells)
+
+
+def _csv(path: Path, columns: Sequence[str], delimiter: str) -> Table:
+    text = _text(path)
+    rows = [
+        (place, row)
+        for place, row in enumerate(_csv_rows(text, delimiter), start=1)
+        if isinstance(row, csv.Error) or any(cell.strip() for cell in row)
+    ]
+    names = [*columns]
+    if not names and rows:
+        _, header = rows.pop(0)
+        if isinstance(header, csv.Error):
+            raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
+        names = header
+    names = [name.strip().lower() for name in names]
+    named = [name for name in names if name]
+    if len({*named}) < len(named):
         raise DataCorrupt(
             f"{path}: the header row names a column twice: {', '.join(names)}. Rename one."
         )
-    first = 0 if columns else 1
-    return [
-        _record(path, number, number + first, dict(zip(names, row, strict=False)))
-        for number, row in enumerate(rows[first:], start=1)
-    ]
+    table = Table([], [])
+    for number, (place, row) in enumerate(rows, start=1):
+        where = f"{path}, row {place}"
+        if isinstance(row, csv.Error):
+            wrong, broken = f"a stray or missing quote ({row})", "unexpected end" in str(row)
+        else:
+            while len(row) > len(names) and not row[-1].strip():
+                row.pop()
+            if len(row) == len(names):
+                table.records.append(Record(number, where, dict(zip(names, row, strict=True))))
+                continue
+            wrong = f"{len(row)} cells instead of {len(names)}"
+            broken = len(row) < len(names) and not text.endswith(("\n", "\r"))
+        if broken and number == len(rows):
+            raise DataCorrupt(
+                f"{path}: row {place}, the last one, has {wrong}. The file may be truncated."
+                f" {_AGAIN}, or correct that row."
+            )
+        table.bad.append(UnreadableRow(where, wrong))
+    return table
+
+
+def _csv_rows(text: str, delimiter: str) -> Iterator[list[str] | csv.Error]:
+    """Read row by row; where that fails, give the error and go on with the next line."""
+    lines = list(io.StringIO(text, newline=""))
+    start = 0
+    while start < len(lines):
+        reader = csv.reader(islice(lines, start, None), delimiter=delimiter, strict=True)
+        done = 0
+        try:
+            for row in reader:
+                done = reader.line_num
+                yield row
+            return
+        except csv.Error as error:
+            yield error
+            start += done + 1
 
 
 def _parquet(path: Path) -> list[dict[str, object]]:
@@ -211,20 +291,24 @@ def _text(path: Path) -> str:
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataCorrupt(
             f"{path}: line {line} is not UTF-8: byte {content[error.start]:#04x} at offset"
             f" {error.start} ({error.reason}). {_AGAIN}, or save it as UTF-8."
         ) from error
+    if (place := text.find("\0")) >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise DataCorrupt(f"{path}: line {line} has a NUL character, which no text has. {_AGAIN}.")
+    return text
 
 
-def _json(path: Path, text: str, kind: type[_T], *, place: str) -> _T:
+def _json(path: Path, text: str, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.MsgspecError as error:
         raise DataCorrupt(
-            f"{path}: {place} is not the JSON expected here: {error}. The file may be truncated."
-            f" {_AGAIN}."
+            f"{path}: the content is not the JSON expected here: {error}. The file may be"
+            f" truncated. {_AGAIN}."
         ) from error

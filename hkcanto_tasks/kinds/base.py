@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
 from ..catalogue import NamedTask, PromptTemplate, Subject
 from ..data.tables import Record
-from ..errors import CatalogueError
+from ..errors import CatalogueError, OptionError
 from ..prompts import fill
 from ..records import Example, Judgement, Metric, Sample
 
@@ -51,6 +52,9 @@ class Kind(ABC, Generic[RowT]):
 
     Options: ClassVar[type[Any]] = Options
     """A frozen `msgspec.Struct` whose fields all have defaults."""
+
+    SCAFFOLD: ClassVar[str] = ""
+    """What a prompt's name may end in to ask for an answer in a fixed form."""
 
     TOKENS: ClassVar[int]
     """The longest answer to ask for, without a reasoning block."""
@@ -95,18 +99,27 @@ class Kind(ABC, Generic[RowT]):
         """Read a row of the release.
 
         Raises:
-            DataCorrupt: Something in it is missing, or not what it should be.
+            UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
         """
 
-    def rows(self, records: Sequence[Record]) -> list[RowT]:
-        """Read the rows of a file; a kind may check here what only all of them together show."""
-        return [self.row(record) for record in records]
+    def check(self, rows: Sequence[RowT], file: str) -> None:
+        """Refuse rows of a file for what only all of them together show; nothing by default.
+
+        Raises:
+            DataCorrupt: They cannot all be right.
+        """
 
     # ------------------------------------------------------------------ rendering
 
     def prompt_name(self) -> str:
         """Return the name of the benchmark's prompt that the options ask for."""
-        return self.task.entry.prompts["paper"]
+        prompts, asked = self.task.entry.prompts, getattr(self.options, "prompt", "paper")
+        name = asked.removesuffix(self.SCAFFOLD)
+        if name not in prompts:
+            ends = dict.fromkeys(("", self.SCAFFOLD))
+            known = ", ".join(each + end for each in prompts for end in ends)
+            raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
+        return prompts[name]
 
     def system(self, subject: Subject, shots: int) -> str:
         """Render the text in front of everything."""
@@ -130,7 +143,12 @@ class Kind(ABC, Generic[RowT]):
     def samples(self, subject: Subject, rows: Sequence[RowT]) -> list[Sample]:
         """Render the scored items of a subject, in file order."""
         question = self.question(subject)
-        return [self.sample(question, row) for row in rows]
+        samples = [self.sample(question, row) for row in rows]
+        if (other := self.template.zero_shot_question) is None:
+            return samples
+        other = fill(other, self.names(subject))
+        zero = [self.sample(other, row).question for row in rows]
+        return [replace(each, zero_shot=text) for each, text in zip(samples, zero, strict=True)]
 
     @abstractmethod
     def sample(self, question: str, row: RowT) -> Sample:
@@ -143,6 +161,19 @@ class Kind(ABC, Generic[RowT]):
             question: As `question` returns it.
             row: The item.
         """
+
+    @property
+    def shows(self) -> str:
+        """`release`, where a worked example shows what not every release has; else empty."""
+        return ""
+
+    def complete(self, row: RowT) -> bool:
+        """Whether a row has all that a worked example shows."""
+        return row is not None
+
+    def printed(self) -> list[RowT]:
+        """Return the worked examples that the paper prints, as rows."""
+        return []
 
     def examples(self, subject: Subject, rows: Sequence[RowT]) -> list[Example]:
         """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
@@ -160,6 +191,11 @@ class Kind(ABC, Generic[RowT]):
     def stop(self) -> tuple[str, ...]:
         """The texts before which a response ends."""
         return () if self.options.reasoning else self.template.stop
+
+    @property
+    def stop_after_line_breaks(self) -> tuple[str, ...]:
+        """The same where a response may begin with line breaks: in chat, and without examples."""
+        return self.stop
 
     @property
     def max_tokens(self) -> int:

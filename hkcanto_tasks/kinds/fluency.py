@@ -45,14 +45,11 @@ class Fluency(writing.Writing[Passage]):
             category=record.text(self.columns("category"), "category"),
         )
 
-    def rows(self, records: Sequence[Record]) -> list[Passage]:
-        """Read the rows of a file, whose ids must differ."""
-        rows = super().rows(records)
+    def check(self, rows: Sequence[Passage], file: str) -> None:
+        """Refuse ids that are not all different."""
         ids = Counter(row.key for row in rows)
         if repeated := sorted(str(key) for key, count in ids.items() if count > 1):
-            file = records[0].where.rpartition(",")[0]
             raise DataCorrupt(f"{file}: the ids {repeated} occur more than once. Rename one.")
-        return rows
 
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge how Cantonese an answer is, not whether it is a good one.

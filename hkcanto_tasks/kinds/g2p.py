@@ -111,19 +111,17 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
         try:
             parse_answer(jyutping)
         except MalformedAnswer as error:
-            raise DataCorrupt(f"{record.where}, the Jyutping: {error}") from error
+            raise record.problem(f"Jyutping that is malformed: {error}") from error
         return Sentence(number, text, jyutping)
 
-    def rows(self, records: Sequence[Record]) -> list[Sentence]:
-        """Read the rows of a file, whose numbers must differ."""
-        rows = super().rows(records)
+    def check(self, rows: Sequence[Sentence], file: str) -> None:
+        """Refuse numbers that are not all different."""
         numbers = Counter(row.number for row in rows)
         if repeated := sorted(number for number, count in numbers.items() if count > 1):
             raise DataCorrupt(
-                f"{records[0].where.rpartition(',')[0]}: the numbers {repeated} in "
-                f"{self.columns('number')[0]!r} occur more than once. Correct the file."
+                f"{file}: the numbers {repeated} in {self.columns('number')[0]!r} occur more than "
+                "once. Correct the file."
             )
-        return rows
 
     def sample(self, question: str, row: Sentence) -> Sample:
         """Render a scored sentence."""

@@ -27,7 +27,7 @@ from . import base
 _log = logging.getLogger("hkcanto")
 
 # A letter, or a phrase around it; a chain of thought.
-_DIRECT_TOKENS, _COT_TOKENS = 16, 1024
+_DIRECT_TOKENS, _COT_TOKENS = 12, 1024
 
 ACCURACY = Metric("acc", "Accuracy", "share", True, "Share of questions answered right.")
 UNPARSED = Metric(
@@ -83,11 +83,12 @@ class MultipleChoice(base.Kind[Question]):
     """
 
     METRICS = (ACCURACY, UNPARSED)
+    SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {
-        "question": ("question",),
+        "question": ("question", "題目", "問題"),
         "options": tuple("abcdefghij"),
-        "answer": ("answer",),
+        "answer": ("answer", "答案", "correct_answer", "label"),
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
@@ -101,16 +102,6 @@ class MultipleChoice(base.Kind[Question]):
             if asked and not there:
                 raise OptionError(f"{task.name}: its prompt has no text for {option}.")
 
-    def prompt_name(self) -> str:
-        """Return the name of the benchmark's prompt that the options ask for."""
-        prompts = self.task.entry.prompts
-        if self._language not in prompts:
-            known = [name + end for name in prompts for end in ("", "+scaffold")]
-            raise OptionError(
-                f"{self.task.name}: prompt={self.options.prompt!r}; choose {', '.join(known)}."
-            )
-        return prompts[self._language]
-
     @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
@@ -121,15 +112,19 @@ class MultipleChoice(base.Kind[Question]):
         choices = self._choices(record)
         text = as_text(record.find(self.columns("question")))
         if text is None:
-            raise record.problem(f"no question in a column {' or '.join(self.columns('question'))}")
+            raise record.problem(
+                f"no question in a column {' or '.join(self.columns('question'))}; {_has(record)}"
+            )
+        answer = self._answer(record, choices)
+        if self.task.entry.blank_options == "absent":
+            if not (choices[answer] or "").strip():
+                _warn_of_blank_answer(record.where)
+            choices = [
+                choice if (choice and choice.strip()) or place == answer else None
+                for place, choice in enumerate(choices)
+            ]
         explanation = as_text(record.find(self.columns("explanation")))
-        return Question(
-            record.number,
-            text,
-            choices,
-            self._answer(record, choices),
-            (explanation or "").strip(),
-        )
+        return Question(record.number, text, tuple(choices), answer, (explanation or "").strip())
 
     def system(self, subject: Subject, shots: int) -> str:
         """Render the text in front of everything."""
@@ -162,11 +157,27 @@ class MultipleChoice(base.Kind[Question]):
             parts=self._types(row.text),
         )
 
-    def examples(self, subject: Subject, rows: Sequence[Question]) -> list[Example]:
-        """Render rows as worked examples."""
-        if self.options.cot and not all(row.explanation for row in rows):
-            _warn_of_missing_reasoning(self.task.entry.name)
-        return super().examples(subject, rows)
+    @property
+    def shows(self) -> str:
+        """In a chain of thought, the reasoning."""
+        return "release" if self.options.cot else ""
+
+    def complete(self, row: Question) -> bool:
+        """Whether a row has the reasoning that an example of a chain of thought shows."""
+        return bool(row.explanation) or not self.options.cot
+
+    def printed(self) -> list[Question]:
+        """Return the paper's worked examples of a chain of thought."""
+        return [
+            Question(
+                number=0,
+                text=example["question"],
+                choices=tuple(example.get(letter) for letter in self._letters),
+                answer=self._letters.index(example["answer"]),
+                explanation=example["reasoning"],
+            )
+            for example in self.task.entry.examples
+        ]
 
     def example(self, subject: Subject, row: Question, number: int) -> Example:
         """Render a question with its answer, in a chain of thought with its reasoning."""
@@ -188,6 +199,11 @@ class MultipleChoice(base.Kind[Question]):
         if self.options.cot:
             return self.template.stop_cot
         return self.template.stop if self._scaffold else ("\n",)
+
+    @property
+    def stop_after_line_breaks(self) -> tuple[str, ...]:
+        """The same where a response may begin with line breaks: in chat, and without examples."""
+        return self.template.stop if self.stop == ("\n",) else self.stop
 
     @property
     def max_tokens(self) -> int:
@@ -227,13 +243,14 @@ class MultipleChoice(base.Kind[Question]):
 
     @property
     def _language(self) -> str:
-        return str(self.options.prompt).removesuffix("+scaffold")
+        return str(self.options.prompt).removesuffix(self.SCAFFOLD)
 
     @property
     def _scaffold(self) -> bool:
-        return str(self.options.prompt).endswith("+scaffold")
+        return str(self.options.prompt).endswith(self.SCAFFOLD)
 
-    def _choices(self, record: Record) -> tuple[str | None, ...]:
+    def _choices(self, record: Record) -> list[str | None]:
+        """Return the options by letter: None where there is no cell, blank where it is blank."""
         columns = self.task.entry.columns.get("options", self._lettered(record))
         if isinstance(columns, str) or len(columns) == 1:
             cells = self._listed(record, columns if isinstance(columns, str) else columns[0])
@@ -241,23 +258,22 @@ class MultipleChoice(base.Kind[Question]):
             lacking = [name for name in columns if name.lower() not in record.cells]
             absent = self.task.entry.blank_options == "absent" and len(lacking) < len(columns) - 1
             if lacking and not absent:
-                raise record.problem(
-                    f"no column {', '.join(lacking)}; its columns are {', '.join(record.cells)}"
-                )
+                raise record.problem(f"no column {', '.join(lacking)}; {_has(record)}")
             cells = [record.cells.get(name.lower()) for name in columns]
         if len(cells) > len(self._letters):
             raise record.problem(
                 f"{len(cells)} options, and the task has the letters {self._letters} alone: declare"
                 ' more of them, such as letters = "ABCDEFGHIJ"'
             )
-        choices = [as_text(cell) for cell in cells] + [None] * (len(self._letters) - len(cells))
-        if self.task.entry.blank_options == "absent":
-            choices = [choice if choice and choice.strip() else None for choice in choices]
-        return tuple(choices)
+        return [as_text(cell) for cell in cells] + [None] * (len(self._letters) - len(cells))
 
     def _lettered(self, record: Record) -> tuple[str, ...]:
         """Return the columns of the task's letters; the row may fill those of no others."""
         first, further = self._letters.lower(), self.COLUMNS["options"][len(self._letters) :]
+        if first[0] not in record.cells:
+            for listed in ("options", "choices"):
+                if listed in record.cells:
+                    return (listed,)
         return (*first, *(name for name in further if as_text(record.cells.get(name))))
 
     def _listed(self, record: Record, column: str) -> list[object]:
@@ -283,24 +299,28 @@ class MultipleChoice(base.Kind[Question]):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
 
     def _answer(self, record: Record, choices: Sequence[str | None]) -> int:
-        columns = self.columns("answer")
+        columns, way = self.columns("answer"), self.task.entry.answer
         cell = as_text(record.find(columns))
-        if cell is None:
-            raise record.problem(f"no answer in a column {' or '.join(columns)}")
+        if cell is None or not cell.strip():
+            raise record.problem(f"no answer in a column {' or '.join(columns)}; {_has(record)}")
+        cell = unicodedata.normalize("NFKC", cell).strip()
         there = [index for index, choice in enumerate(choices) if choice is not None]
         named: list[int] = []
-        if self.task.entry.answer in ("letter", "letter_or_number"):
+        if way in ("letter", "letter_or_number"):
             named = [index for index in there if self._letters[index] == _plain_letter(cell)]
-        elif self.task.entry.answer == "text":
-            named = [index for index in there if (choices[index] or "").strip() == cell.strip()]
-        if self.task.entry.answer in ("index", "number", "letter_or_number"):
-            first = 0 if self.task.entry.answer == "index" else 1
-            named += [index for index in there if str(index + first) == cell.strip()]
+        if way == "text" or (way == "letter" and not named and len(cell) > 1):
+            texts = [unicodedata.normalize("NFKC", each or "").strip() for each in choices]
+            named = [index for index in there if texts[index] == cell]
+        # What calls its answers letters and has numbers counts from 0: a 4 of 4 is no option then.
+        if way in ("index", "number", "letter_or_number") or (way == "letter" and not named):
+            first = 0 if way in ("index", "letter") else 1
+            named += [index for index in there if str(index + first) == cell]
         if len(named) != 1:
             letters = ", ".join(self._letters[index] for index in there)
+            shown = f": {cell!r}" if len(cell) < 3 else ""
             raise record.problem(
-                f"an answer that is none of its options {letters} (answers are given by "
-                f"{self.task.entry.answer}): {cell.strip()[:20]!r}"
+                f"an answer that is none of its options {letters} (answers are given by {way})"
+                f"{shown}"
             )
         return named[0]
 
@@ -356,19 +376,21 @@ class MultipleChoice(base.Kind[Question]):
 
 
 def _plain_letter(label: str) -> str:
-    """Return a label without what the releases got on it: Ď, full width, blanks, a full stop."""
+    """Return a label without what the releases got on it: Ď, blanks, marks, `A. ` and the text."""
+    if option := re.match(r"[(（]?([A-Ja-j])[.．。、:：)）]", label):
+        label = option[1]
     plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")
     return "".join(c for c in plain if not unicodedata.combining(c)).upper()
 
 
+def _has(record: Record) -> str:
+    """Name the columns of a row; in a file without a header they would be texts."""
+    return f"its columns are {', '.join(name[:20] for name in record.cells)}"
+
+
 @cache
-def _warn_of_missing_reasoning(task: str) -> None:
-    _log.warning(
-        "%s: the release has no reasoning (no column 'explanation') for some worked examples of "
-        "the chain of thought. They show the answer alone, which teaches a model to skip the "
-        "reasoning: prefer 0 shots.",
-        task,
-    )
+def _warn_of_blank_answer(where: str) -> None:
+    _log.warning("%s: the right option is blank. It is kept, as an empty option.", where)
 
 
 @cache

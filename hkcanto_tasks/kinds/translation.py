@@ -47,6 +47,7 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
+        prompt: `paper`, or where HKCanto-Eval's release has another, `release`.
         size: Score at most this many pairs, drawn from all of the test file; 0 for all of them. A
             smaller sample is part of every larger one, and where the two directions of a corpus
             are in the same order, theirs are of the same sentences.
@@ -54,6 +55,7 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
             as well, and `--model_args seed=…` must not change the data.)
     """
 
+    prompt: str = "paper"
     size: Annotated[int, msgspec.Meta(ge=0)] = 2000
     sample_seed: Annotated[int, msgspec.Meta(ge=0)] = 0
 
@@ -98,14 +100,11 @@ class Translation(writing.Writing[Passage]):
             record.text(self.columns("target"), "target"),
         )
 
-    def rows(self, records: Sequence[Record]) -> list[Passage]:
-        """Read the rows of a file: numbers must differ, and the sides be the right way round."""
-        rows = super().rows(records)
-        file = records[0].where.rpartition(",")[0] if records else ""
+    def check(self, rows: Sequence[Passage], file: str) -> None:
+        """Refuse numbers that are not all different, and sides that are the wrong way round."""
         if len({row.key for row in rows}) < len(rows):
             raise DataCorrupt(f"{file}: a number in '#' occurs more than once. Correct the file.")
         self._refuse_wrong_way_round(file, rows[:_COMPARED_ROWS])
-        return rows
 
     def samples(self, subject: Subject, rows: Sequence[Passage]) -> list[Sample]:
         """Render the scored sentences: a sample of them, if there are more than `size`."""

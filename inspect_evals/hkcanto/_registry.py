@@ -1,5 +1,7 @@
 """What Inspect finds through our entry point."""
 
+from hkcanto_tasks.errors import without_traceback
+
 from .judges import judged_summary, judged_translation
 from .metrics import figures, table
 from .models import rule_based
@@ -49,3 +51,5 @@ __all__ = [
     "tmmluplus",
     "translation",
 ]
+
+without_traceback()

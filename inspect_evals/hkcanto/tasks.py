@@ -26,6 +26,16 @@ class Common(TypedDict, total=False):
     subjects: str | list[str]
 
 
+class Prompted(Common, total=False):
+    """What can be chosen for HKCanto-Eval's translations.
+
+    Attributes:
+        prompt: `paper`, or `release` for the authors' own.
+    """
+
+    prompt: str
+
+
 class Choice(Common, total=False):
     """What can be chosen for multiple choice.
 
@@ -190,7 +200,7 @@ def tmmluplus(**options: Unpack[ChoiceInScripts]) -> Task:
 def translation(
     direction: Literal["yue_en", "en_yue", "yue_zh", "zh_yue"] = "zh_yue",
     judge: bool = False,
-    **options: Unpack[Common],
+    **options: Unpack[Prompted],
 ) -> Task:
     """HKCanto-Eval: translation of sentences full of nuance (Section 3.5, Appendix F).
 
@@ -200,7 +210,7 @@ def translation(
     Args:
         direction: From and into: `yue` Cantonese, `zh` Written Chinese, `en` English.
         judge: Have the model in the role `grader` mark errors, for the paper's score.
-        options: See `Common`.
+        options: See `Prompted`.
     """
     name = f"hkcanto_translation_{direction}"
     name = f"{name}_0shot" if options.get("shots") == 0 else name

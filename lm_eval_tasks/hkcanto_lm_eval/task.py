@@ -19,7 +19,7 @@ from hkcanto_metrics.rates import pool_rates
 from hkcanto_tasks.averages import average, share
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.corpus_figures import corpus_scores, language_of, metric_signatures, pair_of
-from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.errors import OptionError, without_traceback
 from hkcanto_tasks.records import Metric
 from hkcanto_tasks.task import LoadedTask, condition, load_task
 
@@ -104,6 +104,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 "category": sample.category,
                 "parts": list(sample.parts),
                 "question": sample.question,
+                **({"zero_shot": sample.zero_shot} if sample.zero_shot else {}),
                 "choices": list(sample.choices),
                 "letters": [
                     letter
@@ -129,7 +130,9 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         """
         system, examples = self._fewshot(doc["subject"], num_fewshot)
         self.sampler.replace_df(examples)
-        context = super().fewshot_context({**doc, "system": system}, num_fewshot, *args, **kwargs)
+        question = doc["question"] if num_fewshot else doc.get("zero_shot") or doc["question"]
+        asked = {**doc, "system": system, "question": question}
+        context = super().fewshot_context(asked, num_fewshot, *args, **kwargs)
         if self.OUTPUT_TYPE == "multiple_choice" and _OPENED_REASONING.search(context):
             raise OptionError(
                 f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
@@ -139,6 +142,16 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 "switch thinking off in the template (--model_args enable_thinking=False)."
             )
         return context
+
+    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
+        """Make the request; one whose answer may begin with line breaks does not stop at them."""
+        made = super().construct_requests(doc, ctx, **kwargs)
+        if self.OUTPUT_TYPE == "generate_until":
+            kind, (_, settings) = self.loaded.condition.kind, made.arguments[:2]
+            shows_the_form = self.config.num_fewshot and not kwargs.get("apply_chat_template")
+            if settings.get("until") == list(kind.stop) and not shows_the_form:
+                settings["until"] = list(kind.stop_after_line_breaks)
+        return made
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks."""
@@ -303,3 +316,4 @@ class _WithoutParts(logging.Filter):
 
 
 logging.getLogger("lm_eval.api.group").addFilter(_WithoutParts())
+without_traceback()

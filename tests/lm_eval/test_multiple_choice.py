@@ -14,6 +14,7 @@ import pytest
 from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.task import until_stop
 
 from ..answering import AnsweringLM
 from ..tasks import by_hand
@@ -250,8 +251,46 @@ def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> No
     results = evaluate("hkmmlu", "hkmmlu_cot", model=AnsweringLM(), limit=1)
     direct = results["configs"]["hkmmlu"]["generation_kwargs"]
     chain = results["configs"]["hkmmlu_cot"]["generation_kwargs"]
-    assert (direct["until"], direct["max_gen_toks"]) == (["\n"], 16)
+    assert (direct["until"], direct["max_gen_toks"]) == (["\n"], 12)
     assert chain["max_gen_toks"] >= 1024
+
+
+@pytest.mark.parametrize(
+    ("options", "stops_at_once"),
+    [
+        ({}, False),
+        ({"num_fewshot": 1}, True),
+        ({"num_fewshot": 1, "apply_chat_template": True}, False),
+    ],
+)
+def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing(
+    options: dict[str, Any], stops_at_once: bool
+) -> None:
+    model = LineBreaksFirst()
+    results = evaluate("hkmmlu", model=model, limit=4, **options)
+    # Only where worked examples show the form in plain text, a line break ends the answer.
+    assert model.stops == {("\n",) if stops_at_once else ("\n\n問題: ",)}
+    unparsed = results["results"]["hkmmlu"]["unparsed_rate,none"]
+    assert unparsed == (1.0 if stops_at_once else 0.0)
+
+
+class LineBreaksFirst(AnsweringLM):
+    """Writes line breaks before a letter, and honours stop texts as servers do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stops: set[tuple[str, ...]] = set()
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        del disable_tqdm
+        self.stops |= {tuple(request.args[1]["until"]) for request in requests}
+        return [until_stop("\n\nB\n\n因為", request.args[1]["until"]) for request in requests]
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
+        return "".join(message["content"] for message in chat_history)
+
+    def chat_template(self, *_: Any) -> str:
+        return "plain"
 
 
 def test_the_task_files_are_those_of_the_catalogue() -> None:

@@ -110,7 +110,7 @@ def test_show_tells_all_of_a_task() -> None:
         *(
             "of the sample data, 0 worked examples",
             "│ 請回答以下問題:",
-            'before "\\n", or after 16',
+            'before "\\n", or after 12',
         ),
         *("acc_hk_specific", "↓ 0 to 1", "Share of questions answered right.", "hkmmlu_cot_1shot"),
         *("shuffle_choices", "default paper", "+scaffold", "hk_transportation"),
@@ -222,14 +222,62 @@ def test_path_is_what_include_path_wants() -> None:
 
 def test_doctor_finds_harnesses_registration_and_data() -> None:
     output = hkcanto("doctor")
-    for text in ("lm-eval", "inspect-ai", "autoload is on", "entry point", "sample"):
+    for text in ("lm-eval 0.4", "inspect-ai 0.3", "autoload is on", "entry point", "sample"):
         assert text in output
+    assert len(output.splitlines()) <= 20
 
 
 def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
-    monkeypatch.setenv("HKCANTO_DATA_DIR", "/does/not/exist")
-    assert "/does/not/exist is not a folder" in " ".join(hkcanto("doctor", status=1).split())
+    for path, says in {
+        "/does/not/exist": "/does/not/exist is not a folder",
+        "/x" * 3000: "cannot be read: File name too long",
+        "/" + "x" * 300: "cannot be read: File name too long",
+    }.items():
+        monkeypatch.setenv("HKCANTO_DATA_DIR", path)
+        output = hkcanto("doctor", status=1)
+        assert says in output
+        assert "Traceback" not in output
+
+
+def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hkcanto_tasks.doctor._version", lambda _: None)
+    assert "pip install 'hkcanto[inspect]'" in hkcanto("doctor")
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["data", "verify"]])
+def test_what_is_missing_is_said_in_twenty_lines(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HKCANTO_DATA")
+    for name in ("hkeval2025", "tmmluplus", "hkmmlu/test"):
+        (tmp_path / name).mkdir(parents=True)
+    rows = "Question,A,B,C,D,Answer\n題,甲,乙,丙,丁,A\n"
+    (tmp_path / "hkmmlu/test/hk_law.csv").write_text(rows, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    output = hkcanto(*command, status=1)
+    assert len(output.splitlines()) <= 20
+    assert "next: unset HKCANTO_DATA_DIR; hkcanto data fetch hkcanto" in output
+    if command == ["doctor"]:
+        assert "0 of 390 files" in output
+        assert "HKMMLU: 1 of 68 subjects" in output
+        assert "basic_medical_science" in output
+        assert "… and 62 more" in output
+        whole = hkcanto("doctor", "hkmmlu", status=1)
+        assert "social_commonsense" in whole
+        assert "hk_law 1 (paper: 407)" in whole
+    else:
+        assert "390 missing" in output
+
+
+def test_doctor_names_what_is_not_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
+    output = hkcanto("doctor", status=1)
+    assert "HKMMLU: not downloaded yet" in output
+    assert "next: hkcanto data fetch hkmmlu" in output
 
 
 def test_a_folder_without_a_benchmark_is_named_by_every_command(

@@ -5,17 +5,21 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from hkcanto_tasks import load_task
+from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.data.folders import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import HubDataset
 from hkcanto_tasks.errors import DataNotFound, NetworkUnavailable
 
 from .declaring import declare
+from .test_first_contact import COLUMNS, LAW, LAYOUTS, MUSIC, as_csv
 from .web_server import Answer, WebServer
 
 FIRST, SECOND = "1" * 40, "2" * 40
@@ -35,26 +39,35 @@ def at(release: HubDataset = DATASET) -> DataFolder:
         return locate(declare(Path(home), release, folder="questions"))
 
 
-def publish(server: WebServer, commit: str, files: dict[str, str]) -> None:
-    """Make a commit the head of the data set's default branch."""
-    api, pages = "/api/datasets/someone/questions", "/datasets/someone/questions"
+def publish(
+    server: WebServer,
+    commit: str,
+    files: Mapping[str, str | bytes],
+    repo: str = "someone/questions",
+    *tags: str,
+) -> None:
+    """Make a commit the head of the data set's default branch, and what tags of it stand for."""
+    api, pages = f"/api/datasets/{repo}", f"/datasets/{repo}"
+    contents = {
+        path: text.encode() if isinstance(text, str) else text for path, text in files.items()
+    }
     listed = [
-        {"type": "file", "path": path, "size": len(text.encode()), "oid": f"{number:040x}"}
-        for number, (path, text) in enumerate(files.items())
+        {"type": "file", "path": path, "size": len(content), "oid": f"{number:040x}"}
+        for number, (path, content) in enumerate(contents.items())
     ]
     siblings = [{"rfilename": path} for path in files]
-    info = {"id": "someone/questions", "sha": commit, "siblings": siblings}
-    for address, content in {
+    info = {"id": repo, "sha": commit, "siblings": siblings}
+    for address, answer in {
         api: info,
-        f"{api}/revision/{commit}": info,
+        **{f"{api}/revision/{name}": info for name in (commit, *tags)},
         f"{api}/tree/{commit}": listed,
     }.items():
         server.answers[address] = Answer(
-            json.dumps(content).encode(), headers={"Content-Type": "application/json"}
+            json.dumps(answer).encode(), headers={"Content-Type": "application/json"}
         )
-    for number, (path, text) in enumerate(files.items()):
+    for number, (path, content) in enumerate(contents.items()):
         server.answers[f"{pages}/resolve/{commit}/{path.replace(' ', '%20')}"] = Answer(
-            text.encode(), headers={"ETag": f'"{number:040x}"', "X-Repo-Commit": commit}
+            content, headers={"ETag": f'"{number:040x}"', "X-Repo-Commit": commit}
         )
 
 
@@ -203,3 +216,59 @@ def test_processes_that_start_together_download_each_file_once(
     assert len(gets) == len(DATA)
     assert set(gets.values()) == {1}
     assert at().verify() == []
+
+
+# ------------------------------------------------------------------- HKMMLU and TMMLU+ themselves
+
+
+@pytest.mark.parametrize(
+    "layout", ["split/stem.csv", "Parquet", "a card", "a card that calls a single split train"]
+)
+def test_hkmmlu_is_downloaded_and_read_whatever_it_looks_like(
+    server: WebServer, layout: str
+) -> None:
+    publish(server, FIRST, LAYOUTS[layout], "chuxuecao/HKMMLU")
+    loaded = load_task("hkmmlu")
+    assert sorted(sample.subject for sample in loaded.samples) == ["hk_law"] * 2 + ["hk_music"] * 2
+    (music,) = [sample for sample in loaded.samples if "007" in sample.choices]
+    assert music.choices == MUSIC[1:5]
+    assert f"|data:{FIRST[:7]}|" in loaded.signature(0)
+
+
+def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
+    publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.1")
+    for revision, commit in (("", FIRST), ("v1.1", SECOND), (SECOND[:7], SECOND), ("", FIRST)):
+        publish(server, commit, FILES, "ikala/other", revision)  # a commit by its first digits
+        server.answers[f"/api/datasets/ikala/tmmluplus/revision/{SECOND[:7]}"] = server.answers[
+            "/api/datasets/ikala/tmmluplus/revision/v1.1"
+        ]
+        monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS", revision)
+        assert f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").signature(0)
+
+
+def test_a_tag_that_moved_is_said_and_the_data_stays(server: WebServer) -> None:
+    publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
+    folder = locate(find_benchmark("tmmluplus"))
+    folder.fetch()
+    assert folder.moved() == ""
+    publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.0")
+    moved = folder.moved()
+    assert f"v1.0 of ikala/tmmluplus is at {SECOND[:7]} now" in moved
+    assert f"used, is {FIRST[:7]}" in moved
+    assert f"HKCANTO_REVISION_TMMLUPLUS={SECOND[:7]}" in moved
+    assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").signature(0)
+
+
+def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebServer) -> None:
+    files = {"data/physics_test.csv": as_csv([LAW]), "data/physics_dev.csv": as_csv([LAW] * 5)}
+    publish(server, FIRST, files, "ikala/tmmluplus", "v1.0")
+    explained = as_csv([(*LAW, "因為甲。")] * 5, (*COLUMNS, "explanation"))
+    publish(server, SECOND, {"data/physics_dev.csv": explained}, "ikala/tmmluplus_cot")
+    loaded = load_task("tmmluplus_gen_cot")
+    loaded.prompt(loaded.samples[0], 0)
+    assert not any("tmmluplus_cot" in request for request in server.requests)
+    assert "因為甲。" in loaded.prompt(loaded.samples[0], 5).text()
+    assert f"|reasoning:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.signature(5)

@@ -1,0 +1,166 @@
+"""What `hkcanto doctor` and `hkcanto data verify` find, a line for each thing."""
+
+import importlib.metadata
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from . import __version__
+from .catalogue import Benchmark
+from .data.locating import locate
+from .data.release_files import Differences, ReleaseRows
+from .errors import HKCantoError
+from .task import condition
+
+_PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
+_FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        good: Whether it is as it should be; None where that is a matter of taste.
+        text: What it is like.
+        details: More, for who asks.
+        command: What to do about it.
+    """
+
+    good: bool | None
+    text: str
+    details: Sequence[str] = ()
+    command: str = ""
+
+
+def versions() -> str:
+    """Name the versions of what is installed, and what is not.
+
+    Example:
+        >>> versions().split(" · ")[0].startswith("hkcanto ")
+        True
+    """
+    found = {package: _version(package) for package in _PACKAGES}
+    there = [f"{package} {version}" for package, version in found.items() if version]
+    absent = [package for package, version in found.items() if not version]
+    lacking = [f"without {', '.join(absent)}"] if absent else []
+    parts = [f"hkcanto {__version__}", f"Python {platform.python_version()}", *there, *lacking]
+    return " · ".join(parts)
+
+
+def harnesses() -> Iterator[Finding]:
+    """Look whether each harness finds our tasks by name."""
+    if _version("lm-eval") is None:
+        yield Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
+    elif os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}:
+        yield Finding(
+            None,
+            "lm-eval: autoload is off (HKCANTO_AUTOLOAD)",
+            command='lm_eval --include_path "$(hkcanto path)"',
+        )
+    elif any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
+        yield Finding(True, "lm-eval finds our tasks by name (autoload is on)")
+    else:
+        yield Finding(
+            False,
+            "lm-eval does not find our tasks by name: hkcanto.pth was not read in this environment",
+            command='pip install hkcanto again, or lm_eval --include_path "$(hkcanto path)"',
+        )
+    if _version("inspect-ai") is None:
+        yield Finding(None, "Inspect is not installed: pip install 'hkcanto[inspect]'")
+    elif "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names:
+        yield Finding(True, "Inspect finds our tasks by name (entry point)")
+    else:
+        yield Finding(
+            False, "Inspect: our entry point is missing", command="pip install hkcanto again"
+        )
+
+
+def data(benchmark: Benchmark) -> Finding:
+    """Look at what is there of a benchmark's data; downloads nothing.
+
+    Args:
+        benchmark: The benchmark.
+    """
+    fetch = f"hkcanto data fetch {benchmark.name}"
+    try:
+        folder = locate(benchmark)
+        files = folder.files()
+        where = f"{len(files)} files in {folder.root} ({folder.kind})"
+        if folder.kind == "cache":
+            lacking = [problem.file for problem in folder.verify() if problem.kind != "extra"]
+            if lacking:
+                text = "not downloaded yet" if not files else f"{len(lacking)} files lack"
+                return Finding(False, f"{benchmark.title}: {text}, in {folder.root}", (), fetch)
+        elif folder.recorded and folder.kind == "local":
+            known = len(folder.recorded.keys() & {*files})
+            where = f"{known} of {len(folder.recorded)} files in {folder.root} ({folder.kind})"
+            if known < len(folder.recorded):
+                unset = f"unset HKCANTO_DATA_DIR; {fetch}"
+                return Finding(False, f"{benchmark.title}: {where}", (), unset)
+        found = {
+            task.name: ReleaseRows(folder, condition(task.name).kind).differences
+            for task in benchmark.tasks
+        }
+    except HKCantoError as error:
+        first, *others = str(error).split("\n")
+        return Finding(False, f"{benchmark.title}: {first}", others)
+    details = [f"{name}: {line}" for name, each in found.items() for line in each.lines()]
+    missing = sum(len(each.missing) for each in found.values())
+    asked = sum(each.asked for each in found.values())
+    if missing:
+        where = f"{asked - missing} of {asked} subjects, {where}"
+    command = f"unset HKCANTO_DATA_DIR; {fetch}" if missing and folder.kind == "local" else ""
+    good = not any(map(_amiss, found.values()))
+    return Finding(good, f"{benchmark.title}: {where}", details, command)
+
+
+def files(benchmark: Benchmark) -> Finding:
+    """Compare every file of a benchmark's data with the record; downloads nothing.
+
+    Args:
+        benchmark: The benchmark.
+    """
+    folder = locate(benchmark)
+    problems = folder.verify()
+    if not problems:
+        how = "as recorded" if folder.recorded else "data, as far as that can be told"
+        count = len(folder.files())
+        return Finding(True, f"{benchmark.title}: {count} files are {how}, in {folder.root}")
+    kinds = Counter(problem.kind for problem in problems)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
+    fetch = f"hkcanto data fetch {benchmark.name}"
+    return Finding(
+        False,
+        f"{benchmark.title}: {counted}, in {folder.root}",
+        sorted(details, key=lambda line: line.startswith("missing")),
+        fetch if folder.kind == "cache" else f"unset HKCANTO_DATA_DIR; {fetch}",
+    )
+
+
+def shortened(text: str, few: int = _FEW) -> str:
+    """Cut a list in a sentence after its first items.
+
+    Example:
+        >>> shortened("missing subjects: a, b, c, d, e", few=2)
+        'missing subjects: a, b … and 3 more'
+    """
+    head, *more = text.split(", ")
+    kept = more[: few - 1]
+    rest = len(more) - len(kept)
+    return ", ".join([head, *kept]) + (f" … and {rest} more" if rest else "")
+
+
+def _amiss(differences: Differences) -> bool:
+    return bool(differences.matter or differences.bad or differences.extra)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,97 @@
+"""What hkcanto refuses is said in a few lines by the harnesses' commands, and raised to callers."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = {
+    "lm_eval": [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks"],
+    "inspect": [sys.executable, "-m", "inspect_ai", "eval", "--model", "mockllm/model"],
+}
+TASKS = {"lm_eval": "hkmmlu", "inspect": "hkcanto/hkmmlu"}
+
+
+def said(harness: str, *more: str, cwd: Path, **env: str) -> str:
+    """What the command says when it fails, without the harness's own log lines."""
+    done = subprocess.run(
+        [*COMMANDS[harness], TASKS[harness], *more],
+        cwd=cwd,
+        env={**os.environ, "HKCANTO_DATA": "", "COLUMNS": "200", **env},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
+    output = said(harness, cwd=tmp_path, HKCANTO_CACHE=str(tmp_path), HKCANTO_OFFLINE="1")
+    message = [
+        "NetworkUnavailable: cannot download hkmmlu from https://huggingface.co:",
+        "HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/hkmmlu without any network",
+        "HKCANTO_DATA=sample: try things with the small data set in the package",
+    ]
+    assert all(line in output for line in message), output
+    assert "Traceback" not in output
+    assert len(output.splitlines()) <= 16  # six of the message, ten around it
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_a_broken_file(harness: str, tmp_path: Path) -> None:
+    folder = tmp_path / "data/hkmmlu/test"
+    folder.mkdir(parents=True)
+    (folder / "hk_law.csv").write_text("version https://git-lfs.github.com/spec/v1\n", "utf-8")
+    output = said(harness, cwd=tmp_path, HKCANTO_DATA_DIR=str(tmp_path / "data"))
+    assert "DataCorrupt:" in output
+    assert "git lfs pull" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("harness", "option"),
+    [("lm_eval", ["--metadata", '{"shotz": 3}']), ("inspect", ["-T", "shotz=3"])],
+)
+def test_an_unknown_option(harness: str, option: list[str], tmp_path: Path) -> None:
+    output = said(harness, *option, cwd=tmp_path, HKCANTO_DATA="sample")
+    assert "OptionError: hkmmlu has no option 'shotz'. Did you mean shots?" in output
+    assert "Traceback" not in output
+
+
+def test_too_many_shots_in_lm_eval(tmp_path: Path) -> None:
+    output = said("lm_eval", "--num_fewshot", "9", cwd=tmp_path, HKCANTO_DATA="sample")
+    assert "OptionError:" in output
+    assert "Ask for 0 to" in output
+    assert "Traceback" not in output
+
+
+def test_a_program_gets_the_exception(tmp_path: Path) -> None:
+    program = (
+        "from lm_eval import simple_evaluate\n"
+        "from hkcanto_tasks.errors import HKCantoError\n"
+        "try:\n    simple_evaluate(model='dummy', tasks=['hkmmlu'])\n"
+        "except HKCantoError as error:\n    print('caught', type(error).__name__)\n"
+        "simple_evaluate(model='dummy', tasks=['hkmmlu'])\n"
+    )
+    (tmp_path / "mine.py").write_text(program, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "mine.py"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "HKCANTO_DATA": "",
+            "HKCANTO_CACHE": str(tmp_path),
+            "HKCANTO_OFFLINE": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "caught NetworkUnavailable" in done.stdout
+    assert "Traceback" in done.stderr
