@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
 from .averages import categories_of, figures, in_table, parts_of
@@ -80,12 +80,16 @@ class Condition:
         return categories_of(self.task)
 
     def judge(
-        self, response: str, target: str, choices: Sequence[str | None] = (), source: str = ""
+        self,
+        response: str | None,
+        target: str,
+        choices: Sequence[str | None] = (),
+        source: str = "",
     ) -> Judgement:
         """Judge a response to one of the samples: the same in every harness.
 
         Args:
-            response: What the model wrote, with or without its reasoning block.
+            response: What the model wrote, with or without its reasoning; None if it wrote nothing.
             target: The item's `Sample.target`, as are choices and source.
             choices: See there.
             source: See there.
@@ -94,8 +98,12 @@ class Condition:
             >>> condition("hkcanto_g2p").judge("<think>nei5?</think>hou2", "hou2").values["ser"]
             0.0
         """
-        answer = until_stop(strip_reasoning(response).lstrip(), self.stop)
-        return self.kind.score(answer, Sample("", "", target, tuple(choices), source))
+        reasoned = split_reasoning(response or "")
+        answer = until_stop(reasoned.answer.lstrip(), self.stop)
+        judgement = self.kind.score(answer, Sample("", "", target, tuple(choices), source))
+        if reasoned.finished:
+            return judgement
+        return replace(judgement, details={**judgement.details, "reasoning": "cut off"})
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:
@@ -298,7 +306,7 @@ class LoadedTask:
                 self.task.name.replace("_", "-"),
                 f"shots:{shots}",
                 *(f"{name}:{'yes' if value is True else value}" for name, value in chosen),
-                *(f"reasoning:{origin}" for origin in origins if origin),
+                *(f"rationale:{origin}" for origin in origins if origin),
                 f"data:{self.revision}",
                 f"metric:{'loglikelihood' if variant.scoring == 'loglikelihood' else entry.metric}",
                 f"v:{entry.version}",

@@ -6,7 +6,6 @@ are those of the Inspect task of the same name.
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from lm_eval.api.task import ConfigurableTask
 
 import hkcanto_lm_eval
 from hkcanto_metrics.rates import pool_rates
+from hkcanto_metrics.reasoning import opens_reasoning
 from hkcanto_tasks.averages import average, share
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.corpus_figures import corpus_scores, language_of, metric_signatures, pair_of
@@ -25,8 +25,6 @@ from hkcanto_tasks.task import LoadedTask, condition, load_task
 
 from .config import configuration, shown
 from .options import run_options
-
-_OPENED_REASONING = re.compile(r"<(?:think|thinking|thought|reasoning)>\s*$")
 
 
 class Placed(float):
@@ -133,7 +131,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         question = doc["question"] if num_fewshot else doc.get("zero_shot") or doc["question"]
         asked = {**doc, "system": system, "question": question}
         context = super().fewshot_context(asked, num_fewshot, *args, **kwargs)
-        if self.OUTPUT_TYPE == "multiple_choice" and _OPENED_REASONING.search(context):
+        if self.OUTPUT_TYPE == "multiple_choice" and opens_reasoning(context):
             raise OptionError(
                 f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "

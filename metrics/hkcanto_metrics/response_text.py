@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import fold_script
 
 # What matters stands near the beginning or near the end. Looking no further keeps the time bounded
@@ -77,12 +77,6 @@ _SPACES = tuple(
     )
 )
 
-# Other ways to mark the reasoning, each as long as what takes its place.
-_TAGS = {"[THINK]": "<think>", "[/THINK]": "</think>", "◁think▷": "<think>", "◁/think▷": "</think>"}
-_TAGS |= {"<seed:think>": "<think>     ", "</seed:think>": "</think>     "}
-# Where the answer begins in Harmony's channels, their tokens kept or skipped, and in Gemma's.
-_FINAL = ("<|channel|>final<|message|>", "assistantfinal", "<channel|>")
-_ANALYSIS = re.compile(rf"\s*(?:<\|channel\|?>(?:analysis|thought)|analysis(?=[A-Z{_CJK}]))")
 _TURN = re.compile(
     r"<[|｜](?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|end▁of▁sentence|return|end|eos)"
     r"[|｜]>|</s>|<eos>|<end_of_turn>"
@@ -112,19 +106,11 @@ def own_answer(text: str) -> Response | None:
     >>> own_answer("<think>C?</think>B<|im_end|>\\n<|im_start|>user\\nNext?").text
     'B'
     """
-    answer = Response(text, range(len(text)))
-    tagged = text
-    for tag, known in _TAGS.items():
-        tagged = tagged.replace(tag, known)
-    kept = strip_reasoning(tagged)
-    if kept != tagged:
-        same = (at for at, (a, b) in enumerate(zip(kept, tagged, strict=False)) if a != b)
-        before, removed = next(same, len(kept)), len(text) - len(kept)
-        answer = Response(kept, [at + removed * (at >= before) for at in range(len(kept))])
-    final = max((kept.rfind(mark) + len(mark) for mark in _FINAL if mark in kept), default=0)
-    if (text.strip() and not kept.strip()) or (not final and _ANALYSIS.match(kept)):
+    reasoned = split_reasoning(text)
+    if not reasoned.answer.strip() and text.strip():
         return None
-    answer = answer[final:]
+    places = [place for start, end in reasoned.spans for place in range(start, end)]
+    answer = Response(reasoned.answer, places)
     size = len(answer.text)
     if size > _HEAD + _TAIL:
         head, tail = answer[:_HEAD], answer[size - _TAIL :]

@@ -464,7 +464,7 @@ def test_ways_of_writing_the_same_become_one(response: str, normalized: str) -> 
         ("<｜Assistant｜>B<｜end▁of▁sentence｜>", "B"),
         ("[THINK]A[/THINK]B", "B"),
         ("◁think▷A◁/think▷B", "B"),
-        ("<seed:think>A</seed:think>B", "     B"),
+        ("<seed:think>A</seed:think>B", "B"),
         ("analysisIt may be A", None),
         ("[THINK]A", None),
         ("<|im_end|>", ""),

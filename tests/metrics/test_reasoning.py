@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pytest
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import opens_reasoning, split_reasoning, strip_reasoning
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,104 @@ def test_only_the_answer_is_left(response: str, answer: str) -> None:
     assert strip_reasoning(response) == answer
 
 
+THOUGHT = "我哋諗下先。首先睇下選項A，再睇下B。\nThe answer is C? 唔係。\n"
+# Wrapping → what opens it, and what stands between it and the answer. Without an opening the
+# template has it in the prompt.
+WRAPPINGS = {
+    "think": ("<think>\n", "</think>\n\n"),
+    "thinking": ("<thinking>", "</thinking>"),
+    "reasoning": ("<reasoning>", "</reasoning>"),
+    "seed": ("<seed:think>", "</seed:think>"),
+    "Magistral": ("[THINK]", "[/THINK]"),
+    "Kimi": ("◁think▷", "◁/think▷"),
+    "OpenThinker": ("<|begin_of_thought|>\n", "\n<|end_of_thought|>\n\n"),
+    "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "Harmony": (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+    ),
+    "Harmony with a format": (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    ),
+    "Harmony, tokens skipped": ("analysis", "assistantfinal"),
+}
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_every_wrapping_is_told_from_the_answer(wrapping: str) -> None:
+    opening, closing = WRAPPINGS[wrapping]
+    for began in (opening, ""):
+        found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
+        assert (found.answer.strip(), found.finished) == ("答案係B。", True)
+        assert THOUGHT.strip() in found.reasoning
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_reasoning_that_is_cut_off_leaves_no_answer(wrapping: str) -> None:
+    opening, _ = WRAPPINGS[wrapping]
+    for length in (1, 7, len(THOUGHT)):
+        found = split_reasoning(opening + THOUGHT[:length])
+        assert (found.answer, found.finished) == ("", False)
+
+
+def test_two_steps_of_harmony_end_in_the_last() -> None:
+    text = (
+        "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b"
+        "<|end|><|start|>assistant<|channel|>final<|message|>佢係我朋友。<|return|>"
+    )
+    assert strip_reasoning(text) == "佢係我朋友。"
+    assert strip_reasoning("analysisWe thinkassistantcommentarybassistantfinalnei5") == "nei5"
+
+
+def test_a_name_whose_tokens_were_skipped_is_not_guessed() -> None:
+    found = split_reasoning("thought\n首先睇下A。答案係B。")
+    assert (found.answer, found.finished) == ("", False)
+
+
 @pytest.mark.parametrize(
-    "repeated", ["<think>", "</think>", "<think></think>", "<think>x</thought>", "<think ", "</"]
+    "answer",
+    ["analysis of the text: B", "Analysis shows B", "The final answer is B", "thought: B", "[B]"],
+)
+def test_an_answer_that_only_speaks_of_it_stays(answer: str) -> None:
+    found = split_reasoning(answer)
+    assert (found.answer, found.reasoning, found.finished) == (answer, "", True)
+
+
+def test_the_spans_are_those_of_the_answer() -> None:
+    text = "nei5 [THINK]y[/THINK]hou2 <think>z</think>maa3"
+    found = split_reasoning(text)
+    assert "".join(text[start:end] for start, end in found.spans) == found.answer
+    assert found.answer == "nei5 hou2 maa3"
+    assert found.reasoning == "[THINK]y[/THINK]<think>z</think>"
+
+
+@pytest.mark.parametrize("wrapping", [name for name in WRAPPINGS if "skipped" not in name])
+def test_a_prompt_that_opens_it_is_known(wrapping: str) -> None:
+    opening, closing = WRAPPINGS[wrapping]
+    assert opens_reasoning(f"問題\n<assistant>{opening}")
+    assert opens_reasoning(f"問題\n<assistant>{opening.strip()} \n\n")
+    assert not opens_reasoning(f"問題\n<assistant>{opening}{closing}")
+    assert not opens_reasoning(f"{opening}問題\n答案：")
+
+
+def test_a_prompt_of_harmony_that_ends_in_the_role_opens_it() -> None:
+    assert opens_reasoning("<|start|>user<|message|>問題<|end|><|start|>assistant")
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        "<|channel|>",
+        "assistantfinal",
+        "[THINK]",
+        "<think>",
+        "</think>",
+        "<think></think>",
+        "<think>x</thought>",
+        "<think ",
+        "</",
+    ],
 )
 def test_a_megabyte_of_tags_takes_linear_time(repeated: str) -> None:
     text = repeated * (1_000_000 // len(repeated))

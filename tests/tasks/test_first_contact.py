@@ -444,8 +444,8 @@ def test_a_chain_of_thought_takes_the_papers_example_if_the_release_has_no_reaso
     text = loaded.prompt(loaded.samples[0], 1).text()
     assert "問題: 《英皇制誥》作爲香港殖民地時期的憲制性文件" in text
     assert "正確答案是選項A。\n答案: A" in text
-    assert "|reasoning:paper|" in loaded.signature(1)
-    assert "reasoning:" not in loaded.signature(0)
+    assert "|rationale:paper|" in loaded.signature(1)
+    assert "rationale:" not in loaded.signature(0)
 
 
 def test_a_chain_of_thought_takes_the_releases_reasoning_if_there_is_any(folder: Folder) -> None:
@@ -455,7 +455,7 @@ def test_a_chain_of_thought_takes_the_releases_reasoning_if_there_is_any(folder:
     })  # fmt: skip
     loaded = load_task("hkmmlu_cot_1shot")
     assert "推理: 因為己。\n答案: D" in loaded.prompt(loaded.samples[0], 1).text()
-    assert "|reasoning:release|" in loaded.signature(1)
+    assert "|rationale:release|" in loaded.signature(1)
 
 
 @pytest.mark.parametrize("column", ["explanation", "Reasoning", "rationale", "解析"])
@@ -471,7 +471,7 @@ def test_tmmluplus_takes_the_reasoning_from_its_second_data_set(
     loaded = load_task("tmmluplus_gen_cot")
     text = loaded.prompt(loaded.samples[0], 5).text()
     assert text.count("讓我們一步一步思考，因為") == 5
-    assert "|reasoning:tmmluplus_cot@local-" in loaded.signature(5)
+    assert "|rationale:tmmluplus_cot@local-" in loaded.signature(5)
 
 
 def test_tmmluplus_without_reasoning_anywhere_is_refused(folder: Folder) -> None:

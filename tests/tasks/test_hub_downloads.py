@@ -271,4 +271,4 @@ def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebS
     loaded.prompt(loaded.samples[0], 0)
     assert not any("tmmluplus_cot" in request for request in server.requests)
     assert "因為甲。" in loaded.prompt(loaded.samples[0], 5).text()
-    assert f"|reasoning:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.signature(5)
+    assert f"|rationale:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.signature(5)

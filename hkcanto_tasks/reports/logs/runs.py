@@ -147,6 +147,9 @@ def evaluation(parts: Parts, label: str, length_unit: str) -> Evaluation:
             for run in whole
             for name, value in run.reported.items()
         },
-        notes=tuple(dict.fromkeys(note for run in runs for note in run.notes)),
+        notes=(
+            *dict.fromkeys(note for run in runs for note in run.notes),
+            *signatures.remarks(signature.data),
+        ),
         length_unit=length_unit,
     )

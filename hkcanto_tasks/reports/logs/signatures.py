@@ -1,5 +1,6 @@
 """The signature of a figure, read back: `hkmmlu|shots:0|…|data:…|metric:…|v:…|pkg:…`."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -143,3 +144,14 @@ def sort_of_data(revision: str) -> str:
     if revision == "sample":
         return revision
     return "local" if "local-" in revision else "release"
+
+
+def remarks(revision: str) -> tuple[str, ...]:
+    """Say what a reader should know of the data.
+
+    Example:
+        >>> remarks("b047f9f-3rows")
+        ('3 unreadable rows of its data set aside',)
+    """
+    rows = sum(int(number) for number in re.findall(r"-(\d+)rows", revision))
+    return (f"{rows} unreadable rows of its data set aside",) if rows else ()

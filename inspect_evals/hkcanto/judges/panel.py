@@ -151,11 +151,13 @@ async def _ask(
     messages: list[ChatMessage] = [ChatMessageUser(content=form.prompt(code))]
     failure = ""
     for _ in range(_ATTEMPTS):
-        output = await grader.generate(messages, config=config)
         try:
-            return Judgement(
-                str(grader), seed, form.check(_read(output.completion, code, form.reply))
-            )
+            output = await grader.generate(messages, config=config)
+        except Exception as error:  # a limit, a timeout, a reset: this judgement's, not the run's
+            return Judgement(str(grader), seed, None, f"{type(error).__name__}: {error}"[:300])
+        reply = strip_reasoning(output.completion)
+        try:
+            return Judgement(str(grader), seed, form.check(_read(reply, code, form.reply)))
         except Unusable as error:
             reason = str(error)[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
