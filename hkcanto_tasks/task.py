@@ -349,18 +349,16 @@ def load_task(
     report(found.summary() if present else "", found.matter, folder.root, task.entry.name)
     revision = folder.revision(*release.tests) if present else ""
     task = replace(task, subjects=tuple(present))
+    examples = WorkedExamples(kind, release)
+    samples = [
+        [_placed(each, task, subject) for each in kind.samples(subject, rows)]
+        for subject in present
+        if (rows := release.rows.pop(subject.name))  # or they would be kept with the examples
+    ]
     return LoadedTask(
         condition=Condition(task, how.options),
-        samples=stratified(
-            [
-                [
-                    _placed(each, task, subject)
-                    for each in kind.samples(subject, release.rows[subject.name])
-                ]
-                for subject in present
-            ]
-        ),
-        examples=WorkedExamples(kind, release),
+        samples=stratified(samples),
+        examples=examples,
         revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
     )
 

@@ -116,6 +116,8 @@ class ReleaseRows:
         for subject in task.subjects:
             if split := self._splits.get(subject.name, {}).get("test"):
                 rows, unreadable = self._read(split)
+                if not split.column:
+                    self._tables.clear()  # the rows say all of it
                 bad |= {row.where: row for row in unreadable}
                 if rows:
                     self.rows[subject.name] = rows[task.entry.examples_from_test :]
@@ -124,6 +126,7 @@ class ReleaseRows:
         )
         self._refuse_too_many([*bad.values()])
         self.differences = self._compared(extra, guessed, [*bad.values()])
+        self._tables.clear()
 
     def examples(self, subject: Subject) -> list[Any]:
         """Return the rows of a subject that are its worked examples; none without a dev file.

@@ -31,6 +31,9 @@ _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 # Gemma's channel when its tokens are skipped: nothing tells where the answer begins.
 _NAME_ALONE = re.compile(r"\s*thought\n")
 
+# What there is none of in most responses.
+_ANY = re.compile(r"[<\[◁]|assistantfinal|\A\s*(?:analysis|commentary|thought\n)")
+
 _OPEN = re.compile(
     r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
     r"|<\|channel>thought|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
@@ -78,6 +81,8 @@ def split_reasoning(text: str) -> Reasoned:
     >>> split_reasoning("analysisIs it A?").finished
     False
     """
+    if not _ANY.search(text):
+        return Reasoned(text, "", True, ((0, len(text)),))
     harmony = _harmony(text)
     if harmony is not None:
         spans, finished = harmony

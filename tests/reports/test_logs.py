@@ -114,7 +114,8 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     lengths = [len(sample.question) for sample in samples]
     assert evaluation.items.question_lengths.tolist() == lengths
     assert evaluation.options == {"prompt": "paper", "script": "tc"}
-    assert (evaluation.data, evaluation.version) == ("sample", "1")
+    version = str(evaluation.named.entry.version)
+    assert (evaluation.data, evaluation.version) == ("sample", version)
     assert evaluation.signature.startswith("hkmmlu|shots:0|prompt:paper|script:tc|data:sample|")
     assert not evaluation.complete
 
