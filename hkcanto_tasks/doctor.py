@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from .errors import HKCantoError
 from .task import condition
 
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
+_LM_EVAL = ("0.4.11", "0.4.13")  # the first and the last that were tried
 _FEW = 3
 
 
@@ -53,8 +55,15 @@ def versions() -> str:
 
 def harnesses() -> Iterator[Finding]:
     """Look whether each harness finds our tasks by name."""
-    if _version("lm-eval") is None:
+    installed = _version("lm-eval")
+    if installed is None:
         yield Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
+    elif _numbers(installed) < _numbers(_LM_EVAL[0]):
+        yield Finding(
+            False,
+            f"lm-eval {installed} is too old: {_LM_EVAL[0]} is the first that our tasks run in",
+            command="pip install --upgrade lm-eval",
+        )
     elif os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}:
         yield Finding(
             None,
@@ -62,7 +71,12 @@ def harnesses() -> Iterator[Finding]:
             command='lm_eval --include_path "$(hkcanto path)"',
         )
     elif any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
-        yield Finding(True, "lm-eval finds our tasks by name (autoload is on)")
+        newer = _numbers(installed) > _numbers(_LM_EVAL[1])
+        said = (
+            f"; {installed} is newer than {_LM_EVAL[1]}, the last that was tried" if newer else ""
+        )
+        text = f"lm-eval finds our tasks by name (autoload is on){said}"
+        yield Finding(None if newer else True, text)
     else:
         yield Finding(
             False,
@@ -153,6 +167,10 @@ def shortened(text: str, few: int = _FEW) -> str:
     kept = more[: few - 1]
     rest = len(more) - len(kept)
     return ", ".join([head, *kept]) + (f" … and {rest} more" if rest else "")
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
 def _amiss(differences: Differences) -> bool:

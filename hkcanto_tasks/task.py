@@ -288,14 +288,18 @@ class LoadedTask:
             raise OptionError(f"{where}: shots={count}, but {there}")
         return examples[:count]
 
-    def signature(self, shots: int) -> str:
+    def signature(self, shots: int, *, multiturn: bool = False) -> str:
         """Return how a number was made, in the manner of sacreBLEU.
 
         Two numbers with different signatures are not comparable as they stand, but for `pkg`.
 
+        Args:
+            shots: Worked examples in the prompt.
+            multiturn: Whether each of them was a turn of its own in a chat.
+
         Example:
-            >>> load_task("hkcanto_g2p").signature(shots=5).split("|")[:3]
-            ['hkcanto-g2p', 'shots:5', 'examples:paper']
+            >>> load_task("hkcanto_g2p").signature(shots=5).split("|")[:4]
+            ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
         """
         entry, variant = self.task.entry, self.task.variant
         chosen = self.condition.chosen.items()
@@ -305,6 +309,7 @@ class LoadedTask:
             [
                 self.task.name.replace("_", "-"),
                 f"shots:{shots}",
+                f"turns:{'multi' if multiturn and shots else 'single'}",
                 *(f"{name}:{'yes' if value is True else value}" for name, value in chosen),
                 *(f"rationale:{origin}" for origin in origins if origin),
                 f"data:{self.revision}",

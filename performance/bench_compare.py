@@ -50,6 +50,7 @@ def evaluation(label: str, seed: int) -> Evaluation:
             weights={},
             clusters=np.arange(count),
             question_lengths=nothing.astype(np.int64),
+            golds=nothing.astype(np.int64),
             response_lengths=nothing.astype(np.int64),
             reasoning_lengths=nothing.astype(np.int64),
             output_tokens=nothing,

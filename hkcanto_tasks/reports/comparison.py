@@ -627,7 +627,16 @@ def refuse_other_version(a: Evaluation, b: Evaluation) -> None:
 def _refuse_other_questions(
     a: Evaluation, b: Evaluation, places_a: NDArray[np.intp], places_b: NDArray[np.intp]
 ) -> None:
-    """Of files of the user's own, nothing but the questions themselves says that they are equal."""
+    """Refuse items that are other questions, or have other answers, in spite of their ids."""
+    golds = a.items.golds[places_a], b.items.golds[places_b]
+    other = np.flatnonzero(golds[0] != golds[1])
+    if len(other) and a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
+        example = a.items.ids[places_a[other[0]]]
+        raise ComparisonError(
+            f"{len(other):,} questions of {_file(a)} and {_file(b)} have another gold answer, such "
+            f"as {example}: they ran on different data ({a.data}, {b.data}). Run both on the same."
+        )
+    # Of files of the user's own, nothing but the questions themselves says that they are equal.
     asked_alike = (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit)
     if not (a.is_local and b.is_local and asked_alike):
         return

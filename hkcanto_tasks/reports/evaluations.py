@@ -47,6 +47,7 @@ class Items:
         clusters: Items with the same number are not independent: epochs of one item, or questions
             on one passage.
         question_lengths: Length of the question with its options.
+        golds: A checksum of the gold answer.
         response_lengths: Length of the response after its reasoning block.
         reasoning_lengths: Length of the reasoning block, or of the response in a chain of thought.
         output_tokens: Tokens that the model wrote, by the provider's count; NaN where not logged.
@@ -65,6 +66,7 @@ class Items:
     weights: Mapping[str, NDArray[np.float64]]
     clusters: NDArray[np.int64]
     question_lengths: NDArray[np.int64]
+    golds: NDArray[np.int64]
     response_lengths: NDArray[np.int64]
     reasoning_lengths: NDArray[np.int64]
     output_tokens: NDArray[np.float64]

@@ -1,6 +1,7 @@
 """From a condition of the catalogue to an Inspect task: data set, scorer, figures, metadata."""
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from inspect_ai import Task
@@ -129,7 +130,9 @@ def _assemble(
     first = next(iter(parts.values()))
     is_sample, entry, remark = first.revision == "sample", first.task.entry, ""
     count = {task: part.task.shots if shots is None else shots for task, part in parts.items()}
-    signatures = {task: part.signature(count[task]) for task, part in parts.items()}
+    signatures = {
+        task: part.signature(count[task], multiturn=multiturn) for task, part in parts.items()
+    }
     metadata: dict[str, Any] = {"signatures": signatures}
     if not name:
         remark = first.title.removeprefix(first.task.name)
@@ -152,7 +155,13 @@ def _assemble(
     return Task(
         dataset=MemoryDataset(
             [
-                _sample(parts[owner[each.id]], each, count[owner[each.id]], multiturn)
+                _sample(
+                    parts[owner[each.id]],
+                    each,
+                    count[owner[each.id]],
+                    multiturn,
+                    signatures[owner[each.id]],
+                )
                 for each in samples
             ],
             name=name or first.task.name,
@@ -170,7 +179,9 @@ def _assemble(
     )
 
 
-def _sample(loaded: LoadedTask, sample: records.Sample, shots: int, multiturn: bool) -> Sample:
+def _sample(
+    loaded: LoadedTask, sample: records.Sample, shots: int, multiturn: bool, signature: str
+) -> Sample:
     return Sample(
         id=sample.id,
         input=[
@@ -186,5 +197,7 @@ def _sample(loaded: LoadedTask, sample: records.Sample, shots: int, multiturn: b
             "subject": sample.subject,
             "category": sample.category,
             "parts": list(sample.parts),
+            # For `inspect eval-retry`, which takes samples over from another run.
+            "fingerprint": sha256(signature.rpartition("|pkg:")[0].encode()).hexdigest()[:8],
         },
     )

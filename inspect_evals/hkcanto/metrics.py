@@ -9,6 +9,7 @@ from inspect_ai.scorer import Metric, SampleScore, metric
 from hkcanto_tasks.averages import average, of_columns, standard_error
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.corpus_figures import Pair, corpus_errors, corpus_scores, language_of
+from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.records import Metric as Figure
 from hkcanto_tasks.task import Condition, condition
 
@@ -29,6 +30,7 @@ def figures(
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if scores and "pair" not in (scores[0].score.metadata or {}):
             return {}  # a judge's scores, to which Inspect applies a task's metrics, too
+        _refuse_a_mixture(scores)
         headline, *others = how.table
         found = {
             headline.name: _value(how, headline, scores),
@@ -55,6 +57,7 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
     pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
+        _refuse_a_mixture(scores)
         headlines = {}
         for task, how in conditions.items():
             own = [each for each in scores if _about(each)["task"] == task]
@@ -68,6 +71,17 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         }
 
     return compute
+
+
+def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:
+    """Refuse samples of two runs that had other data, options or versions."""
+    prints = {(_about(each).get("task"), _about(each).get("fingerprint")) for each in scores}
+    if len({task for task, _ in prints}) < len(prints):
+        raise OptionError(
+            "the samples are of two runs with different data, options or versions of hkcanto, as "
+            "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
+            "first run (its signature is in the log's metadata), or run anew."
+        )
 
 
 def _value(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:

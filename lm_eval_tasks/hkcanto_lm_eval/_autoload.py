@@ -63,6 +63,10 @@ class LmEvalFinder:
         self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
     ) -> "ModuleSpec | None":
         """Return the other finders' spec of a module named in `PATCHES`, of others ``None``."""
+        if sys.meta_path[0] is not self and self in sys.meta_path:
+            # pytest's finder, which rewrites asserts, stands in front and asks no other.
+            sys.meta_path.remove(self)
+            sys.meta_path.insert(0, self)
         # A name being searched for already: another finder asks all finders, as we do.
         if name not in PATCHES or name in self._searching:
             return None
@@ -89,8 +93,11 @@ def patch_when_executed(spec: "ModuleSpec") -> None:
     execute = loader.exec_module
 
     def exec_module(module: "ModuleType") -> None:
+        if module.__name__ == spec.name and vars(loader).get("exec_module") is exec_module:
+            del loader.exec_module  # pytest's loader, which rewrites asserts, is every module's
         execute(module)
-        patch(module)
+        if module.__name__ == spec.name:
+            patch(module)
 
     loader.exec_module = exec_module
 

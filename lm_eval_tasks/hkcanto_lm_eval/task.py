@@ -5,9 +5,12 @@ file differs from it overrides the catalogue's, as in any lm-eval task. Prompts,
 are those of the Inspect task of the same name.
 """
 
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
+from math import isnan
 from typing import Any
 
 from lm_eval.api.metrics import mean
@@ -24,7 +27,9 @@ from hkcanto_tasks.records import Metric
 from hkcanto_tasks.task import LoadedTask, condition, load_task
 
 from .config import configuration, shown
-from .options import run_options
+from .options import run_options, says_turns
+
+_log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
 
 
 class Placed(float):
@@ -76,9 +81,10 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         name = given.setdefault("dataset_name", given["task"])
         # lm-eval 0.4.11 does not hand its --metadata to a task with a class.
         metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
-        shots, subjects, options = run_options(name, metadata)
-        self._load = {"subjects": subjects, **options}
-        how = condition(name, subjects, **options)
+        asked = run_options(name, metadata)
+        self._multiturn, shots = asked.multiturn, asked.shots
+        self._load = {"subjects": asked.subjects, **asked.of_kind}
+        how = condition(name, **self._load)
         self._part_of = metadata.pop("part_of", "")
         plain = shown(condition(name))
         overridden = {key: value for key, value in given.items() if plain.get(key) != value}
@@ -118,9 +124,19 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": self._examples("", 0)}
 
     def fewshot_context(
-        self, doc: Mapping[str, Any], num_fewshot: int, *args: Any, **kwargs: Any
+        self,
+        doc: Mapping[str, Any],
+        num_fewshot: int,
+        system_instruction: str | None = None,
+        apply_chat_template: bool = False,
+        fewshot_as_multiturn: bool = False,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
+
+        In a chat, all worked examples are in one user message as the paper has them, unless
+        `--metadata '{"multiturn": true}'` or `--fewshot_as_multiturn` itself asks for turns.
 
         Raises:
             OptionError: There are fewer worked examples; or log-likelihood of letters behind a chat
@@ -130,8 +146,21 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         self.sampler.replace_df(examples)
         question = doc["question"] if num_fewshot else doc.get("zero_shot") or doc["question"]
         asked = {**doc, "system": system, "question": question}
-        context = super().fewshot_context(asked, num_fewshot, *args, **kwargs)
-        if self.OUTPUT_TYPE == "multiple_choice" and opens_reasoning(context):
+        if self._multiturn is None:
+            if fewshot_as_multiturn and num_fewshot and not says_turns():
+                _say_single_turn()
+            self._multiturn = fewshot_as_multiturn and says_turns()
+        context = super().fewshot_context(
+            asked,
+            num_fewshot,
+            system_instruction,
+            apply_chat_template,
+            bool(self._multiturn),
+            *args,
+            **kwargs,
+        )
+        likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
+        if likelihood and opens_reasoning(context):  # (a chat API's own refusal comes later)
             raise OptionError(
                 f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
@@ -152,11 +181,25 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         return made
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the requests; none for a subject that the data lacks."""
+        """Build the requests; none for a subject that the data lacks.
+
+        With `--cache_requests`, lm-eval's key gets all that a prompt of ours depends on.
+        """
         if self.loaded.samples:
+            if kwargs.get("cache_requests"):
+                named = kwargs.get("tokenizer_name") or ""
+                kwargs["tokenizer_name"] = f"{named}-{self._fingerprint()}"
             super().build_all_requests(**kwargs)
         else:
             self._instances = _NoInstances()
+
+    def _fingerprint(self) -> str:
+        shots = self.config.num_fewshot or 0
+        parts: list[Any] = [self.loaded.signature(shots), self._multiturn, says_turns()]
+        parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
+        parts += [self._fewshot(each.name, shots) for each in self.loaded.task.subjects]
+        parts += self.dataset["test"]
+        return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
     def apply_filters(self) -> Any:
         """Apply the filters to the responses, if there are any."""
@@ -173,7 +216,11 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         response = results[0]
         if self.OUTPUT_TYPE == "multiple_choice":
             likelihoods = [likelihood for likelihood, _ in results]
-            response = doc["letters"][likelihoods.index(max(likelihoods))]
+            if any(map(isnan, likelihoods)):
+                _warn_of_no_likelihood(self.task_name)
+                response = ""
+            else:
+                response = doc["letters"][likelihoods.index(max(likelihoods))]
         how = self.loaded.condition
         judgement = how.judge(response, doc["target"], doc["choices"], doc["source"])
         doc["judgement"] = {
@@ -207,7 +254,9 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def dump_config(self) -> dict[str, Any]:
         """Return the configuration that lm-eval writes beside the results, with the signature."""
         config: dict[str, Any] = super().dump_config()
-        signature = self.loaded.signature(shots=self.config.num_fewshot or 0)
+        signature = self.loaded.signature(
+            shots=self.config.num_fewshot or 0, multiturn=bool(self._multiturn)
+        )
         config["metadata"] = {**(config.get("metadata") or {}), "signature": signature}
         if any(figure.corpus for figure in self.loaded.condition.table):
             config["metadata"]["metric_signatures"] = metric_signatures(self.loaded.task)
@@ -282,6 +331,23 @@ def averages_over(every: Sequence[Average]) -> list[Average]:
 
 def _tasks(of: Average) -> list[str]:
     return [name for column in of.columns for name in column]
+
+
+@cache
+def _warn_of_no_likelihood(task: str) -> None:
+    _log.warning(
+        "%s: the model gave NaN as the log-likelihood of a letter. Such questions count as "
+        "unparsed. In half precision, try another dtype or attention implementation.",
+        task,
+    )
+
+
+@cache
+def _say_single_turn() -> None:
+    _log.info(
+        "All worked examples are in one user message, as in the paper. For a turn each: "
+        "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
+    )
 
 
 _NO_ROW: dict[str, Any] = {

@@ -245,7 +245,9 @@ def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) ->
 def test_languages_limit_and_epochs(tmp_path: Path) -> None:
     log = run(tasks.dse(language="en", prompt="en"), tmp_path, limit=3, epochs=2)
     assert len(log.samples) == 6
-    assert log.eval.metadata["signature"].startswith("hkcanto-dse-en|shots:5|prompt:en|")
+    assert log.eval.metadata["signature"].startswith(
+        "hkcanto-dse-en|shots:5|turns:single|prompt:en|"
+    )
 
 
 def test_shuffled_choices_are_scored_where_they_went(tmp_path: Path) -> None:

@@ -178,9 +178,43 @@ class TestInterpreterStart:
         shutil.rmtree(package) if not missing else (package / missing).unlink()
         assert copy_of_alone.start("-c", "print('started')").stderr == ""
 
-    def test_a_damaged_package_is_silent(self, copy_of_alone: Environment) -> None:
-        (copy_of_alone.site_packages / "hkcanto_lm_eval/_autoload.py").write_text("def (")
-        assert copy_of_alone.start("-c", "print('started')").stderr == ""
+    @pytest.mark.parametrize("file", ["__init__.py", "_autoload.py"])
+    @pytest.mark.parametrize("content", ["def (", "raise SystemExit(3)", "import sys; sys.exit()"])
+    def test_a_damaged_package_is_silent(
+        self, copy_of_alone: Environment, file: str, content: str
+    ) -> None:
+        (copy_of_alone.site_packages / f"hkcanto_lm_eval/{file}").write_text(content)
+        done = copy_of_alone.start("-c", "print('started')")
+        assert (done.stdout, done.stderr, done.returncode) == ("started\n", "", 0)
+
+    def test_a_hook_that_is_cut_off_breaks_no_interpreter(self, copy_of_alone: Environment) -> None:
+        """Python's own line about it cannot be avoided: of no import is every beginning valid."""
+        hook = copy_of_alone.site_packages / "hkcanto.pth"
+        whole = hook.read_bytes()
+        for length in (0, 1, 5, 20, len(whole) // 2, len(whole) - 2):
+            hook.write_bytes(whole[:length])
+            done = copy_of_alone.start("-c", "print('started')")
+            assert (done.stdout, done.returncode) == ("started\n", 0)
+            assert "hkcanto.pth" in done.stderr or not done.stderr
+
+    def test_asserts_that_pytest_rewrites_do_not_mind(
+        self, newest: Environment, tmp_path: Path
+    ) -> None:
+        """Its loader is one object for all modules; it must be as it was when ours are patched."""
+        (tmp_path / "test_it.py").write_text(
+            "import sys\n"
+            "import pytest\n"
+            "pytest.register_assert_rewrite('lm_eval')\n"
+            "def test_it():\n"
+            "    from lm_eval.tasks import TaskManager\n"
+            "    import lm_eval.models\n"
+            "    loader = sys.modules['lm_eval.tasks'].__spec__.loader\n"
+            "    assert 'Rewrit' in type(loader).__name__\n"
+            "    assert 'exec_module' not in vars(loader)\n"
+            f"    assert {TASK!r} in TaskManager().all_tasks\n"
+        )
+        done = newest.start("-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 class TestTasks:

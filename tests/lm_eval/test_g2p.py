@@ -53,7 +53,7 @@ def test_without_variants_syllable_error_rate_is_jiwers(lm_eval_sample_run: Any)
 def test_the_signature_names_the_shots_and_examples_that_were_used() -> None:
     results = evaluate(G2P, num_fewshot=2, limit=2, metadata={"examples": "release"})
     signature = results["configs"]["hkcanto_g2p"]["metadata"]["signature"]
-    assert signature.startswith("hkcanto-g2p|shots:2|examples:release|data:sample|")
+    assert signature.startswith("hkcanto-g2p|shots:2|turns:single|examples:release|data:sample|")
     dev = [json.loads(line) for line in (SAMPLE / "dev/zh_to_jyutping_dev.json").open("rb")]
     shown = "".join(
         f"Example {n}\n{row['Honzi']}\n{row['Jyutping']}\n\n" for n, row in enumerate(dev[:2], 1)
@@ -67,7 +67,7 @@ def test_shots_can_be_set_through_metadata() -> None:
 
 
 def test_chat_templates_and_multiturn_examples_work() -> None:
-    results = evaluate(G2P, limit=2, apply_chat_template=True, fewshot_as_multiturn=True)
+    results = evaluate(G2P, limit=2, apply_chat_template=True, metadata={"multiturn": True})
     assert results["results"]["hkcanto_g2p"]["invalid_rate,none"] == 0
     assert first_prompt(results, G2P).count("Example ") == 5
 

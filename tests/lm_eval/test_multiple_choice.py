@@ -224,7 +224,7 @@ def test_worked_examples_are_of_the_items_own_subject(
     task: str, shots: int, multiturn: bool
 ) -> None:
     stems = {s.name: s.stem for s in find_task("hkmmlu").subjects}
-    options = {"apply_chat_template": True, "fewshot_as_multiturn": True} if multiturn else {}
+    options = {"apply_chat_template": True, "metadata": {"multiturn": True}} if multiturn else {}
     results = evaluate(task, model=ChattingLM(), num_fewshot=shots, **options)
     files = {path.stem for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")}
     seen = set()

@@ -116,7 +116,9 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     assert evaluation.options == {"prompt": "paper", "script": "tc"}
     version = str(evaluation.named.entry.version)
     assert (evaluation.data, evaluation.version) == ("sample", version)
-    assert evaluation.signature.startswith("hkmmlu|shots:0|prompt:paper|script:tc|data:sample|")
+    assert evaluation.signature.startswith(
+        "hkmmlu|shots:0|turns:single|prompt:paper|script:tc|data:sample|"
+    )
     assert not evaluation.complete
 
 
@@ -126,7 +128,8 @@ def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
     questions = {each.id: each.question for each in load_task("hkcanto_cultural", ["food"]).samples}
     lengths = [len(questions[name]) for name in evaluation.items.ids]
     assert evaluation.items.question_lengths.tolist() == lengths
-    assert evaluation.notes == ("worked examples as turns of their own",)
+    assert evaluation.options["turns"] == "multi"
+    assert "|turns:multi|" in evaluation.signature
 
 
 def test_epochs_are_items_of_one_cluster(in_inspect: dict[str, Evaluation]) -> None:

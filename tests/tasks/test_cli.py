@@ -240,6 +240,21 @@ def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "Traceback" not in output
 
 
+@pytest.mark.parametrize(
+    ("version", "status", "says"),
+    [
+        ("0.4.9", 1, "lm-eval 0.4.9 is too old: 0.4.11"),
+        ("0.5.0", 0, "0.5.0 is newer than 0.4.13, the last that was tried"),
+        ("0.4.12", 0, "lm-eval finds our tasks by name (autoload is on)\n"),
+    ],
+)
+def test_doctor_names_an_lm_eval_that_is_too_old_or_too_new(
+    version: str, status: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.doctor._version", lambda _: version)
+    assert says in hkcanto("doctor", status=status)
+
+
 def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hkcanto_tasks.doctor._version", lambda _: None)
     assert "pip install 'hkcanto[inspect]'" in hkcanto("doctor")

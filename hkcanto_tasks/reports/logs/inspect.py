@@ -354,8 +354,6 @@ def _notes(header: _Header, scored: int, unscored: int) -> Iterator[str]:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if header.status != "success":
         yield f"the run did not end well (status {header.status!r}); it has {scored} items"
-    if _is_multiturn(logged):
-        yield "worked examples as turns of their own"
 
 
 def _graders(logged: _Eval) -> list[str]:
@@ -365,12 +363,8 @@ def _graders(logged: _Eval) -> list[str]:
     return [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
 
 
-def _is_multiturn(logged: _Eval) -> bool:
-    return isinstance(logged.task_args, dict) and logged.task_args.get("multiturn") is True
-
-
 def _model(logged: _Eval) -> Model:
-    settings: dict[str, Any] = {"multiturn": "yes" if _is_multiturn(logged) else ""}
+    settings: dict[str, Any] = {}
     for given in (logged.model_generate_config, logged.model_args):
         if isinstance(given, dict):
             settings |= given

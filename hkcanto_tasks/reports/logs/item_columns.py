@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from math import nan
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import numpy as np
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import split_reasoning
 
 from ...catalogue import NamedTask
 from ...corpus_figures import Pair
@@ -19,9 +20,7 @@ from .decoding import Unusable
 
 Length = Callable[[str], int]
 
-_TAG = re.compile(r"</?(?:think|thinking|reasoning|thought)\s*>", re.IGNORECASE)
 _PASSAGE = 120
-_END = "\uffff"  # no character: a response does not have it
 _UNABLE = "無法|无法|冇辦法|沒辦法|没办法|沒有辦法|唔可以|不可以|唔能夠|不能|未能|唔到"
 _DECLINING = re.compile(
     r"(?:抱歉|對唔住|對不起|对不起|唔好意思|不好意思|sorry)[^。！？!?\n]{0,60}?"
@@ -128,6 +127,7 @@ class _Columns:
         self._clusters: list[int] = []
         self._passages: dict[str, int] = {}
         self._question_lengths: list[int] = []
+        self._golds: list[int] = []
         self._response_lengths: list[int] = []
         self._reasoning_lengths: list[int] = []
         self._output_tokens: list[float] = []
@@ -135,8 +135,8 @@ class _Columns:
         self._refused: list[bool] = []
 
     def add(self, row: Row) -> None:
-        answer, reasoning, open_ended = _split(row.response)
-        reasoning = row.reasoning + reasoning
+        found = split_reasoning(row.response)
+        answer, reasoning = found.answer, row.reasoning + found.reasoning
         if not reasoning and self._cot:
             reasoning = answer
         self._ids.append(row.id)
@@ -152,10 +152,11 @@ class _Columns:
         self._clusters.append(self._passages.setdefault(passage, len(self._passages)))
         length = self._length
         self._question_lengths.append(length(row.question))
+        self._golds.append(crc32(row.target.encode()))
         self._response_lengths.append(length(answer))
         self._reasoning_lengths.append(length(reasoning) if reasoning else 0)
         self._output_tokens.append(row.output_tokens)
-        self._truncated.append(1.0 if open_ended else row.truncated)
+        self._truncated.append(row.truncated if found.finished else 1.0)
         unread = row.values.get("unparsed_rate", row.values.get("invalid_rate")) == 1
         self._refused.append(unread and _DECLINING.search(answer, 0, _LOOKED_AT) is not None)
         if self._pairs is not None:
@@ -174,6 +175,7 @@ class _Columns:
             weights={name: np.array(column) for name, column in self._weights.items()},
             clusters=np.array(self._clusters, dtype=np.int64),
             question_lengths=np.array(self._question_lengths, dtype=np.int64),
+            golds=np.array(self._golds, dtype=np.int64),
             response_lengths=np.array(self._response_lengths, dtype=np.int64),
             reasoning_lengths=np.array(self._reasoning_lengths, dtype=np.int64),
             output_tokens=np.array(self._output_tokens, dtype=np.float64),
@@ -220,23 +222,3 @@ def joined(parts: Sequence[Items]) -> Items:
 def _order(ids: Sequence[str]) -> list[int]:
     """Return the places in the order of the ids: 9 before 10, epochs of one item as they were."""
     return sorted(range(len(ids)), key=lambda place: (len(ids[place]), ids[place]))
-
-
-def _split(response: str) -> tuple[str, str, bool]:
-    """Return the answer, the reasoning before it, and whether a reasoning block is left open."""
-    if ">" not in response:
-        return response, "", False
-    answer = strip_reasoning(response + _END)
-    is_open = not answer.endswith(_END)
-    answer = answer.removesuffix(_END)
-    if len(answer) == len(response):
-        return answer, "", False
-    if response.endswith(answer):
-        block = response.removesuffix(answer)
-    else:
-        differing = (
-            place for place, (a, b) in enumerate(zip(response, answer, strict=False)) if a != b
-        )
-        start = next(differing, len(answer))
-        block = response[start : len(response) - len(answer) + start]
-    return answer, _TAG.sub("", block), is_open

@@ -42,12 +42,6 @@ class _Results(msgspec.Struct):
     model_name: str | None = None
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
-    fewshot_as_multiturn: bool | None = None
-
-    @property
-    def is_multiturn(self) -> bool:
-        # Without a chat template there are no turns, whatever was asked for.
-        return bool(self.chat_template_sha and self.fewshot_as_multiturn)
 
 
 class _Judgement(msgspec.Struct, gc=False):
@@ -156,7 +150,7 @@ def _entry(name: str, config: _Config, results: _Results) -> _Entry:
 
 
 def _run(path: Path, results: _Results, entry: _Entry, items: dict[str, Items]) -> Run:
-    notes = ["worked examples as turns of their own"] if results.is_multiturn else []
+    notes = []
     if results.system_instruction_sha:
         notes.append("with a system instruction of the user's in front")
     return Run(
@@ -265,7 +259,6 @@ def _model(results: _Results) -> Model:
         **{key: value for key, value in arguments.items() if value != name},
         **{f"gen {key}": value for key, value in _arguments(config.get("gen_kwargs")).items()},
         "chat template": "yes" if results.chat_template_sha else "",
-        "multiturn": "yes" if results.is_multiturn else "",
         "system instruction": (results.system_instruction_sha or "")[:7],
     }
     return Model("lm-eval", str(name), settings_of(settings))

@@ -18,7 +18,8 @@ class Signature:
     Attributes:
         task: The task's name in lm-eval.
         shots: Worked examples in the prompt.
-        options: The options of its kind, in the order of the signature.
+        options: The options of its kind, in the order of the signature; and `turns`, where each
+            worked example was one of its own.
         data: Which data; empty if it has none of the task.
         metric: How the headline is computed.
         version: Of the task: figures of two versions are not comparable.
@@ -40,7 +41,8 @@ class Signature:
             [
                 self.task.replace("_", "-"),
                 f"shots:{self.shots}",
-                *(f"{name}:{value}" for name, value in self.options),
+                f"turns:{dict(self.options).get('turns', 'single')}",
+                *(f"{name}:{value}" for name, value in self.options if name != "turns"),
                 f"data:{self.data}",
                 f"metric:{self.metric}",
                 f"v:{self.version}",
@@ -56,12 +58,14 @@ def parse_signature(text: str) -> Signature:
         Unusable: It has not the parts that one has.
 
     Example:
-        >>> given = "hkcanto-law|shots:5|prompt:zh|data:sample|metric:x|v:1|pkg:0.1.0"
+        >>> given = "hkcanto-law|shots:5|turns:single|prompt:zh|data:sample|metric:x|v:1|pkg:0.1.0"
         >>> parse_signature(given).options
         (('prompt', 'zh'),)
     """
     name, *parts = text.split("|")
     fields = dict(part.partition(":")[::2] for part in parts)
+    if fields.get("turns") == "single":
+        del fields["turns"]
     try:
         return Signature(
             task=name.replace("-", "_"),

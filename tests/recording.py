@@ -1,0 +1,123 @@
+"""A chat and completion server that records what it is asked, and answers in many forms.
+
+The form is the name of the model; the letter depends on nothing but the text of the prompt.
+"""
+
+import json
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+THOUGHT = "我哋諗下先。首先睇下選項A，再睇下選項B。\nThe answer is C? 唔係。\n"
+FORMS: dict[str, tuple[str | None, str | None]] = {
+    "letters": ("{}", None),
+    "sentence": ("答案係{}。", None),
+    "breaks": ("\n\n{}", None),
+    "think": (f"<think>\n{THOUGHT}</think>\n\n{{}}", None),
+    "unclosed": (f"<think>\n{THOUGHT}", None),
+    "closing": (f"{THOUGHT}</think>\n\n{{}}", None),
+    "field": ("{}", THOUGHT),
+    "field-reasoning": ("{}", THOUGHT),
+    "field-cut-off": (None, THOUGHT),
+    "harmony": (
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final"
+        "<|message|>{}",
+        None,
+    ),
+    "harmony-skipped": (f"analysis{THOUGHT}assistantfinal{{}}", None),
+    "harmony-cut-off": (f"analysis{THOUGHT}", None),
+    "magistral": (f"[THINK]{THOUGHT}[/THINK]{{}}", None),
+    "gemma": (f"<|channel>thought\n{THOUGHT}<channel|>{{}}", None),
+    "empty": ("", None),
+    "null-content": (None, None),
+}
+"""Model → what it says, with a place for the letter, and what stands in its field of reasoning."""
+
+
+def letter(prompt: str) -> str:
+    """The letter that the server answers a prompt with."""
+    return "ABCD"[zlib.crc32(prompt.encode()) % 4]
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a chat message, which may be in parts."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
+class RecordingServer:
+    """Serves `/v1/chat/completions` and `/v1/completions` on this machine.
+
+    Attributes:
+        url: Its address, to which `/v1` is added.
+        requests: The bodies of all requests, in the order of their arrival.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.requests.append(body)
+                content = json.dumps(server.answer(body)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                """Keep quiet."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        content, thought = FORMS[body["model"]]
+        choices: list[dict[str, Any]] = []
+        if "messages" in body:
+            said = content and content.format(letter("".join(map(text_of, body["messages"]))))
+            message = {"role": "assistant", "content": said}
+            if thought:
+                own = body["model"].endswith("-reasoning")
+                message["reasoning" if own else "reasoning_content"] = thought
+            choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+        else:
+            prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+            for index, prompt in enumerate(prompts):
+                said = (content or "").format(letter(str(prompt)))
+                for stop in body.get("stop") or ():  # as real servers do
+                    said = said.partition(stop)[0]
+                choices.append({"index": index, "finish_reason": "stop", "text": said})
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        kind = "chat.completion" if "messages" in body else "text_completion"
+        return {
+            "id": "x",
+            "object": kind,
+            "created": 0,
+            "model": body["model"],
+            "choices": choices,
+            "usage": usage,
+        }
+
+
+@contextmanager
+def recording() -> Iterator[RecordingServer]:
+    """Run a server for as long as the block lasts."""
+    server = RecordingServer()
+    try:
+        yield server
+    finally:
+        server.close()
