@@ -31,6 +31,13 @@ _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 # Gemma's channel when its tokens are skipped: nothing tells where the answer begins.
 _NAME_ALONE = re.compile(r"\s*thought\n")
 
+_MARKS = re.compile(
+    "|".join(map(re.escape, _TAGS))
+    + r"|</?(?:think|thinking|reasoning|thought)\s*+>|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>"
+    r"|\A\s*(?:analysis|commentary)|assistant(?:final|commentary)\Z",
+    re.IGNORECASE,
+)
+
 # What there is none of in most responses.
 _ANY = re.compile(r"[<\[◁]|assistantfinal|\A\s*(?:analysis|commentary|thought\n)")
 
@@ -48,7 +55,7 @@ class Reasoned:
 
     Attributes:
         answer: The text outside of the reasoning, otherwise unchanged.
-        reasoning: The text inside.
+        reasoning: The text inside, without the marks around it.
         finished: Whether the reasoning has an end. If not, the model ran out of tokens, and what
             there is of an answer was written before it.
         spans: The places of the answer's parts in the response: first character and the one after
@@ -93,7 +100,7 @@ def split_reasoning(text: str) -> Reasoned:
     answer = "".join(text[start:end] for start, end in spans)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     reasoning = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return Reasoned(answer, reasoning, finished, tuple(spans))
+    return Reasoned(answer, _MARKS.sub("", reasoning), finished, tuple(spans))
 
 
 def strip_reasoning(text: str) -> str:

@@ -106,7 +106,11 @@ def test_show_tells_all_of_a_task() -> None:
     output = hkcanto("show", "hkmmlu")
     for text in (
         *("香港大規模多任務語言理解", "Cao et al., 2025", "lm_eval --model … --tasks hkmmlu\n"),
-        *("inspect eval hkcanto/hkmmlu --model …", "hkmmlu|shots:0|prompt:paper|", "data:…"),
+        *(
+            "inspect eval hkcanto/hkmmlu --model …",
+            "hkmmlu|shots:0|turns:single|prompt:paper|",
+            "data:…",
+        ),
         *(
             "of the sample data, 0 worked examples",
             "│ 請回答以下問題:",
@@ -130,7 +134,7 @@ def test_show_takes_names_of_inspect() -> None:
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )
     assert output.startswith("hkmmlu_cot\n")
-    assert "hkmmlu-cot|shots:1|prompt:yue|cot:yes|" in output
+    assert "hkmmlu-cot|shots:1|turns:single|prompt:yue|cot:yes|" in output
     assert "-T task=hkmmlu_cot -T prompt=yue -T shots=1" in output
 
 
@@ -211,7 +215,7 @@ def test_show_never_prints_a_question_of_a_release(
     output = hkcanto("show", "mine")
     assert "Mine has no sample data, so that no prompt is shown." in output
     assert "秘密" not in output
-    assert "mine|shots:0|data:…|" in output
+    assert "mine|shots:0|turns:single|data:…|" in output
 
 
 def test_path_is_what_include_path_wants() -> None:

@@ -89,7 +89,9 @@ def test_a_column_named_twice_is_refused(file: Path, header: str) -> None:
     st.integers(1, 4).flatmap(
         lambda width: st.lists(
             st.lists(
-                st.text(st.characters(exclude_characters="\0")), min_size=width, max_size=width
+                st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+                min_size=width,
+                max_size=width,
             ).map(tuple),
             min_size=1,
         )
