@@ -101,9 +101,9 @@ class Condition:
         reasoned = split_reasoning(response or "")
         answer = until_stop(reasoned.answer.lstrip(), self.stop)
         judgement = self.kind.score(answer, Sample("", "", target, tuple(choices), source))
-        if reasoned.finished:
+        if reasoned.finished or answer.strip():
             return judgement
-        return replace(judgement, details={**judgement.details, "reasoning": "cut off"})
+        return replace(judgement, details={**judgement.details, "reason": "none: cut off"})
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:

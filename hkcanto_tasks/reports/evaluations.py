@@ -54,6 +54,8 @@ class Items:
         truncated: 1 where the response ended at a limit of length, 0 where it did not, NaN where
             the harness does not say.
         refused: Whether the response declines to answer.
+        reasons: How each response was read, or why not: `none: several`; empty where the kind of
+            task does not say.
         pairs: Hypothesis, reference and source of each item, for corpus metrics; empty without.
         jyutping: What was read from the response and the gold answer, for Jyutping; empty without.
         texts: Prompts and responses; empty unless they were asked for.
@@ -72,6 +74,7 @@ class Items:
     output_tokens: NDArray[np.float64]
     truncated: NDArray[np.float64]
     refused: NDArray[np.bool_]
+    reasons: Sequence[str] = ()
     pairs: Sequence[Pair] = ()
     jyutping: Sequence[tuple[str, str]] = ()
     texts: Sequence[ItemText] = ()

@@ -36,6 +36,7 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
             value=dict(judgement.values),
             answer=judgement.answer,
             explanation=judgement.explanation,
+            reason=_reason(judgement.details.get("reason", "")),
             metadata={
                 "weights": dict(judgement.weights),
                 **judgement.details,
@@ -44,3 +45,11 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
         )
 
     return score
+
+
+def _reason(reading: str) -> str | None:
+    """Return Inspect's word for why nothing could be read."""
+    if not reading.startswith("none: "):
+        return None
+    known = {"empty": "no_response", "cut off": "no_response", "refusal": "refusal"}
+    return known.get(reading.removeprefix("none: "), "invalid_response_format")

@@ -33,8 +33,8 @@ _NAME_ALONE = re.compile(r"\s*thought\n")
 
 _MARKS = re.compile(
     "|".join(map(re.escape, _TAGS))
-    + r"|</?(?:think|thinking|reasoning|thought)\s*+>|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>"
-    r"|\A\s*(?:analysis|commentary)|assistant(?:final|commentary)\Z",
+    + r"|</?(?:think|thinking|reasoning|thought)\s*+>"
+    r"|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>|\A\s*(?:analysis|commentary)|assistant(?:final|commentary)\Z",
     re.IGNORECASE,
 )
 

@@ -29,8 +29,8 @@ def test_a_response_is_read_without_its_reasoning(task: str, wrapping: str) -> N
         wrapped = how.judge(f"{began}{THOUGHT}{closing}{ANSWERS[task]}", *about)
         assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer)
         assert wrapped.hypothesis == plain.hypothesis
-        assert "reasoning" not in wrapped.details
+        assert wrapped.details == plain.details
     nothing = how.judge("", *about)
     cut_off = how.judge(opening + THOUGHT, *about)
     assert (cut_off.values, cut_off.answer) == (nothing.values, nothing.answer)
-    assert cut_off.details["reasoning"] == "cut off"
+    assert cut_off.details["reason"] == "none: cut off"

@@ -1,5 +1,6 @@
 """Extraction health: what became of the responses before they were scored."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,6 +14,16 @@ from .presentation import cell, side_by_side, task_title
 _UNREAD = ("unparsed_rate", "invalid_rate")
 _MANY_UNREAD, _MANY_TRUNCATED = 0.02, 0.01
 _WORST = 5
+_NONE = "none: "
+_REASONS = {
+    "none: empty": "Nothing was written.",
+    "none: cut off": "The response ended inside its reasoning or its working.",
+    "none: refusal": "The response declines to answer.",
+    "none: several": "Several answers are stated, and none of them is the last word.",
+    "none: no option": "What is stated is none of the options.",
+    "none: no number": "There is no number to be read.",
+    "none: undecided": "The options are talked about, and none is chosen.",
+}
 
 _COLUMNS = (
     Column("Model"),
@@ -69,7 +80,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
         "in more than knowledge.",
         name="extraction",
     )
-    blocks: list[Block] = [table]
+    blocks: list[Block] = [table, *_by_reason(written)]
     if len(written) < len(ordered):
         blocks.append(
             Note(
@@ -100,6 +111,49 @@ def _row(run: Evaluation) -> Row:
         ],
         kind="run",
     )
+
+
+def _by_reason(runs: Sequence[Evaluation]) -> list[Table]:
+    """Say why answers could not be read: whether the model failed, or the reader."""
+    counted = [
+        (run, Counter(each for each in run.items.reasons if each.startswith(_NONE))) for run in runs
+    ]
+    found = [*dict.fromkeys(reason for reason in _REASONS for _, of in counted if of[reason])]
+    others = {each for _, of in counted for each in of} - {*_REASONS}
+    reasons = [*found, *sorted(others)]
+    if not reasons:
+        return []
+    columns = [
+        Column("Model"),
+        Column("Task and condition"),
+        *(
+            Column(
+                reason.removeprefix(_NONE).capitalize(),
+                "percent",
+                help=_REASONS.get(reason, ""),
+                lower_is_better=True,
+            )
+            for reason in reasons
+        ),
+    ]
+    rows = [
+        Row(
+            [
+                Cell(run.label),
+                Cell(task_title(run)),
+                *(Cell(of[reason] / len(run.items)) for reason in reasons),
+            ],
+            kind="run",
+        )
+        for run, of in counted
+        if of
+    ]
+    caption = (
+        "Share of all responses. Empty, cut off, refused and undecided are the model's; where much "
+        "is said and several answers or none of the options are found, look at some of them "
+        "(--with-items), and report what was misread."
+    )
+    return [Table("Why no answer was read", columns, rows, caption, name="unread_reasons")]
 
 
 def _unread(run: Evaluation) -> Figure | None:

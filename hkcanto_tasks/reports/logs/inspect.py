@@ -109,6 +109,7 @@ class _Pair(msgspec.Struct, gc=False):
 class _ScoreMetadata(msgspec.Struct, gc=False):
     weights: dict[str, float] = msgspec.field(default_factory=dict)
     pair: _Pair | None = None
+    reason: str = ""
 
 
 class _SampleScore(msgspec.Struct, gc=False):
@@ -320,6 +321,7 @@ def _row(sample: _Sample, scores: Mapping[str, _SampleScore], texts: bool) -> Ro
         target=sample.target,
         values=values,
         answer=judged.answer or "",
+        reason=metadata.reason,
         reasoning=choice.message.reasoning,
         parts=about.parts,
         weights=metadata.weights,

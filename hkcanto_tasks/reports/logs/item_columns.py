@@ -1,6 +1,7 @@
 """From the items of a log, one by one, to the columns of `Items`."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from math import nan
@@ -47,6 +48,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         target: The gold answer.
         values: Metric → the value that the harness logged.
         answer: What was read out of the response.
+        reason: How it was read, or why not: `none: several`.
         reasoning: Reasoning that the harness logged apart from the response.
         parts: The parts of the task that it belongs to.
         weights: Pooled metric → length of the reference.
@@ -63,6 +65,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     target: str
     values: Mapping[str, float | None]
     answer: str = ""
+    reason: str = ""
     reasoning: str = ""
     parts: tuple[str, ...] = ()
     weights: Mapping[str, float] = msgspec.field(default_factory=dict)
@@ -133,6 +136,7 @@ class _Columns:
         self._output_tokens: list[float] = []
         self._truncated: list[float] = []
         self._refused: list[bool] = []
+        self._reasons: list[str] = []
 
     def add(self, row: Row) -> None:
         found = split_reasoning(row.response)
@@ -159,6 +163,7 @@ class _Columns:
         self._truncated.append(row.truncated if found.finished else 1.0)
         unread = row.values.get("unparsed_rate", row.values.get("invalid_rate")) == 1
         self._refused.append(unread and _DECLINING.search(answer, 0, _LOOKED_AT) is not None)
+        self._reasons.append(sys.intern(row.reason))
         if self._pairs is not None:
             self._pairs.append(row.pair or Pair("", "", ""))
         if self._jyutping is not None:
@@ -181,6 +186,7 @@ class _Columns:
             output_tokens=np.array(self._output_tokens, dtype=np.float64),
             truncated=np.array(self._truncated, dtype=np.float64),
             refused=np.array(self._refused, dtype=np.bool_),
+            reasons=self._reasons,
             pairs=self._pairs or (),
             jyutping=self._jyutping or (),
             texts=self._texts or (),

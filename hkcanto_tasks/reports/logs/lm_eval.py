@@ -47,6 +47,7 @@ class _Results(msgspec.Struct):
 class _Judgement(msgspec.Struct, gc=False):
     answer: str
     values: dict[str, float]
+    reason: str = ""
     weights: dict[str, float] = msgspec.field(default_factory=dict)
 
 
@@ -191,6 +192,7 @@ def _items(path: Path, entry: _Entry, length: Length, texts: bool) -> dict[str, 
                     target=doc.target,
                     values=doc.judgement.values,
                     answer=doc.judgement.answer,
+                    reason=doc.judgement.reason,
                     parts=doc.parts,
                     weights=doc.judgement.weights,
                     pair=sample.pair,
