@@ -32,9 +32,16 @@ _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _NAME_ALONE = re.compile(r"\s*thought\n")
 
 _MARKS = re.compile(
-    "|".join(map(re.escape, _TAGS))
-    + r"|</?(?:think|thinking|reasoning|thought)\s*+>"
-    r"|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>|\A\s*(?:analysis|commentary)|assistant(?:final|commentary)\Z",
+    "|".join(
+        [
+            *map(re.escape, _TAGS),
+            r"</?(?:think|thinking|reasoning|thought)\s*+>",
+            r"<\|(?:channel|start|constrain)\|>\s*\w+",
+            r"<\|\w+\|>",
+            r"\A\s*(?:analysis|commentary)",
+            r"assistant(?:final|commentary)\Z",
+        ]
+    ),
     re.IGNORECASE,
 )
 
