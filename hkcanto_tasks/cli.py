@@ -173,7 +173,11 @@ def _print_findings(found: "Sequence[Finding]", *, all_of_it: bool = False) -> N
         _line(Text.assemble(marks[each.good], each.text))
         shown = each.details if all_of_it else [shortened(line) for line in each.details[:room]]
         for line in shown:
-            _line(Text(f"    {line}", style="dim"))
+            detail = Text(f"    {line}", style="dim")
+            if all_of_it or not out.is_terminal:
+                _line(detail)
+            else:
+                out.print(detail, no_wrap=True, overflow="ellipsis")
         if hidden := len(each.details) - len(shown):
             _line(Text(f"    … and {hidden} more", style="dim"))
     for command in dict.fromkeys(each.command for each in found if each.command):

@@ -23,6 +23,20 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), text)
 
 
+def until_stop(response: str, stop: Sequence[str]) -> str:
+    r"""Cut a response before the first of some texts.
+
+    Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
+    model get the same score everywhere.
+
+    Example:
+        >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
+        'nei5 hou2'
+    """
+    ends = [response.find(text) for text in stop]
+    return response[: min((end for end in ends if end >= 0), default=len(response))]
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     r"""A few-shot prompt in parts, to be rendered as plain text or as chat messages.

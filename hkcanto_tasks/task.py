@@ -99,25 +99,11 @@ class Condition:
             0.0
         """
         reasoned = split_reasoning(response or "")
-        answer = until_stop(reasoned.answer.lstrip(), self.stop)
+        answer = self.kind.cut(reasoned.answer.lstrip())
         judgement = self.kind.score(answer, Sample("", "", target, tuple(choices), source))
         if reasoned.finished or answer.strip():
             return judgement
         return replace(judgement, details={**judgement.details, "reason": "none: cut off"})
-
-
-def until_stop(response: str, stop: Sequence[str]) -> str:
-    r"""Cut a response before the first of some texts.
-
-    Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
-    model get the same score everywhere.
-
-    Example:
-        >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
-        'nei5 hou2'
-    """
-    ends = [response.find(text) for text in stop]
-    return response[: min((end for end in ends if end >= 0), default=len(response))]
 
 
 def option_values(name: str) -> dict[str, str]:

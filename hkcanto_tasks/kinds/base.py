@@ -10,7 +10,7 @@ import msgspec
 from ..catalogue import NamedTask, PromptTemplate, Subject
 from ..data.tables import Record
 from ..errors import CatalogueError, OptionError
-from ..prompts import fill
+from ..prompts import fill, until_stop
 from ..records import Example, Judgement, Metric, Sample
 
 RowT = TypeVar("RowT")
@@ -203,6 +203,10 @@ class Kind(ABC, Generic[RowT]):
         return REASONING_TOKENS if self.options.reasoning else self.TOKENS
 
     # ------------------------------------------------------------------ scoring
+
+    def cut(self, response: str) -> str:
+        """Cut a response, without its reasoning, to what is scored of it."""
+        return until_stop(response, self.stop)
 
     @abstractmethod
     def score(self, answer: str, sample: Sample) -> Judgement:

@@ -29,6 +29,8 @@ _log = logging.getLogger("hkcanto")
 # A letter, or a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
 
+_GOES_ON = (":", "：", ":**", "：**")
+
 ACCURACY = Metric("acc", "Accuracy", "share", True, "Share of questions answered right.")
 UNPARSED = Metric(
     "unparsed_rate",
@@ -211,6 +213,16 @@ class MultipleChoice(base.Kind[Question]):
         if self.options.reasoning:
             return base.REASONING_TOKENS
         return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
+
+    def cut(self, response: str) -> str:
+        """Cut a direct answer after its first line that does not end in a colon."""
+        if self.stop != ("\n",):
+            return super().cut(response)
+        lines = response.split("\n")
+        for place, line in enumerate(map(str.rstrip, lines), start=1):
+            if line and not line.endswith(_GOES_ON):
+                return "\n".join(lines[:place])
+        return response
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right letter.

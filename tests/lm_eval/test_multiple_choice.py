@@ -14,7 +14,7 @@ import pytest
 from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.task import until_stop
+from hkcanto_tasks.prompts import until_stop
 
 from ..answering import AnsweringLM
 from ..tasks import by_hand

@@ -187,6 +187,15 @@ def test_a_direct_answer_ends_at_its_line() -> None:
     assert how.judge(response, "B", choices).values["acc"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "response", ["答案係：\n\nB. 灣仔", "回應：\nB", "**The answer is:**\n\nB. 灣仔\n\n因為D唔係"]
+)
+def test_a_line_that_ends_in_a_colon_goes_on(response: str) -> None:
+    how = load_task("hkmmlu").condition
+    choices = ("旺角", "灣仔", "北角", "紅磡")
+    assert how.judge(response, "B", choices).values["acc"] == 1.0
+
+
 def test_every_name_of_the_design_exists() -> None:
     names = named_tasks()
     for name in (

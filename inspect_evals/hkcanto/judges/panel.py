@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.reasoning import strip_reasoning
-from hkcanto_tasks.task import until_stop
+from hkcanto_tasks.prompts import until_stop
 
 from .prompts import fill, fresh_code, judge_texts
 
