@@ -337,7 +337,8 @@ def load_task(
         expected = f"; expected {' or '.join(paths)}" if paths else ""
         raise DataNotFound(f"{folder.root} has no test file of {name}{expected}.")
     found = release.differences
-    report(found.summary() if present else "", found.matter, folder.root, task.entry.name)
+    said = found.summary() if present else ""
+    report(said, found.matter, folder.root, task.entry.name, task.benchmark.name)
     revision = folder.revision(*release.tests) if present else ""
     task = replace(task, subjects=tuple(present))
     examples = WorkedExamples(kind, release)

@@ -363,7 +363,7 @@ def _first_paths(entry: TaskEntry, subjects: Sequence[Subject]) -> list[str]:
 
 
 @cache  # Said once, however many conditions of the task run.
-def report(summary: str, matter: bool, root: Path, task: str) -> None:
+def report(summary: str, matter: bool, root: Path, task: str, benchmark: str) -> None:
     """Warn of differences from the release.
 
     Args:
@@ -371,12 +371,14 @@ def report(summary: str, matter: bool, root: Path, task: str) -> None:
         matter: Whether they make scores incomparable.
         root: The folder.
         task: The task's name.
+        benchmark: Its benchmark's.
     """
     if summary:
         _log.warning(
-            "%s: %s, in %s%s. `hkcanto doctor` lists them.",
+            "%s: %s, in %s%s. `hkcanto doctor %s` lists them.",
             task,
             summary,
             root,
             ": not comparable with published scores" if matter else "",
+            benchmark,
         )
