@@ -35,6 +35,8 @@ YUE = tuple(SIZES)
 PROVIDER = """
 from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
 
+from .tasks.declaring import QUIZ
+
 @modelapi(name="letters")
 class Letters(ModelAPI):
     async def generate(self, input, tools, tool_choice, config):
@@ -240,18 +242,6 @@ def test_no_question_of_the_benchmark_is_in_the_sample() -> None:
 
 # ---------------------------------------------------------------------- forms of data
 
-HEAD = """
-name = "quiz"
-title = "Quiz"
-[data]
-[prompts.plain]
-question = "{question}\\n{options}\\n答案："
-[[tasks]]
-name = "quiz"
-title = "Quiz"
-kind = "multiple_choice"
-"""
-
 
 @pytest.fixture
 def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
@@ -260,7 +250,7 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
     def declare(more: str, **files: str | bytes) -> Path:
         folder = tmp_path / "quiz"
         folder.mkdir()
-        (folder / "benchmark.toml").write_text(HEAD + more, encoding="utf-8")
+        (folder / "benchmark.toml").write_text(QUIZ + more, encoding="utf-8")
         for name, content in files.items():
             data = content.encode() if isinstance(content, str) else content
             (folder / name.replace("__", ".")).write_bytes(data)

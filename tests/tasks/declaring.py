@@ -5,6 +5,19 @@ from pathlib import Path
 from hkcanto_tasks.catalogue import Benchmark, read_benchmark
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
 
+QUIZ = """
+name = "quiz"
+title = "Quiz"
+[data]
+[prompts.plain]
+question = "{question}\\n{options}\\n答案："
+[[tasks]]
+name = "quiz"
+title = "Quiz"
+kind = "multiple_choice"
+"""
+"""A benchmark of one task, up to where its files are declared."""
+
 _REST = """
 [prompts.plain]
 question = "{question}\\n{options}"

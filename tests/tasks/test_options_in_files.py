@@ -10,17 +10,8 @@ import pytest
 from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, HKCantoError
 
-HEAD = """
-name = "quiz"
-title = "Quiz"
-[data]
-[prompts.plain]
-question = "{question}\\n{options}\\n答案："
-[[tasks]]
-name = "quiz"
-title = "Quiz"
-kind = "multiple_choice"
-"""
+from .declaring import QUIZ
+
 OPTIONS = ["大澳", "中環", "沙田"]
 Quiz = Callable[..., Path]
 
@@ -32,7 +23,7 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quiz:
     def declare(more: str, content: str, file: str = "test.json") -> Path:
         folder = tmp_path / "quiz"
         folder.mkdir()
-        text = f'{HEAD}files = {{ test = "{file}" }}\n{more}\n'
+        text = f'{QUIZ}files = {{ test = "{file}" }}\n{more}\n'
         (folder / "benchmark.toml").write_text(text, encoding="utf-8")
         (folder / file).write_text(content, encoding="utf-8")
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(folder))
