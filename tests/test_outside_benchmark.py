@@ -26,6 +26,7 @@ from hkcanto_tasks.task import load_task
 
 from .answering import AnsweringLM, answer
 from .lm_eval.evaluating import evaluate
+from .tasks.declaring import QUIZ
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 SIZES = {"yue_mmlu": 3721, "yue_arc_c": 1171, "yue_gsm8k": 1319}
@@ -34,8 +35,6 @@ YUE = tuple(SIZES)
 # Inspect's own mock model reports no usage, and then needs a download to count tokens.
 PROVIDER = """
 from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
-
-from .tasks.declaring import QUIZ
 
 @modelapi(name="letters")
 class Letters(ModelAPI):
