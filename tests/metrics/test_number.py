@@ -189,10 +189,32 @@ def test_evidence_in_a_long_text() -> None:
         ("#### 1. 計總數\n3 + 4 = 7\n#### 2. 乘以 2\n7 × 2 = 14。", 14),
         ("#### 步驟一：計總數\n3 + 4 = 7。", 7),
         ("#### 所以佢有 18 個。", 18),
+        ("#### 60 - 40 = 20 個\n\n#### 20 / 2 = 10 個\n\n#### 所以朝早賣 10 個。", 10),
+        ("#### 佢每盒有 20 個。所以兩盒有 40 個。", 40),
+        ("#### 4 年後佢 18 歲。", 18),
+        ("####\n兩年前佢有 20 個。佢有幾多個？\n####", None),
     ],
 )
-def test_marked(text: str, value: Fraction) -> None:
+def test_marked(text: str, value: Fraction | None) -> None:
     assert extract_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "所以佢要買 18 盒先可以食 30 日。",
+        "所以佢要 18 個人先可以整 30 個。",
+        "所以佢用 18 蚊來買 30 個餅。",
+        "所以佢要 18 隻才能生 30 隻蛋。",
+        "所以佢每個月俾 18.00 蚊（約 20 蚊）。",
+        "36 ÷ 2 = 18\n所以要 18 袋，餵 4 匹馬食 5 日。",
+        "所以總共有 18 隻，3 隻一籠。",
+        "要幾多盒就係 36 ÷ 2 = 18 盒。",
+        "33（紅色）+ 99（藍色）= 132，所以佢有 18 個。",
+    ],
+)
+def test_the_result_among_other_numbers(result: str) -> None:
+    assert extract_number(f"佢逐步計。\n{result}") == 18
 
 
 def test_an_empty_mark_leaves_the_last_result() -> None:
@@ -241,6 +263,8 @@ def test_boxed(text: str) -> None:
         "答案：Mary 應該焗 18 盤。",
         "答案係 16 + 2 = 18。",
         "答案：一年後會有 18 隻。",
+        "答案：三個禮拜後，佢高 18 吋。",
+        "答：3 個盒嘅價錢係 $12+$6=$18。",
         "答：佢有 18 個。",
         "計完喇。答：佢有 18 個。",
         "計完喇\n答：佢有 18 個。",
@@ -316,9 +340,10 @@ def test_signs_of_numbers() -> None:
     assert extract_number("所以溫度係-3度。") == -3
     assert extract_number("所以温度是-3度。") == -3
     assert extract_number("所以溫度為-3度。") == -3
+    assert extract_number("答案：華氏-3度。") == -3
 
 
-@pytest.mark.parametrize("idiom", ["齊", "共", "定", "樣", "起", "直"])
+@pytest.mark.parametrize("idiom", ["齊", "共", "定", "樣", "起", "直", "种", "些", "步"])
 def test_idioms_with_one_are_no_numbers(idiom: str) -> None:
     assert extract_number(f"答案係佢哋一{idiom}去。") is None
 
@@ -330,6 +355,7 @@ def test_idioms_with_one_are_no_numbers(idiom: str) -> None:
         "佢喺第 3 日。",
         "步驟 3 啱。",
         "Step 3 is right.",
+        "佢喺3號。",
         "She is 3rd in line.",
         "She is 1st in line.",
         "She is 2nd in line.",
@@ -385,6 +411,9 @@ def test_no_number(text: str) -> None:
         "I cannot say.",
         "I can't say.",
         "I am unable.",
+        "總數未知。",
+        "題目沒有給出數量。",
+        "我唔清楚。",
     ],
 )
 def test_a_refusal_takes_no_earlier_number(refusal: str) -> None:
@@ -498,6 +527,9 @@ def test_the_last_statement_wins(text: str, value: int) -> None:
         "檢查：18 ÷ 2 = 9。",
         "解釋：佢有 9 個，每個 2 蚊。",
         "解：佢有 9 個，每個 2 蚊。",
+        "解法：佢有 9 個，每個 2 蚊。",
+        "請注意：佢有 9 個，每個 2 蚊。",
+        "Note: she has 9 of them.",
         "Check: 18 / 2 = 9.",
         "To check: 18 / 2 = 9.",
         "Verify: 18 / 2 = 9.",
@@ -543,10 +575,21 @@ def test_a_question_is_no_answer() -> None:
         "## 問題：",
         "<|im_start|>user ",
         "</s>",
+        "請逐步思考，再答問題：",
     ],
 )
 def test_the_next_question_does_not_count(label: str) -> None:
     assert extract_number(f"佢有 18 個。\n\n{label}佢再買 2 個。\n答案：20") == 18
+
+
+def test_a_question_asked_after_the_mark_does_not_count() -> None:
+    assert extract_number("#### 18\n\n咁賺幾多 %？\n賺 9 %。\n#### 9") == 18
+
+
+def test_a_sample_or_a_bare_question_is_no_answer() -> None:
+    assert extract_number("樣例：\n問題：佢有幾多個？\n回應：有 18 個。####18\n\n樣例：\n") is None
+    assert extract_number("問題：佢有 5 隻狗，佢") is None
+    assert extract_number("問題1：\n答案：\n問題2：\n答案：\n") is None
 
 
 def test_the_question_may_come_first() -> None:
@@ -558,6 +601,7 @@ def test_the_question_may_come_first() -> None:
 def test_a_loop_is_read_once() -> None:
     text = "答案：\n佢要多 2 個。\n佢有 80+2=82 個。\n" * 5 + "答案：\n佢要多"
     assert extract_number(text) == 82
+    assert extract_number("多謝。#### 18\n多謝。#### 18\n多謝。#### 1") == 18
 
 
 @pytest.mark.parametrize(
