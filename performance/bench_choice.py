@@ -1,8 +1,8 @@
-"""Accuracy and time of reading a letter: `python performance/bench_choice.py`.
+"""Accuracy and time of reading a letter: `python performance/bench_choice.py [CASES]`.
 
-Accuracy is on the labelled responses in tests/metrics/choice_cases.jsonl; another file of the same
-form can be named instead. Time is in calls a second on short answers, and of a megabyte of one
-thing, repeated.
+Accuracy is on the labelled responses in tests/metrics/choice_cases.jsonl or in another file of the
+same form, with `model` for `tag`; responses whose `sure` is false are left out. Time is in calls a
+second on short answers, and of a megabyte of one thing, repeated.
 """
 
 import json
@@ -62,17 +62,19 @@ def accuracy(path: Path) -> None:
     times = []
     for line in path.read_text("utf-8").splitlines():
         case = json.loads(line)
+        if not case.get("sure", True):
+            continue
         start = process_time()
         letter = extract_choice(case["text"], case["options"])
         times.append(process_time() - start)
-        for tag in (case["tag"], "all"):
+        for tag in (case.get("tag") or case["model"], "all"):
             total[tag] += 1
             right[tag] += letter == case["answer"]
             false_letters[tag] += letter is not None and case["answer"] is None
-    print(f"{'tag':<16} {'responses':>9} {'right':>8} {'false letters':>14}")
+    print(f"{'tag':<30} {'responses':>9} {'right':>8} {'false letters':>14}")
     for tag in sorted(total, key=lambda tag: (tag == "all", tag)):
         share = right[tag] / total[tag]
-        print(f"{tag:<16} {total[tag]:>9} {share:>8.1%} {false_letters[tag]:>14}")
+        print(f"{tag:<30} {total[tag]:>9} {share:>8.1%} {false_letters[tag]:>14}")
     print(f"median {1000 * median(times):.2f} ms, longest {1000 * max(times):.1f} ms\n")
 
 

@@ -32,6 +32,7 @@ class Fluency(writing.Writing[Passage]):
         ),
         writing.LENGTH,
         writing.EMPTY,
+        writing.OVERGENERATED,
     )
     COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
     REWRITES = False

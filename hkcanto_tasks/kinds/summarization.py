@@ -32,6 +32,7 @@ class Summarization(writing.Writing[Passage]):
         ),
         writing.LENGTH,
         writing.EMPTY,
+        writing.OVERGENERATED,
     )
     COLUMNS: ClassVar = {"text": ("text",)}
     # The release's figure.

@@ -66,6 +66,7 @@ class Translation(writing.Writing[Passage]):
     METRICS = (
         *_scores(),
         writing.EMPTY,
+        writing.OVERGENERATED,
         Metric(
             "wrong_script",
             "Wrong script",
@@ -121,6 +122,7 @@ class Translation(writing.Writing[Passage]):
         """
         faults = {
             "empty": not cleaned.text,
+            "overgenerated": cleaned.overgenerated,
             "wrong_script": is_wrong_script(cleaned.text, sample.target),
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }

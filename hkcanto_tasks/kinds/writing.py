@@ -33,6 +33,14 @@ FLUENCY_METRICS = (
 )
 """The figures that every task has that asks for Cantonese."""
 
+OVERGENERATED = Metric(
+    "overgenerated",
+    "Overgenerated",
+    "share",
+    False,
+    "Share of outputs with a preamble, notes, another version or another turn around the text, all "
+    "of which is cut before scoring.",
+)
 EMPTY = Metric("empty", "Empty", "share", False, "Share of outputs with nothing in them.")
 LENGTH = Metric(
     "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
@@ -101,7 +109,7 @@ def judge_cantonese(
         cleaned: The text.
         sample: The item.
         fluency: Of the text.
-        more: The values of figures besides `FLUENCY_METRICS`, `LENGTH` and `EMPTY`.
+        more: The values of figures besides `FLUENCY_METRICS`, `LENGTH`, `EMPTY`, `OVERGENERATED`.
         note: A sentence to add to the explanation.
     """
     return Judgement(
@@ -110,6 +118,7 @@ def judge_cantonese(
             **more,
             "n_characters": float(fluency.n_characters),
             "empty": float(not cleaned.text),
+            "overgenerated": float(cleaned.overgenerated),
         },
         answer=cleaned.text,
         explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",

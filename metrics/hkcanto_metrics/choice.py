@@ -1,10 +1,6 @@
 """The letter that a model chose, read from what it wrote.
 
-`response_text` cuts a response to the model's own answer, reduces the ways of writing the same
-thing to one and keeps the way back. `option_grammar` finds every mention of an option. Here each is
-judged by what stands around it (`decision_phrases`), and the decisions are settled: a first line
-that is just an option stands unless openly revised, else the last decision wins; two at once are
-none. No letter is ever guessed.
+`docs/extraction.md` describes the mechanism. No letter is ever guessed.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
 from hkcanto_metrics.option_grammar import AROUND, OPTION_WORD, Mention, Options, options_of
-from hkcanto_metrics.response_text import BOPOMOFO, Response, normalize_response, own_answer
+from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
@@ -61,11 +57,8 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
         options: the options shown, letter to text: two to ten of "A" to "J".
 
     Returns:
-        One of the letters of `options`, or `None` where the output states no single decision:
-        a refusal, a question, several letters, a letter that is no option, a cut-off reasoning.
-
-    Source: HKCanto-Eval, HKMMLU and TMMLU+ all score the letter found in a response; none of the
-    papers defines how it is found. These rules are our own.
+        One of the letters of `options`, or `None` where the output states no single decision.
+        HKCanto-Eval, HKMMLU and TMMLU+ do not define how a letter is found: these rules are ours.
 
     >>> islands = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
     >>> extract_choice("答案：A。等等，唔啱，應該係（D）先啱。", islands)
@@ -92,27 +85,17 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     bare = _BARE_LETTER.fullmatch(text)
     if bare and bare[1].upper() in options:
         return ChoiceReading(bare[1].upper(), "bare", bare.span(1))
-    if not text.strip():
-        return ChoiceReading(None, "none: empty")
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")
-    reading = _read(answer, options_of(tuple(options.items()), False), False)
-    if reading.letter is None and any(BOPOMOFO.search(option) for option in options.values()):
-        # In a question about readings, bopomofo is the answer rather than an annotation.
-        reading = _read(answer, options_of(tuple(options.items()), True), True)
-    return reading
-
-
-def _read(answer: Response, shown: Options, keep_bopomofo: bool) -> ChoiceReading:
-    response = normalize_response(answer, keep_bopomofo)
+    shown = options_of(tuple(options.items()))
+    response = normalize_response(answer, shown.keep_bopomofo)
     if letter := shown.spelled(answer.text, response.text):
         return _located(letter, "option text", answer, 0, len(answer.text))
     if not response.text.strip():
         return ChoiceReading(None, "none: empty")
     if len(set(_NUMBERED.findall(answer.text))) > 1:
         return ChoiceReading(None, "none: several")
-    reading = ChoiceReading(None, "none: undecided")
     for part in _questions(response, shown):
         reading = _Reader(part, shown).reading()
         if reading.letter:
@@ -123,7 +106,7 @@ def _read(answer: Response, shown: Options, keep_bopomofo: bool) -> ChoiceReadin
 def _questions(response: Response, shown: Options) -> Iterator[Response]:
     """The response up to where it begins another question; on from there if it is this one."""
     cuts = [match.start() for match in phrases.NEW_QUESTION.finditer(response.text)]
-    cuts = [0, *(cut for cut in cuts if cut), len(response.text)]
+    cuts = [0, *cuts, len(response.text)]
     for start, end in pairwise(cuts[:4]):
         items = _ITEM.findall(response.text[start:end])
         is_this = all(own.lower().startswith(shown.texts.get(name, own)) for name, own in items)
@@ -148,10 +131,7 @@ class _Reader:
     def __init__(self, response: Response, shown: Options) -> None:
         self._response, self._shown, self._text = response, shown, response.text
         self._mentions = shown.mentions(self._text)
-        self._starts = {mention.start for mention in self._mentions}
-        inside = {at for m in self._mentions for at in range(m.start + 1, m.end)}
-        ends = (match.end() for match in _SENTENCE_END.finditer(self._text))
-        self._ends = [end for end in ends if end not in inside]
+        self._ends = [match.end() for match in _SENTENCE_END.finditer(self._text)]
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
@@ -160,8 +140,7 @@ class _Reader:
         start, end = [0, *self._ends][at], [*self._ends, len(self._text)][at]
         if start and self._text[start - 1] == "\n" and not self._rest_of_line(mention):
             previous = [0, *self._ends][at - 1]
-            is_item = previous in self._starts or previous + 1 in self._starts
-            if not is_item and phrases.LEADS_ON.search(self._text[previous : start - 1]):
+            if phrases.LEADS_ON.search(self._text[previous : start - 1]):
                 start = previous  # 答案是：⏎B
         return start, end
 
@@ -176,7 +155,7 @@ class _Reader:
         if mention.lettered and mention.spelled and not lead.strip(AROUND):
             after = after.replace(",", "-")  # the verdict on an item of a list
         is_asked = text[end - 1] == "?" and "," not in text[mention.end : end]
-        is_asked = is_asked or phrases.ASKED.match(after) is not None
+        is_asked = is_asked or after.lstrip(") ")[:1] in (*"吗咩",)
         if is_asked and not (mention.spelled and mention.letters <= self._shown.asking):
             return _Stance.SPOKEN_OF
         if phrases.NEGATED.search(clause):
@@ -199,7 +178,7 @@ class _Reader:
         affirmed = phrases.AFFIRMED.match(after)
         if refuted and phrases.OTHER_REFUTED.search(refuted[0]):
             following = range(mention.end + refuted.end(), mention.end + refuted.end() + 3)
-            refuted = refuted if self._starts.isdisjoint(following) else None
+            refuted = None if any(each.start in following for each in self._mentions) else refuted
         if refuted and not (affirmed and affirmed.end() < refuted.end()):
             return _Stance.REFUTED
         if is_chosen:
@@ -215,11 +194,10 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = phrases.REVISED if len(opening.letters) == 1 else phrases.CONTRAST
             after = self._text[opening.end :]
-            starts = [m.start - opening.end for m in decisions]
             decisions = [
                 decision
-                for decision, start in zip(decisions, starts, strict=True)
-                if start > 0 and turn.search(after, max(0, start - 60), start)
+                for decision in decisions
+                if (at := decision.start - opening.end) > 0 and turn.search(after[:at], at - 60)
             ]
             if not decisions:
                 return self._of(opening, "first line")
@@ -239,12 +217,10 @@ class _Reader:
         if first is None or self._stances[first] <= _Stance.SPOKEN_OF:
             return None
         before, after = self._text[: first.start], self._text[first.end :]
-        is_labelled = first.lettered and first.spelled and not OPTION_WORD.search(before)
         label = _LABEL.search(after)
         is_item = label and self._rest_of_line(first) and label[1] > first.last
         is_first = not OPTION_WORD.sub("", before).strip(AROUND)
-        is_closed = is_labelled or phrases.CLOSED.match(after)
-        return first if is_first and is_closed and not is_item else None
+        return first if is_first and phrases.CLOSED.match(after) and not is_item else None
 
     def _opens_list(self, opening: Mention) -> bool:
         """Whether the first two lines, or several lines of text alone, are an option each."""
@@ -266,21 +242,19 @@ class _Reader:
         ]
         aside = phrases.ASIDE.search(self._text, decisions[0].end) if decisions else None
         end = aside.start() if aside else len(self._text)
-        taken_back = (match.start() for match in phrases.RETRACTED.finditer(self._text))
-        spans = [range(m.start, m.end) for m in self._mentions]
-        start = max((at for at in taken_back if not any(at in span for span in spans)), default=-1)
+        taken_back = [match.start() for match in phrases.RETRACTED.finditer(self._text)]
+        start = max(taken_back, default=-1)
         return [mention for mention in decisions if start < mention.start < end]
 
     def _is_last_line(self, last: Mention) -> bool:
         """Whether the last sentence is an option, and no item of a list that was cut off."""
         start, rest = self._sentence(last)[0], self._text[last.end :].strip(" )\n")
         is_alone = not OPTION_WORD.sub("", self._text[start : last.start]).strip(AROUND)
-        is_line = start == 0 or self._text[start - 1] in "\n?" or rest
+        is_line = self._text[start - 1] in "\n?" or rest
         if self._stances[last] < _Stance.NAMED or not is_alone or not is_line or rest.strip(".。!"):
             return False
         labels = _LABEL.findall(self._text[: last.start])
-        is_next = labels and ord(last.last) == ord(labels[-1]) + 1
-        return not is_next and not (labels and rest == "." and last.last == "A")
+        return not labels or (rest != "." and ord(last.last) != ord(labels[-1]) + 1)
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         firm = [m for m in decisions if self._stances[m] != _Stance.HEDGED]
@@ -313,9 +287,8 @@ class _Reader:
                 is_inner = start and self._text[end:].strip(AROUND)
                 name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
                 is_first = hint.start == start and not name.isascii()
-                is_whole = (
-                    is_first or len(name) > 3 or name.isdigit() or phrases.CLOSED.match(after)
-                )
+                is_long = is_first or len(name) > 3 or name.isdigit()
+                is_whole = is_long or phrases.CLOSED.match(after)
                 if stance == _Stance.AFFIRMED or (hint.spelled and is_whole and not is_inner):
                     return self._of(hint, reason)
         if phrases.REFUSED.search(self._text):
@@ -324,7 +297,7 @@ class _Reader:
 
     def _glued(self) -> Mention | None:
         """The letter that the response opens with, run together with what follows: B因為."""
-        if not self._starts or not re.match(r"[A-J][\u4e00-\u9fff].{8}", self._text):
+        if not self._mentions or not re.match(r"[A-J][\u4e00-\u9fff].{8}", self._text):
             return None
         first, origins = self._mentions[0], self._response.origins
         is_first = first.start == 0 and first.lettered and origins[1] == origins[0] + 1

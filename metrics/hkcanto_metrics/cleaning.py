@@ -1,16 +1,18 @@
 """Removal of what models put around a translation, before it is scored.
 
-Only wrapping is removed, by rules that know nothing of the words inside, so that no style, script
-or language gains by it; what was removed is reported.
+What encloses the whole response goes first, then what stands before and after the translation (see
+`hkcanto_metrics.translation_layout`). No rule asks how good a text is or in which style, script or
+language it is written, so that none gains by it; what was removed is reported.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 
 from hkcanto_metrics.reasoning import strip_reasoning
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.translation_layout import find_translation, label_length
 
 
 @dataclass(frozen=True)
@@ -19,20 +21,27 @@ class Cleaned:
 
     Attributes:
         text: The rest, without white space around it; may be empty.
-        removed: What was removed, in this order: any of ``reasoning``, ``code fence``, ``label``
-            and ``quotes``, each at most once.
+        removed: What was removed, in this order, each at most once: any of ``reasoning``, ``code
+            fence``, ``label``, ``quotes``, which are wrapping, and of ``preamble``,
+            ``romanisation``, ``notes``, ``back-translation``, ``second version``, ``other turn``.
     """
 
     text: str
     removed: tuple[str, ...] = ()
 
+    @property
+    def overgenerated(self) -> bool:
+        """Whether there was text around the translation, more than a wrapping."""
+        return not _WRAPPINGS.keys() >= set(self.removed)
+
 
 def clean_output(text: str, *, source: str = "") -> Cleaned:
-    """Remove reasoning, a code fence, a label and quotation marks from around a translation.
+    """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
     A label names the result or its language and ends in a colon, or stands in 【】: ``譯文：``,
     ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed where one pair encloses all of
-    the text. Sentences around the translation, such as explanations, stay: they are the model's.
+    the text. Text around the translation is removed only where the source is given: sentences that
+    introduce it, notes, romanisation, translations of it, other versions, other turns.
 
     Args:
         text: A model's response.
@@ -46,17 +55,29 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
     Cleaned(text='佢今日唔得閒。', removed=('label', 'quotes'))
     >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
     ()
+    >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed
+    ('preamble', 'notes')
     """
-    kept = text.strip()
-    removed: set[str] = set()
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
-    while wrapping := _outermost(kept, candidates - removed):
+    kept, removed = _unwrapped(text.strip(), candidates)
+    if source.strip():
+        kept, found = find_translation(kept, source)
+        removed |= found
+        kept, within = _unwrapped(kept.strip(), candidates - removed)
+        removed |= within
+    return Cleaned(kept, tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed))
+
+
+def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
+    """Remove one wrapping after the other, and name them."""
+    removed: set[str] = set()
+    while wrapping := _outermost(text, candidates - removed):
         removed.add(wrapping)
-        kept = _WRAPPINGS[wrapping](kept).strip()
-    return Cleaned(kept, tuple(name for name in _WRAPPINGS if name in removed))
+        text = _WRAPPINGS[wrapping](text).strip()
+    return text, removed
 
 
-def _outermost(text: str, candidates: set[str]) -> str | None:
+def _outermost(text: str, candidates: Set[str]) -> str | None:
     """Find the wrapping that is around the text, if one of the candidates is."""
     for name, remove in _WRAPPINGS.items():
         if name in candidates and remove(text) != text:
@@ -73,26 +94,8 @@ def _without_fence(text: str) -> str:
     return fenced[1] if fenced else text
 
 
-# Looked up in text folded to Simplified script. What names one variety of Chinese has a counterpart
-# for the others, in each of the languages: no style is cleaned more than another.
-_NAMES = (
-    "粤语|广东话|白话文?|口语|普通话|国语|书面语|中文|汉语|英文|英语"
-    "|cantonese|mandarin|chinese|english|翻译|译[文本句]?|translat(?:ion|ed)"
-)
-_QUALIFIERS = (
-    "香港|标准|现代|书面|简体|繁体|[成为做的嘅]|结果|版本?"
-    "|the|hong kong|standard|modern|written|spoken|traditional|simplified|text|sentence|version"
-)
-_WORDS = rf"(?:(?:{_NAMES}|{_QUALIFIERS}) ?)*"
-_LABEL = re.compile(
-    rf"[#*\s]*(【\**)?{_WORDS}(?:{_NAMES}) ?{_WORDS}(?(1)\**】[:：]?|\**[:：])\**", re.IGNORECASE
-)
-_LONGEST_LABEL = 60
-
-
 def _without_label(text: str) -> str:
-    label = _LABEL.match(fold_script(text[:_LONGEST_LABEL]))
-    return text[label.end() :] if label else text
+    return text[label_length(text) :]
 
 
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
@@ -125,3 +128,4 @@ _WRAPPINGS = {
     "label": _without_label,
     "quotes": _without_quotes,
 }
+_AROUND = ("preamble", "romanisation", "notes", "back-translation", "second version", "other turn")

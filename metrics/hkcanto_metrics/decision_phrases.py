@@ -79,7 +79,6 @@ ASSAILED = phrase(
 )
 # A refutation that is of the option after it.
 OTHER_REFUTED = phrase(r"\s*(?:不|not)\s?\(?{opt}?$")
-ASKED = phrase(r"[) ]*{opt}?(?:吗|咩)")
 # What ends the clause of an option, or leads over to a reason.
 CLOSED = phrase(
     r"[) ]*{opt}?\)?(?:$|[\n.。,、;!:(-]"
@@ -96,7 +95,7 @@ NO_OPTION_BEFORE = phrase(
 )
 ARTICLE = phrase(
     r"[AI] (?=(?-i:[a-z']))(?!(?:is|and|seems|must|would|has|fits|because|as|since|for|with|by|but"
-    r"|not|over)(?![a-z]))"
+    r"|over)(?![a-z]))"
 )
 
 # Before an option, with its cue: a negation.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hkcanto_metrics import decision_phrases as phrases
-from hkcanto_metrics.response_text import Response, normalize_response
+from hkcanto_metrics.response_text import BOPOMOFO, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~"  # what may stand around an option and mean nothing
 _MOST = 60  # mentions that are read at each end: more are a loop
@@ -32,7 +32,6 @@ OPTION_WORD = re.compile(
     r"(?<!正确)(?<!最佳)(?:选项|(?<![a-z])(?:the )?option)[ (]*$", re.IGNORECASE
 )
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
-_TO_LETTER = re.compile(r"\)?[ ,]?\(")
 _JOIN = re.compile(
     r"\)*[ ]?(?:(?P<firm>、|/|→|\)\(|和|同埋?|[与及跟至到]|以及|(?:或者?|定|还)是?选?择?"
     r"|,? ?(?:and/or|and|or|to)(?![a-z])|,[或和同与及]者?)|[,;]|(?P<space> ))"
@@ -58,13 +57,6 @@ class Mention:
         return max(self.letters)
 
 
-def _plain(text: str) -> str:
-    """Text without punctuation and white space, but for signs that belong to numbers."""
-    return re.sub(
-        r"(?<!\d)[.,](?!\d)|[^\w.,+\-±%°<>=/*^()≠✗✘❌×✖]|_", "", text.strip(AROUND).lower()
-    )
-
-
 class Options:
     """The options of one question, ready to be found in a response.
 
@@ -73,11 +65,13 @@ class Options:
     [frozenset({'B'})]
     """
 
-    def __init__(self, options: tuple[tuple[str, str], ...], keep_bopomofo: bool = False) -> None:
+    def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         """Normalise the texts of the options."""
         self._literal = dict(options)
+        # In a question about readings, bopomofo is the answer rather than an annotation.
+        self.keep_bopomofo = any(BOPOMOFO.search(text) for _, text in options)
         full = {
-            letter: normalize_response(Response(text, range(len(text))), keep_bopomofo).text
+            letter: normalize_response(Response(text, range(len(text))), self.keep_bopomofo).text
             for letter, text in options
         }
         self.texts = {letter: text.strip(AROUND).lower() or text for letter, text in full.items()}
@@ -86,20 +80,15 @@ class Options:
         texts = list(self.texts.values())
         self._distinct = [
             (text, letter)
-            for letter, text in sorted(self.texts.items(), key=lambda item: -len(item[1]))
+            for letter, text in self.texts.items()
             if text and texts.count(text) == 1 and text.upper() not in self.texts
         ]
 
     def spelled(self, answer: str, normalized: str) -> str | None:
-        """The option whose text, to the character or but for punctuation, the answer is."""
-        if len(normalized) > 2 * max(map(len, self.texts.values()), default=0) + 100:
-            return None
-        for simplify, options, text in (
-            (str.strip, self._literal, answer),
-            (_plain, self.texts, normalized),
-        ):
-            wanted = simplify(text)
-            found = [letter for letter, option in options.items() if simplify(option) == wanted]
+        """The option whose text the answer is, to the character or but for its markup."""
+        plain = normalized.strip(AROUND).lower()
+        for options, wanted in ((self._literal, answer.strip()), (self.texts, plain)):
+            found = [letter for letter, option in options.items() if option.strip() == wanted]
             if wanted and wanted.upper() not in self.texts and len(found) == 1:
                 return found[0]
         return None
@@ -119,14 +108,13 @@ class Options:
         return _joined(text, self._without_lists(text, merged))
 
     def _by_text(self, text: str) -> list[Mention]:
-        lower, found, taken = text.lower(), list[Mention](), bytearray(len(text))
+        lower, found = text.lower(), list[Mention]()
         for own, letter in self._distinct:
             start = lower.find(own)
             while start >= 0 and len(found) < 4 * _MOST:
                 end = start + len(own)
                 is_part = own[0].isdigit() and text[start - 1 : start] in (*".-_^)",)
-                if not (any(taken[start:end]) or is_part or _cuts(text, start) or _cuts(text, end)):
-                    taken[start:end] = b"1" * len(own)
+                if not (is_part or _cuts(text, start) or _cuts(text, end)):
                     found.append(Mention(frozenset(letter), start, end, False, True))
                 start = lower.find(own, start + 1)
         return found
@@ -157,9 +145,7 @@ class Options:
                 (len(pair) == 2 and pair in self._order)
                 and (mention.spelled, mention.lettered) == (last.spelled, last.lettered)
                 and not gap.strip(AROUND + "0123456789")
-                and (
-                    "\n" in gap or (mention.lettered and mention.spelled and not gap.strip(" .。;"))
-                )
+                and ("\n" in gap or (mention.spelled and not gap.strip(" .。;")))
             ):
                 runs[-1].append(mention)
             else:
@@ -169,9 +155,8 @@ class Options:
         for previous, run in zip([[], *runs], runs, strict=False):
             # A loop was cut off within the list, or after the first label of another.
             beside = text[previous[-1].end : run[0].start].strip(AROUND) if previous else "?"
-            is_rest = len(lists) > 1 and previous in lists and not beside
-            is_first = lists and run[0].letters == {self._order[0]} and not run[0].spelled
-            is_first = is_first and text[run[0].end :].strip(" \n") in (".", ":", "、")
+            is_rest = len(lists) > 1 and not beside
+            is_first = lists and text[run[0].end :].strip(" \n") in (".", ":", "、")
             if len(run) == 1 and not is_rest and not is_first:
                 kept += run
         return kept
@@ -195,7 +180,7 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
         if last and mention.lettered != last.lettered and len(last.letters) == 1:
             gap = text[last.end : mention.start]
             is_own = last.letters == mention.letters or (last.lettered and gap.strip() in (*".:",))
-            if is_own and (_TO_TEXT if last.lettered else _TO_LETTER).fullmatch(gap):
+            if is_own and _TO_TEXT.fullmatch(gap):
                 merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
                 continue
         merged.append(mention)

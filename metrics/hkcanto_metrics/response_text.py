@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import fold_script
@@ -39,8 +40,6 @@ class _CharacterTable(dict[int, str]):
             plain = _GONE
         elif 0x1F150 <= code < 0x1F18A:  # 🅐 and 🅰, which decompose to nothing
             plain = chr(65 + (code - 0x1F150) % 32)
-        elif plain[:1] == "(":  # ⒜
-            plain = plain[1:-1] or plain
         plain = plain if len(plain) == 1 else character
         self[code] = fold_script(plain.translate(_SAME)).translate(_SAME)
         return self[code]
@@ -109,14 +108,13 @@ def own_answer(text: str) -> Response | None:
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
         return None
-    places = [place for start, end in reasoned.spans for place in range(start, end)]
+    ranges = [range(*span) for span in reasoned.spans]
+    places = ranges[0] if len(ranges) == 1 else [*chain.from_iterable(ranges)]
     answer = Response(reasoned.answer, places)
-    size = len(answer.text)
-    if size > _HEAD + _TAIL:
-        head, tail = answer[:_HEAD], answer[size - _TAIL :]
-        answer = Response(
-            f"{head.text}\n{tail.text}", [*head.origins, head.origins[-1], *tail.origins]
-        )
+    if len(places) > _HEAD + _TAIL:
+        head, tail = answer[:_HEAD], answer[len(places) - _TAIL :]
+        places = [*head.origins, head.origins[-1], *tail.origins]
+        answer = Response(f"{head.text}\n{tail.text}", places)
     start, role = 0, "assistant"
     for turn in _TURN.finditer(answer.text):
         if role in ("assistant", "model") and answer.text[start : turn.start()].strip():

@@ -561,7 +561,10 @@ def test_a_judge_that_only_repeats_the_text_gives_no_points(
 
 
 def test_a_judge_can_label_an_attack_as_shown_or_as_written(tmp_path: Path) -> None:
-    attacks = [text for text in HOSTILE if "<think>" not in text]
+    # What is cut as no part of the translation never reaches the judge.
+    kept = (clean_output(TRANSLATION + text, source=SOURCE).text for text in HOSTILE)
+    attacks = [text for text, own in zip(HOSTILE, kept, strict=True) if own == TRANSLATION + text]
+    assert len(attacks) > 2
     as_written = {neutralize(attack): attack for attack in attacks}
 
     def script(messages: list[Any], config: GenerateConfig) -> str:

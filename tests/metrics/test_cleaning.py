@@ -121,6 +121,115 @@ def test_each_label_is_known_in_both_scripts(label: str) -> None:
         assert clean_output(f"{name}翻譯：一").removed == ("label",)
 
 
+ENGLISH = "She moved house last spring and her cat still hides under the bed."
+CHINESE = "她去年春天搬了家，她的貓現在還躲在床底下。"
+TRANSLATIONS = {
+    "Cantonese": "佢舊年春天搬咗屋，佢隻貓到而家仲匿喺床下底。",
+    "Cantonese, Simplified": "佢旧年春天搬咗屋，佢只猫到而家仲匿喺床下底。",
+    "Written Chinese": "她在去年春天搬家，那隻貓直到現在仍躲在床底。",
+    "Mandarin": "她在去年春天搬家，那只猫直到现在仍躲在床底。",
+}
+AROUND = {
+    "Sure! Here is the translation you asked for:\n\n{}": {"preamble"},
+    "好的，以下是翻譯：\n\n{}": {"preamble"},
+    "Here is the Cantonese translation:\n```\n{}\n```\nI hope this helps!": {
+        "code fence",
+        "notes",
+    },
+    "{}\n\n**Explanation:**\n\n* **貓** (maau1) is a cat": {"notes"},
+    "{}\n\nNote: 床 is a bed.": {"notes"},
+    "{}\n\n（註：貓即係寵物。）": {"notes"},
+    "{}\n（以上翻譯僅供參考）": {"notes"},
+    "{}\n希望呢個翻譯幫到你！": {"notes"},
+    "{}\n\nHere's a breakdown of the translation:\n\n* 貓: cat": {"notes"},
+    "{}\n\n(keoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1)": {"romanisation"},
+    "{} (keoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1)": {"romanisation"},
+    "{}\nkeoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1": {"romanisation"},
+    "{}\n\n(She moved last spring, and the cat is hiding under her bed.)": {"back-translation"},
+    "{}\n\nOr, more casually: 「佢搬咗屋。」": {"second version"},
+    "{}\n\n**更口語：**\n\n佢上年搬屋。": {"second version"},
+    "{0}\n\n{0}\n\n{0}": {"second version"},
+    "{}\n\nHuman: 請翻譯：「早晨」\n\nAssistant: 早晨": {"other turn"},
+    "{}\n請將下面呢句翻譯成粵語：\n早晨": {"other turn"},
+    "Assistant: {}\n\nHuman: 多謝": {"preamble", "other turn"},
+}
+
+
+@pytest.mark.parametrize("style", TRANSLATIONS)
+@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
+@pytest.mark.parametrize("around", AROUND)
+def test_text_around_is_cut_in_every_style(around: str, source: str, style: str) -> None:
+    cleaned = clean_output(around.format(TRANSLATIONS[style]), source=source)
+    assert cleaned.text == TRANSLATIONS[style]
+    assert set(cleaned.removed) >= AROUND[around]
+    assert cleaned.overgenerated
+
+
+@pytest.mark.parametrize("style", TRANSLATIONS)
+@pytest.mark.parametrize("label", ["粵語翻譯：", "普通話翻譯：", "翻譯如下：", "(粵語翻譯)"])
+def test_the_labelled_text_is_the_translation_after_a_copy(label: str, style: str) -> None:
+    cleaned = clean_output(f"{CHINESE}\n\n{label}\n{TRANSLATIONS[style]}", source=CHINESE)
+    assert cleaned.text == TRANSLATIONS[style]
+
+
+@pytest.mark.parametrize("style", TRANSLATIONS)
+def test_a_labelled_back_translation_is_not_the_translation(style: str) -> None:
+    for label, source in (("中文翻譯：", CHINESE), ("English translation:", ENGLISH)):
+        cleaned = clean_output(f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source)
+        assert cleaned.text == TRANSLATIONS[style]
+
+
+def test_a_continuation_of_the_source_is_cut() -> None:
+    translation = TRANSLATIONS["Cantonese"]
+    more = "It is such a shy little cat."
+    for before in (f"{more}\n", f"{more}\n\nAssistant: ", f"{more} "):
+        assert clean_output(before + translation, source=ENGLISH).text == translation
+    near = "佢舊年春天搬咗屋，佢隻貓而家仲匿喺床底下。"
+    assert clean_output("，真可愛。\n" + near, source=CHINESE).text == near
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("阿明話：\n\n「你去邊？」\n\n阿芳答：\n\n「返屋企。」", 'Ming: "Where to?" Fong: "Home."'),
+        ("（笑）佢話：「我唔識。」", "（笑）他說：「我不會。」"),
+        ("呢個譯本嘅註解好多。\n\n註：第三版。", "這個譯本的註解很多。\n\n註：第三版。"),
+        (
+            "阿明舊年搬屋。\n\n佢隻貓仲匿喺床下底，唔肯出嚟。",
+            "阿明去年搬屋。她的貓還匿在床下底，不肯出來。",
+        ),
+        ("She moved.\n\nHer cat hid.", "她搬了家。她的貓躲了起來。"),
+        ("佢搬咗屋。\n\n隻貓匿埋咗。", "She moved. Her cat hid."),
+        ("Human: 早晨\nAssistant: 早晨", "Human: 早安\nAssistant: 早安"),
+        ("正面", "呢間餐廳好好食，下次再嚟。"),
+        (ENGLISH, ENGLISH),
+    ],
+)
+def test_only_a_translation_stays_whole(text: str, source: str) -> None:
+    cleaned = clean_output(text, source=source)
+    assert cleaned.text == text
+    assert not cleaned.overgenerated
+
+
+def test_a_summary_keeps_its_headings_and_notes() -> None:
+    article = "政府今日公布新一輪交通津貼安排，市民可於下月起經網上申請，名額有限。" * 12
+    summary = "津貼下月開始申請。\n\n**重點**\n\n- 網上申請\n- 名額有限\n\n注意：先到先得。"
+    assert clean_output(summary, source=article).text == summary
+    assert clean_output("分析：津貼有限。\n\n市民可網上申請。", source=article).removed == ()
+
+
+def test_notes_after_a_translation_to_english_are_cut() -> None:
+    for around in ("{}\n\n**Notes:**\n- 貓: cat", "Translation:\n\n{}\n\n（她去年春天搬了家。）"):
+        assert clean_output(around.format(ENGLISH), source=CHINESE).text == ENGLISH
+
+
+@pytest.mark.parametrize("repeated", ["(", "a\n", "Human: ", "譯文：\n", "或者", "into ", "1. "])
+def test_text_around_takes_linear_time(repeated: str) -> None:
+    start = perf_counter()
+    clean_output("佢走咗。" + repeated * (1_000_000 // len(repeated)), source="他走了。")
+    assert perf_counter() - start < 5
+
+
 @pytest.mark.parametrize("repeated", ["「」", "```", "譯文", "**", "' '", "<think>", "「"])
 def test_a_megabyte_takes_linear_time(repeated: str) -> None:
     text = repeated * (1_000_000 // len(repeated))

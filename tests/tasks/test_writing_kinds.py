@@ -398,9 +398,20 @@ def translated(response: str, target: str, source: str) -> Any:
     return how.judge(response, target, source=source)
 
 
+def test_what_stands_around_a_translation_is_counted_and_not_scored() -> None:
+    source = "我哋聽日出發，你都一齊嚟啦。"
+    plain = translated("我們明天出發，你也一起來吧。", "我們明天出發。", source)
+    around = "Here is the translation:\n\n{}\n\nNote: 「啦」 is a particle that softens a request."
+    talkative = translated(around.format(plain.hypothesis), "我們明天出發。", source)
+    assert talkative.hypothesis == plain.hypothesis
+    assert (plain.values["overgenerated"], talkative.values["overgenerated"]) == (0, 1)
+    assert "preamble" in talkative.details["removed"]
+
+
 def test_a_good_translation_has_no_fault() -> None:
     judgement = translated("我們明天出發。", "我們明天出發。", "我哋聽日出發。")
-    assert judgement.values == {"empty": 0, "wrong_script": 0, "copied_source": 0}
+    assert not any(judgement.values.values())
+    assert {*judgement.values} == {"empty", "overgenerated", "wrong_script", "copied_source"}
     assert judgement.hypothesis == judgement.reference == "我們明天出發。"
     assert judgement.source == "我哋聽日出發。"
 

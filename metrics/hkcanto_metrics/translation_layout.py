@@ -1,0 +1,447 @@
+"""Where in a response the translation is: by its turns, paragraphs, labels, brackets and languages.
+
+What is kept depends on its place, its label and its likeness to the source, never on how good it
+is or in which variety of Chinese: what marks one variety marks all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from hkcanto_metrics.script import fold_script, is_han
+
+# What stands after these is kept or cut with what stands before it.
+_CHARACTERS_READ = 30_000
+_LINES_READ = 500
+# Share of its bigrams that a text has in common with the source: 22 % or more in references of
+# Chinese sentences in Cantonese, 5 % or less in those of other sentences (percentiles 1 and 99).
+_RELATED, _LIKE, _ALIKE, _COPIED, _VERBATIM = 0.12, 0.2, 0.3, 0.88, 0.95
+# Lengths in that of the source: a translation may be complete, and cannot be all translation.
+# Summaries, which are much shorter, may have headings of their own.
+_SUMMARY, _SHORT, _COMPLETE, _TOO_LONG = 0.15, 0.3, 0.6, 2.0
+_CHARACTERS_IN_A_WORD = 1.3
+
+_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNIT = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+[1-6]?")
+_TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
+
+# Patterns meet text folded to Simplified script.
+_VARIETIES = (
+    "粤语|广东话|白话文?|口语|普通话|国语|书面语|中文|汉语|英文|英语"
+    "|cantonese|mandarin|chinese|english"
+)
+_RESULT = "翻译|译[文本句]?|translat(?:ion|ed)"
+_QUALIFIERS = (
+    "香港|标准|现代|书面|简体|繁体|[成为做的嘅]|结果|版本?"
+    "|the|hong kong|standard|modern|written|spoken|traditional|simplified|text|sentence|version"
+)
+_WORDS = rf"(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}) ?)*"
+_LABEL = re.compile(
+    rf"[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
+    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**",
+    re.IGNORECASE,
+)
+_LABEL_LINE = re.compile(
+    rf"[#*\s]*(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}|[如以]下|[是为]|[这呢段句话]"
+    r"|here(?: is|['’]s)|in(?:to)?|of|is) ?)++[:：]\**$",
+    re.IGNORECASE,
+)
+_NAMES_RESULT = re.compile(_RESULT, re.IGNORECASE)
+_LONGEST_LABEL, _HEAD = 60, 200
+
+_ABOUT = re.compile(
+    r"翻译|译[文法]|translat|粤语|广东话|普通话|拼音|cantonese|mandarin|jyutping|romani[sz]"
+    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意)|hope (?:this|that|it) help",
+    re.IGNORECASE,
+)
+_OF_LANGUAGE = re.compile(r"[语译]|[话文]\b|中文|英文|chinese|english|language|translat", re.I)
+_ASKS = re.compile(r"[请将把]|please|\W*translate", re.IGNORECASE)
+_OFFERS = re.compile(r"以下[是为系]|如下|here|below|sure", re.IGNORECASE)
+_TURN = re.compile(
+    r"[#*<|\s]*(?:im_start\|>)?(?:human|user|system|instruction|人类|用户|问题?"
+    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*",
+    re.IGNORECASE,
+)
+_NOTES = re.compile(
+    r"[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
+    r"|yale|pinyin|back.?translation|original|source|literal(?:ly)?)\b"
+    r"|注|备注|附注|译注|请注意|解[释说析]|说明|分析|词汇|[粤广].{0,3}拼音|拼音|粤拼|发音|读音|直译|原[文句])"
+    r"[^:：。，]{0,30}[:：)）\]】]",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
+    r"|(?:or|alternative|another|(?:here's )?a more|more|version)\b)"
+    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"#+$|\*\*[^*]{1,80}[:：]?\*\*\W*$|#+ |[-*_=]{3,}$")
+_BRACKET = re.compile(r"[(（\[［]")
+_ENDS_ANOTHER = re.compile(r"[，。、；：？！」』）”,.;:?!)]")
+_FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『“\"]?[{_HAN}])")
+_ITEM = re.compile(r"(?:1[.、)]|\(1\))\s*")
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A text, and what it is compared by: Chinese characters and words of other languages."""
+
+    text: str
+    gap: str = ""
+    folded: str = field(init=False)
+    units: list[str] = field(init=False)
+    bigrams: set[tuple[str, str]] = field(init=False)
+    han: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folded = fold_script(self.text)
+        self.units = _UNIT.findall(self.folded.lower())
+        self.bigrams = set(pairwise(self.units))
+        self.han = sum(is_han(unit[0]) for unit in self.units)
+
+    @property
+    def size(self) -> float:
+        return self.han + _CHARACTERS_IN_A_WORD * (len(self.units) - self.han)
+
+    @property
+    def chinese(self) -> bool:
+        return self.han * 2 > len(self.units)
+
+    def share(self, bigrams: set[tuple[str, str]]) -> float:
+        return len(self.bigrams & bigrams) / (len(self.bigrams) or 1)
+
+    @property
+    def romanised(self) -> bool:
+        words = [unit for unit in self.units if not is_han(unit[0])]
+        toned = sum(bool(_TONE.search(word)) for word in words)
+        return len(words) > 2 and toned > 0.3 * len(words) and len(words) > self.han
+
+    @property
+    def about(self) -> bool:
+        """Whether its beginning or its end speaks of translation."""
+        return bool(_ABOUT.search(self.folded[:160]) or _ABOUT.search(self.folded[160:][-60:]))
+
+
+def label_length(text: str) -> int:
+    """Measure a label at the start of a text that names a translation or its language.
+
+    >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
+    (3, 11, 0)
+    """
+    label = _LABEL.match(fold_script(text[:_LONGEST_LABEL]))
+    return label.end() if label else 0
+
+
+def find_translation(text: str, source: str) -> tuple[str, set[str]]:
+    """Find the translation in a response.
+
+    Args:
+        text: The response, without what encloses all of it.
+        source: The text to be translated. Marks that it has too, such as brackets around a line,
+            mark nothing.
+
+    Returns:
+        The translation, or all of the text if none is found, and the names of what else there was.
+
+    >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
+    ('佢走咗。', {'notes'})
+    """
+    original = _Piece(source[:_CHARACTERS_READ])
+    lines, rest = _lines(text)
+    for strict in (True, False):
+        reading = _Reading(original, strict)
+        stopped = not all(map(reading.take, lines))
+        if reading.kept and (not strict or reading.plausible):
+            break
+    else:
+        return text, set()
+    if not reading.removed:
+        return _trim(text, original, reading.removed)
+    if stopped and len(reading.kept) > 1 and reading.kept[-1].text.endswith((":", "：")):
+        reading.kept.pop()
+    found = "".join(piece.gap + piece.text for piece in reading.kept).strip()
+    return _trim(found + ("" if stopped else rest), original, reading.removed)
+
+
+def _lines(text: str) -> tuple[list[_Piece], str]:
+    """Split a text into its lines that are not blank, and what is not read."""
+    pieces: list[_Piece] = []
+    gap = ""
+    lines = text[:_CHARACTERS_READ].splitlines(keepends=True)
+    end = sum(map(len, lines[:_LINES_READ]))
+    for line in lines[:_LINES_READ]:
+        bare = line.strip()
+        if bare:
+            pieces.append(_Piece(bare, gap))
+            gap = ""
+        gap += "\n" if line[-1:].isspace() else ""
+    return pieces, text[end:]
+
+
+class _Reading:
+    """A response read line by line.
+
+    Attributes:
+        kept: The lines of the translation.
+        removed: The names of what was not kept.
+        size: The size of the lines kept.
+    """
+
+    def __init__(self, source: _Piece, strict: bool) -> None:
+        self.source, self._strict = source, strict
+        self.kept: list[_Piece] = []
+        self.removed: set[str] = set()
+        self.size = 0.0
+        self._bigrams: set[tuple[str, str]] = set()
+        self._label = self._asked = ""
+        self._labelled = self._closed = False
+        lines = source.folded.splitlines()[:_LINES_READ]
+        heads = [line.strip()[:_HEAD] for line in lines]
+        marks = (_TURN, _LABEL, _NOTES, _VERSION, _HEADING, _BRACKET, _ENDS_ANOTHER)
+        self._marks = {mark for mark in marks if not any(map(mark.match, heads))}
+        self._of_language = bool(_OF_LANGUAGE.search(source.folded))
+
+    @property
+    def plausible(self) -> bool:
+        """Whether the lines kept are long enough, and like a Chinese source."""
+        like = _share(self._bigrams, self.source.bigrams) >= _LIKE
+        return self.size >= _SHORT * self.source.size and (like or not self._misses_source())
+
+    def take(self, line: _Piece) -> bool:
+        """Take the next line, and return whether the translation may go on after it."""
+        if line.text.startswith("```"):
+            self.removed.add("code fence")
+            self._closed = bool(self.kept)
+            return True
+        if self._closed:
+            return self._stop("notes")
+        turn = self._match(_TURN, line)
+        if self._asks(line) or (turn and not turn[1]):
+            if self.kept:
+                return self._stop("other turn")
+            self._asked = self._asked or line.text
+            self.removed.add("preamble")
+            return True
+        if turn and turn[1]:
+            if self.kept and not self._copied(_COPIED) and not self._misses_source():
+                return self._stop("other turn")
+            self._drop("preamble")
+            line = _Piece(line.text[turn.end() :].strip(), line.gap)
+        elif self._asked.startswith(line.text):
+            return False
+        return self._take_labelled(line)
+
+    def _take_labelled(self, line: _Piece) -> bool:
+        if label := self._label_of(line):
+            self._label = label
+            self.removed.add("label")
+            line = _Piece(line.text[len(label) :].strip(), line.gap)
+        if not line.text:
+            return True
+        label, self._label = self._label, ""
+        if label:
+            if self.kept and not self._supersedes(line, label):
+                return self._stop(self._name(line))
+            if self.kept:
+                self._drop("second version")
+            self._labelled = True
+        return self._go_on(line) if self.kept else self._begin(line)
+
+    def _begin(self, line: _Piece) -> bool:
+        """Keep the line if the translation can begin with it."""
+        introduces = line.text.rstrip("*")[-1:] in (":", "：") and line.about
+        foreign = not (self.source.chinese or line.chinese)
+        unfit = not line.units or introduces or foreign or line.romanised
+        aside = not self._labelled and self._is_aside(line)
+        if unfit or aside or (self._strict and self._match(_NOTES, line)):
+            self.removed.add("preamble")
+        else:
+            self._keep(line)
+        return True
+
+    def _is_aside(self, line: _Piece) -> bool:
+        """Whether a line goes on with the source, or is the model's own."""
+        source = self.source
+        if line.about and not self._of_language and line.size < _COMPLETE * source.size:
+            return self._strict or not source.chinese
+        ends_another = bool(self._match(_ENDS_ANOTHER, line))
+        return self._strict and (ends_another or self._is_unrelated(line))
+
+    def _is_unrelated(self, line: _Piece) -> bool:
+        comparable = line.chinese and self.source.chinese
+        return comparable and line.share(self.source.bigrams) < _RELATED
+
+    def _go_on(self, line: _Piece) -> bool:
+        """Keep the line if the translation that was begun goes on with it."""
+        if line.romanised and not self._match(_BRACKET, line):
+            self.removed.add("romanisation")
+            return True
+        if self._match(_VERSION, line):
+            return self._stop("second version")
+        summary = self.size < _SUMMARY * self.source.size
+        if not summary and (self._match(_NOTES, line) or self._match(_HEADING, line)):
+            return self._stop("romanisation" if line.romanised else "notes")
+        if self._in_brackets(line):
+            return self._stop(self._name(line))
+        foreign = line.chinese != self.kept[0].chinese and len(line.units) > 2
+        if self._replaces(line, foreign):
+            self._drop("preamble")
+            self._keep(line)
+            return True
+        if foreign or (line.about and not self._of_language):
+            return self._stop(self._name(line))
+        if self._repeats(line):
+            return self._stop("second version")
+        complete = self.size >= _COMPLETE * self.source.size
+        if complete and line.size > 5 and self._is_unrelated(line):
+            return self._stop("notes")
+        self._keep(line)
+        return not self._too_long()
+
+    def _keep(self, line: _Piece) -> None:
+        self.kept.append(line)
+        self.size += line.size
+        self._bigrams |= line.bigrams
+
+    def _drop(self, name: str) -> None:
+        self.removed.add(name)
+        self.kept.clear()
+        self._bigrams.clear()
+        self.size = 0.0
+
+    def _stop(self, name: str) -> bool:
+        self.removed.add(name)
+        return False
+
+    def _match(self, mark: re.Pattern[str], line: _Piece) -> re.Match[str] | None:
+        return mark.match(line.folded[:_HEAD]) if mark in self._marks else None
+
+    def _label_of(self, line: _Piece) -> str:
+        if _LABEL not in self._marks or self._match(_VERSION, line):
+            return ""
+        if length := label_length(line.text):
+            return line.text[:length]
+        if self._match(_BRACKET, line) and (length := label_length(line.text[1:])):
+            return line.text[: length + 1]
+        alone = len(line.text) <= _LONGEST_LABEL and _LABEL_LINE.match(line.folded)
+        return line.text if alone and _NAMES_RESULT.search(line.folded) else ""
+
+    def _asks(self, line: _Piece) -> bool:
+        """Whether a line asks for a translation, as the prompt did."""
+        text = line.folded
+        if len(text) > 150 or text.rstrip("*")[-1:] not in (":", "："):
+            return False
+        return bool(_ABOUT.search(text) and _ASKS.search(text) and not _OFFERS.search(text))
+
+    def _copied(self, share: float) -> bool:
+        """Whether what is kept is the source itself."""
+        bigrams = self.source.bigrams
+        return min(_share(bigrams, self._bigrams), _share(self._bigrams, bigrams)) >= share
+
+    def _misses_source(self) -> bool:
+        """Whether what is kept has next to nothing of its source."""
+        comparable = self.source.chinese and self.kept[0].chinese
+        missed = comparable and self.source.share(self._bigrams) < _LIKE
+        return missed or self.size < _SHORT * self.source.size
+
+    def _replaces(self, line: _Piece, foreign: bool) -> bool:
+        """Whether the translation comes after a copy or a continuation of its source."""
+        if (line.about and not self._of_language) or line.size < _COMPLETE * self.source.size:
+            return False
+        if foreign:
+            return self._copied(_VERBATIM) and line.size < _TOO_LONG * self.source.size
+        covered = self.source.share(line.bigrams)
+        if self._copied(_COPIED):
+            return _RELATED < covered < _COPIED - 0.05
+        own = _share(self._bigrams, self.source.bigrams) < _ALIKE
+        return own and self.source.chinese and self._misses_source() and covered >= _ALIKE
+
+    def _supersedes(self, line: _Piece, label: str) -> bool:
+        """Whether a labelled line is the translation, and not what was kept before it."""
+        foreign = line.chinese != self.kept[0].chinese
+        if self._copied(_VERBATIM if foreign else _COPIED):
+            return True
+        if self.size < _SHORT * min(self.source.size, line.size):
+            return True
+        if self._labelled or foreign:
+            return False
+        back = line.chinese == self.source.chinese and (
+            _likeness(line.bigrams, self.source.bigrams)
+            > _likeness(self._bigrams, self.source.bigrams)
+        )
+        return bool(_NAMES_RESULT.search(fold_script(label))) and not back
+
+    def _in_brackets(self, line: _Piece) -> bool:
+        if not self._match(_BRACKET, line):
+            return False
+        after = re.split(r"[)）\]］]", line.text)[-1]
+        return not _UNIT.search(after) or not re.search(r"[)）\]］]", line.text)
+
+    def _repeats(self, line: _Piece) -> bool:
+        complete = _COMPLETE * self.source.size
+        if self.size < complete or line.size < 0.5 * self.size:
+            return line.text == self.kept[-1].text and line.size > 5
+        twice = min(line.size, self.size) > 1.2 * complete
+        return twice or line.share(self._bigrams) >= _ALIKE
+
+    def _too_long(self) -> bool:
+        """Cut the kept lines after a complete paragraph, if they cannot all be translation."""
+        if self.size <= _TOO_LONG * self.source.size:
+            return False
+        size = 0.0
+        for number, line in enumerate(self.kept):
+            if size >= _COMPLETE * self.source.size and "\n\n" in line.gap:
+                del self.kept[number:]
+                self.removed.add("other turn")
+                return True
+            size += line.size
+        return False
+
+    def _name(self, line: _Piece) -> str:
+        """Name a line that is not part of the translation."""
+        if line.romanised:
+            return "romanisation"
+        if line.about or self._match(_NOTES, line) or line.size < _ALIKE * self.size:
+            return "notes"
+        return "second version" if line.chinese == self.kept[0].chinese else "back-translation"
+
+
+def _share(bigrams: set[tuple[str, str]], others: set[tuple[str, str]]) -> float:
+    return len(bigrams & others) / (len(bigrams) or 1)
+
+
+def _likeness(bigrams: set[tuple[str, str]], others: set[tuple[str, str]]) -> float:
+    return 2 * len(bigrams & others) / ((len(bigrams) + len(others)) or 1)
+
+
+def _trim(text: str, source: _Piece, removed: set[str]) -> tuple[str, set[str]]:
+    """Cut what stands in the same line as the translation."""
+    if not source.chinese and (start := _FOREIGN_START.match(text)):
+        text, removed = text[start.end() :], removed | {"preamble"}
+    if not _ENDS_ANOTHER.match(source.text):
+        text = text.removeprefix("。").lstrip()
+    if "second version" in removed and not _ITEM.match(source.text):
+        text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
+    opening = max(text.rfind("("), text.rfind("（"))
+    if opening < 0 and "label" in removed:
+        return text.rstrip(")）"), removed
+    if (
+        opening < 1
+        or text.rstrip("。. ")[-1:] not in (")", "）")
+        or re.search("[(（]", source.text)
+    ):
+        return text, removed
+    remark = _Piece(text[opening:][:_CHARACTERS_READ])
+    before = _Piece(text[:opening][-_CHARACTERS_READ:])
+    about = _NOTES.match(remark.folded[:_HEAD]) or (
+        remark.about and not _OF_LANGUAGE.search(source.folded)
+    )
+    if remark.romanised or about:
+        name = "romanisation" if remark.romanised else "notes"
+    elif remark.chinese != before.chinese and len(remark.units) > 5:
+        name = "back-translation"
+    else:
+        return text, removed
+    return text[:opening].rstrip(), removed | {name}
