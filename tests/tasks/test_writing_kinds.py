@@ -405,7 +405,7 @@ def test_what_stands_around_a_translation_is_counted_and_not_scored() -> None:
     talkative = translated(around.format(plain.hypothesis), "我們明天出發。", source)
     assert talkative.hypothesis == plain.hypothesis
     assert (plain.values["overgenerated"], talkative.values["overgenerated"]) == (0, 1)
-    assert "preamble" in talkative.details["removed"]
+    assert "notes" in talkative.details["removed"]
 
 
 def test_a_good_translation_has_no_fault() -> None:
