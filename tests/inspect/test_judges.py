@@ -18,6 +18,7 @@ from hkcanto.judges import judge_agreement, judged_summary, judged_translation
 from hkcanto.judges.prompts import fresh_code, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
+from hkcanto_metrics.cleaning import clean_output
 
 SOURCE = "他們明天去電影院看電影。"
 TRANSLATION = "佢哋聽日去戲院睇戲。"
