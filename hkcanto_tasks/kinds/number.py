@@ -71,7 +71,7 @@ class Number(base.Kind[Problem]):
             >>> number.score("所以一共係 1,018 蚊。", Sample("", "", "1018")).values["acc"]
             1.0
         """
-        reading = read_number(answer)
+        reading = read_number(answer, sample.question)
         right = reading.value is not None and equal_numbers(reading.value, _gold(sample))
         return Judgement(
             values={"acc": float(right), "unparsed_rate": float(reading.value is None)},

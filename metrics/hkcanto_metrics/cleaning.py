@@ -22,7 +22,7 @@ class Cleaned:
     Attributes:
         text: The rest, without white space around it; may be empty.
         removed: What was removed, in this order, each at most once: any of ``reasoning``, ``code
-            fence``, ``label``, ``quotes``, which are wrapping, and of ``preamble``,
+            fence``, ``label``, ``quotes``, which are wrapping, and of ``excess``, ``preamble``,
             ``romanisation``, ``notes``, ``back-translation``, ``second version``, ``other turn``.
     """
 
@@ -32,7 +32,7 @@ class Cleaned:
     @property
     def overgenerated(self) -> bool:
         """Whether there was text around the translation, more than a wrapping."""
-        return not _WRAPPINGS.keys() >= set(self.removed)
+        return not {"reasoning", "code fence", "label", "quotes"} >= set(self.removed)
 
 
 def clean_output(text: str, *, source: str = "") -> Cleaned:
@@ -41,7 +41,8 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
     A label names the result or its language and ends in a colon, or stands in 【】: ``譯文：``,
     ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed where one pair encloses all of
     the text. Text around the translation is removed only where the source is given: sentences that
-    introduce it, notes, romanisation, translations of it, other versions, other turns.
+    introduce it, notes, romanisation, translations of it, other versions, other turns. What goes
+    on after 100,000 characters is a loop, and is cut.
 
     Args:
         text: A model's response.
@@ -69,20 +70,23 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
-    """Remove one wrapping after the other, and name them."""
+    """Remove one wrapping after the other, the outermost first, and name them."""
     removed: set[str] = set()
-    while wrapping := _outermost(text, candidates - removed):
-        removed.add(wrapping)
-        text = _WRAPPINGS[wrapping](text).strip()
-    return text, removed
+    while True:
+        for name, remove in _WRAPPINGS.items():
+            if name in candidates - removed and (rest := remove(text)) != text:
+                removed.add(name)
+                text = rest.strip()
+                break
+        else:
+            return text, removed
 
 
-def _outermost(text: str, candidates: Set[str]) -> str | None:
-    """Find the wrapping that is around the text, if one of the candidates is."""
-    for name, remove in _WRAPPINGS.items():
-        if name in candidates and remove(text) != text:
-            return name
-    return None
+_LONGEST = 100_000
+
+
+def _without_excess(text: str) -> str:
+    return text[:_LONGEST]
 
 
 _FENCED = re.compile(r"```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?", re.DOTALL)
@@ -124,6 +128,7 @@ def _without_quotes(text: str) -> str:
 
 _WRAPPINGS = {
     "reasoning": strip_reasoning,
+    "excess": _without_excess,
     "code fence": _without_fence,
     "label": _without_label,
     "quotes": _without_quotes,

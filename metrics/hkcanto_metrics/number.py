@@ -10,25 +10,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-# Of a long text, the beginning and the end are read; of what follows an announcement, this much.
-_HEAD, _TAIL, _REACH = 2_000, 6_000, 300
-# Sentences of mere talk that may follow the result, characters of a unit, characters of a number.
-_TALK, _UNIT, _LONGEST = 3, 6, 40
+from hkcanto_metrics.script import fold_script
 
-# Full-width signs, and the characters of our phrases, so that each is written down once.
-_SAME = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans(
-    "−–≈〇兩萬億點為係個負應該約問題樣幾錯對驗檢計與還時鐘總無齊驟釋後號說內禮週頭來買給沒請",
-    "--=零两万亿点为系个负应该约问题样几错对验检计与还时钟总无齐骤释后号说内礼周头来买给没请",
-)
+# Of a long text, the beginning and the end are read; of many announcements, the last; of a long
+# sentence, the beginning behind an announcement, else the end.
+_HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
+# Sentences of mere talk that may follow the result; characters of a unit, of a number, and of a
+# sentence that tells that it is the question's.
+_TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
+
+# Full-width signs; Chinese characters are folded to Simplified script.
+_SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
 _DECORATION = re.compile(
     r"(?P<kept>\\[dt]?frac\s?\{[0-9]+\}\s?\{[0-9]+\}|\\f?box(?:ed)?(?![a-z]))"
-    r"|(?P<times>\\(?:times|div|cdot)(?![a-z])|(?<=[0-9])\\?\*(?=[0-9])|(?<=[^\n] )\\?\*(?= ))"
+    r"|(?P<times>\\(?:times|div|cdot)(?![a-z])|乘以?|除以"
+    r"|(?<=[0-9])\\?\*(?=[0-9])|(?<=[^\n] )\\?\*(?= ))"
     r"|(?P<equal>\\approx)|(?P<list>(?m:^)[ #*]*)\(?[0-9]{1,2}[.)、](?=[ *]*[^\s0-9*])"
     r"|\\(?:[A-Za-z]+|[^\w\n,]|,(?![0-9]{3}))|[{}$¥£€*_`~\"'“”「」『』【】]"
 )
@@ -52,16 +54,14 @@ _NUMBER = re.compile(
 
 # What makes a number no result: an expression, an ordinal, a time, a negation, an idiom.
 _UNUSED_BEFORE = re.compile(
-    r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/^x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
-    r"|[a-z]-$|(?:第|步骤|(?<![a-z])step|[不唔][是系]|(?<![a-z])not) ?$"
+    r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
+    r"|[a-z]-$|[×^]\t*$|(?:第|步骤|(?<![a-z])step|[不唔][是系]|(?<![a-z])not) ?$"
 )
 _UNUSED_AFTER = re.compile(
-    r"%?[ \t]*+[^\W0-9]{0,6}(?:[ \t]*+\([^()\n0-9]{,12}\))?[ \t]*+[-+×÷/^x][ \t(-]*+[0-9]|:[0-9]"
+    r"%?[ \t]*+[^\W0-9]{0,6}(?:[ \t]*+\([^()\n0-9]{,12}\))?[ \t]*+[-+×÷/x=][ \t(-]*+[0-9]|:[0-9]"
     r"|[ \t]*+个?(?:[年月日天周]|礼拜|星期|小时|钟头?|分钟)[之以]?[后前内](?![ \t]*(?:[。.!#(]|$))"
-    r"|(?:st|nd|rd|th)\s|号|(?<=一)[齐共定样起直种些步]"
+    r"|\^|多|(?:st|nd|rd|th)\s|号|(?<=一)[齐共定样起直种些步]"
 )
-# What a result is for, or comes close to: no number in it is the result.
-_ASIDE = re.compile(r"才[能可]|先[能可至得]|[来嚟][为买整做支喂餵]|\((?:大?约|即)")
 # Between two numbers: both are meant, or they make up one quantity.
 _JOINED = re.compile(
     r"\s*[^\W0-9]{0,8}?\s*(?:或者?|还是|定系|同埋?|和|与|、|至|or|and|to)\s*"
@@ -75,18 +75,27 @@ _CUE = re.compile(
 _FILLER = re.compile(r"(?i)(?:[ \t:=>→(]|-+[> ]|[就即应该系是为有]|大?约|百分之|is|about)*+")
 # What may stand between a number and an end.
 _CLAUSE = re.compile(r"[^,。;!?=(]*(?:[,。;!?(]|$)")
+_OPEN_BRACKET = re.compile(r"\([^)]*$")
 _UNIT_ONLY = re.compile(r"[^:?0-9]{0,12}(?:$|[\n。.,!(])")
 _LINE_END = re.compile(r"(?i)%?[ \t]*+(?:[a-z]*|[^\W0-9]{0,3})[ \t.。!)]*(?:\n|$)")
 _CONCLUSION = re.compile(r"(?i)所以|因此|总共|一共|(?<![a-z])(?:so|thus|hence|therefore)(?![a-z])")
-_HOW_MANY = "几[多个粒只隻支枝张条本]|多少|请计算|how (?:many|much)"
-_QUESTION = re.compile(rf"(?i)\?\s*(?:\n|$)|(?:{_HOW_MANY})(?![^\n]*=)")
-_UNSURE = re.compile(rf"(?i)(?:如果|假如|(?<![a-z])if(?![a-z])|{_HOW_MANY})[^\n。!?;,]*$")
-_REFUSAL = re.compile(r"(?i)无法|未知|没有给|唔到|[唔不][知清]|cannot|can.t|unable")
+_QUESTION = re.compile(
+    r"(?i)\?\s*(?:\n|$)|(?:几[^乎率何十百千万\s]|多少|请计算|how (?:many|much))(?![^\n]*=)"
+)
+_REFUSAL = re.compile(
+    r"(?i)无法|未[知能]|难以|冇办法|[唔不](?:到|出|确定|可以知)|[唔不]能?[知清识]|需要.{0,4}(?:更多|进一步)"
+    r"|[未没冇缺](?:有|乏)?(?:足够|给|提供|讲明|说明)|(?:资[料讯]|信息|数据|条件).{0,4}[不唔][足够]"
+    r"|cannot|can.t|unable|not (?:enough|possible)|insufficient|impossible|don.t know"
+    r"|more information"
+)
+_NONE_AFTER_ALL = re.compile(
+    rf"(?i)\s*(?:{_CONCLUSION.pattern[4:]})\W*(?:我们|我哋|we)?\W*(?:{_REFUSAL.pattern[4:]})"
+)
 _RETRACTION = re.compile(
     r"(?i)\s*(?:等等|唔好意思|更正|[计算]错|[唔不]对|唔啱|wait|actually|sorry|correction)"
 )
 _AFTERWORD = re.compile(
-    r"(?i)\s*(?:验算|检查|解[释法说]|解:|请?注意|note|(?:to )?(?:check|verify)|explanation)"
+    r"(?i)\s*(?:验算|检查|解[释法说析]|解:|请?注意|note|(?:to )?(?:check|verify)|explanation)"
 )
 # What no finished sentence ends with.
 _OPEN = ",:、=+-×÷/("
@@ -115,7 +124,7 @@ class NumberReading:
     evidence: tuple[int, int] | None = None
 
 
-def read_number(text: str) -> NumberReading:
+def read_number(text: str, question: str = "") -> NumberReading:
     """Read the number that a response settles on, and tell where it was found.
 
     Understands English, Cantonese and Written Chinese in both scripts; Arabic and Chinese numerals,
@@ -124,6 +133,8 @@ def read_number(text: str) -> NumberReading:
     Args:
         text: what the model wrote, without its reasoning block. Of more than 8,000 characters,
             the middle is not read.
+        question: what was asked. Where it is repeated it is no answer, and of several numbers in
+            a sentence, one that it does not give is more likely the result.
 
     Returns:
         The reading. It has no value where the text breaks off before a conclusion, gives two
@@ -135,69 +146,56 @@ def read_number(text: str) -> NumberReading:
     NumberReading(value=Fraction(18, 1), reason='marked', evidence=(38, 40))
     """
     if len(text) > _HEAD + _TAIL:
-        reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:])
+        reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
         start, end = reading.evidence or (0, 0)
         shift = len(text) - _TAIL - _HEAD
         return replace(reading, evidence=(start + shift, end + shift)) if end > _HEAD else reading
     if not text.strip():
         return NumberReading(None, "none: empty")
-    tidied = _DECORATION.sub(_tidy, _unlooped(text).translate(_SAME))
+    said = [fold_script(part.translate(_SIGNS)) for part in (question[:_HEAD], text)]
+    asked, tidied = (_DECORATION.sub(_tidy, part) for part in said)
+    asked = _NEXT_QUESTION.sub("\n", asked)
+    given = {_value(match) for match in _NUMBER.finditer(asked)}
+    tidied = _without_repeats(tidied, asked)
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *_NEXT_QUESTION.finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
         # What is asked in one line has no answer there, and that of a sample is another's.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
-            reading = _Question(tidied, start, end).reading()
+            reading = _Question(tidied, start, end, given).reading()
         if reading.evidence:
             break
     return reading
 
 
-def extract_number(text: str) -> Fraction | None:
-    """Return the number that a response settles on, as `read_number` finds it.
-
-    Args:
-        text: what the model wrote, without its reasoning block.
-
-    Returns:
-        The number, or `None` where the text settles on none.
+def extract_number(text: str, question: str = "") -> Fraction | None:
+    """Return the number that a response settles on, `None` without one; see `read_number`.
 
     >>> extract_number("所以總共要三個半鐘。")
     Fraction(7, 2)
     """
-    return read_number(text).value
+    return read_number(text, question).value
 
 
 def parse_number(text: str) -> Fraction | None:
     """Read an answer cell: a number and nothing else, or anything before `####` and a number.
 
-    Args:
-        text: the cell.
-
-    Returns:
-        The number, exactly; `None` if the cell is anything else.
+    Returns `None` if the cell is anything else.
 
     >>> parse_number("佢賺 $9*2=18。####1,200"), parse_number("18 個")
     (Fraction(1200, 1), None)
     """
-    cell = text.rpartition("####")[2].translate(_SAME).strip().removeprefix("$").removesuffix("%")
-    match = _NUMBER.fullmatch(cell)
+    cell = fold_script(text.rpartition("####")[2].translate(_SIGNS)).strip()
+    match = _NUMBER.fullmatch(cell.removeprefix("$").removesuffix("%"))
     return _value(match) if match else None
 
 
 def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
-    """Tell whether a response's number is the answer.
+    """Tell whether a response's number, if it has one, is the answer.
 
     Numbers must be equal, in whatever notation. Only where the answer has no end as a decimal, like
     1/3, one that is rounded to two or more places is also right. 0.4 is not 40%: the question tells
     in what the answer is to be given.
-
-    Args:
-        response_value: the number read from the response.
-        answer: the right number.
-
-    Returns:
-        Whether they agree; `False` without a number.
 
     >>> equal_numbers(Fraction("0.33"), Fraction(1, 3)), equal_numbers(Fraction("6.7"), Fraction(7))
     (True, False)
@@ -211,44 +209,57 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A number that may be the answer; without a value, several. What announced it, and where."""
+    """A number that may be the answer; what announced it, and where."""
 
     value: Fraction | None
     start: int
     end: int
     is_chinese: bool = False
+    begins: bool = False
     kind: str = "last result"
     cue: int = 0
-
-    def reading(self) -> NumberReading:
-        reason = "none: several" if self.value is None else self.kind
-        return NumberReading(self.value, reason, (self.start, self.end))
 
 
 class _Question:
     """What was written about one question: a part of a tidied text."""
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self._text, self._start, self._end = text, start, end
-        for sentence, _ in self._spans(start, end):
-            self._start = sentence if _RETRACTION.match(text, sentence) else self._start
+    def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
+        self._text, self._start, self._end, self._given = text, start, end, given
+        self._sentences = self._spans(start, end)
+        for number, (sentence, _) in enumerate(self._sentences):
+            if _RETRACTION.match(text, sentence):
+                self._start, self._sentences = sentence, self._sentences[number:]
 
     def reading(self) -> NumberReading:
         """Settle what is announced, stands alone in the first line, or comes last."""
+        found = self._announcement() or self._concluded(self._sentences)
+        if not found:
+            is_cut = self._breaks_off(self._sentences)
+            return NumberReading(None, "none: cut off" if is_cut else "none: no number")
+        reason = "none: several" if found.value is None else found.kind
+        return NumberReading(found.value, reason, (found.start, found.end))
+
+    def _announcement(self) -> _Result | None:
+        """The last of what is announced as the answer, or what is concluded from it."""
         announced = list(self._announced())
         for before, last in pairwise(announced[-2:]):
             between = self._text[before.end : last.cue]
             is_other = before.kind == last.kind and before.value != last.value
             if is_other and len(between) < 40 and re.fullmatch(r"\W*\w{0,6}\W*", between):
-                return _Result(None, before.start, last.end).reading()
-        if announced:
-            return announced[-1].reading()
-        for start, end in self._spans(self._start, self._end)[:1]:
-            bare = self._pick(start, end, begins=True)
-            is_line = bare and _LINE_END.match(self._text, bare.end)
-            if bare and is_line and "=" not in self._text[start : bare.start]:
-                return replace(bare, kind="bare").reading()
-        return self._concluded(self._start, self._end)
+                return _Result(None, before.start, last.end)
+        if not announced:
+            return None
+        found = announced[-1]
+        is_equation = "=" in self._text[found.cue : found.start]
+        for start, end in self._spans(found.end, self._end):
+            if _NONE_AFTER_ALL.match(self._text, start, end):
+                return None
+            is_equation = is_equation and not _AFTERWORD.match(self._text, start)
+            is_conclusion = is_equation and _CONCLUSION.search(self._text, start, end)
+            result = self._pick(start, end) if is_conclusion else None
+            if result and result.value not in self._given:
+                found = replace(result, kind=found.kind)
+        return found
 
     def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
         """Where the sentences between two positions stand."""
@@ -256,103 +267,99 @@ class _Question:
         return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
 
     def _announced(self) -> Iterator[_Result]:
-        """The numbers that are announced as the answer."""
-        cues = list(_CUE.finditer(self._text, self._start, self._end))
+        """The numbers that are a first line, or announced as the answer."""
+        cues = list(_CUE.finditer(self._text, self._start, self._end))[-_CUES:]
         ends = [*(cue.start() for cue in cues[1:]), self._end]
         since = self._end
+        for start, end in self._sentences[:1]:
+            bare = self._pick(start, end)
+            is_line = bare and bare.begins and _LINE_END.match(self._text, bare.end)
+            if bare and is_line and "=" not in self._text[start : bare.start]:
+                yield replace(bare, kind="bare", cue=start)
         for cue, end in zip(cues, ends, strict=False):
             sentence = _SENTENCE.match(self._text, cue.end(), min(end, cue.end() + _REACH))
             stop = sentence.end() if sentence else end
             if _QUESTION.search(self._text[cue.end() : stop]):
                 continue
-            found = self._behind(cue, stop) if cue.lastgroup else self._stated(cue, stop)
+            found = self._introduced(cue, stop)
             # What is asked after a marked answer is another question.
-            if found and cue["marked"] and re.search(r"\?\s*\n", self._text[since : cue.start()]):
+            if found and re.search(r"\?\s*\n", self._text[since : cue.start()]):
                 return
             since = cue.end() if found and cue["marked"] else since
             if found:
                 yield replace(found, kind=cue.lastgroup or "stated", cue=cue.start())
 
-    def _behind(self, cue: re.Match[str], stop: int) -> _Result | None:
-        """What stands in a box, or behind a mark that is no heading: a number or the last line."""
-        found = self._pick(cue.end(), stop, begins=True)
-        is_number = found and _UNIT_ONLY.match(self._text, found.end, self._end)
-        if cue["boxed"] or is_number or (found and found.value is None):
-            return found
-        is_last = not re.search(r"\w", self._text[stop : self._end])
-        return self._pick(cue.end(), stop) if is_last else None
-
-    def _stated(self, cue: re.Match[str], stop: int) -> _Result | None:
-        """What is said to be the answer: in its sentence, or in the paragraph below."""
-        if _UNSURE.search(self._text[max(0, cue.start() - 40) : cue.start()]):
-            return None
+    def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
+        """What an announcement is of: what is behind it, or its last line or paragraph comes to."""
         found = self._pick(cue.end(), stop)
-        if not found and not _FILLER.sub("", self._text[cue.end() : stop]).strip():
+        is_number = found and found.begins and _UNIT_ONLY.match(self._text, found.end, self._end)
+        # A mark with a text behind it is a heading.
+        if cue["marked"] and not is_number:
+            return None if re.search(r"\w", self._text[stop : self._end]) else found
+        if cue.lastgroup or (found and found.begins):
+            return found
+        said = "".join(_FILLER.findall(self._text, cue.end(), stop)[:1]).strip()
+        if ":" in said or not self._text[cue.end() : stop].replace(said, "", 1).strip():
             below = _PARAGRAPH_END.search(self._text, stop + 1, self._end)
-            last = self._concluded(stop, below.start() if below else self._end)
-            found = _Result(last.value, *last.evidence) if last.evidence else None
-        return found
+            end = below.start() if below else self._end
+            found = self._concluded(self._spans(cue.end(), end)) or found
+            found = None if _QUESTION.search(self._text, stop, end) else found
+        # 一個, 兩樣 and the like, where something is said about the answer.
+        goes_on = found and self._text[found.end : found.end + 1].isalpha()
+        return None if found and found.is_chinese and goes_on and not said else found
 
-    def _concluded(self, start: int, end: int) -> NumberReading:
-        """What sentences come to before an afterword, or else with it."""
-        spans = self._spans(start, end)
-        counts = [n for n, (at, _) in enumerate(spans) if n and _AFTERWORD.match(self._text, at)]
-        found = self._last_result(spans[: counts[0]] if counts else spans)
-        return self._last_result(spans) if counts and not found.evidence else found
+    def _concluded(self, sentences: list[tuple[int, int]]) -> _Result | None:
+        """What the last of sentences come to, before an afterword or else with it."""
+        after = (n for n, (at, _) in enumerate(sentences) if n and _AFTERWORD.match(self._text, at))
+        for said in (sentences[: next(after, None)], sentences):
+            for start, end in said[: -_TALK - 1 : -1] if not self._breaks_off(said) else ():
+                sentence = self._text[start:end]
+                if _QUESTION.search(sentence) or _REFUSAL.search(sentence):
+                    break
+                found = self._pick(start, end)
+                if found and (_CONCLUSION.search(sentence) or not found.is_chinese):
+                    return found
+        return None
 
-    def _last_result(self, sentences: list[tuple[int, int]]) -> NumberReading:
-        """What the last sentence comes to, or one shortly before it."""
-        if sentences and self._breaks_off(*sentences[-1], len(sentences) == 1):
-            return NumberReading(None, "none: cut off")
-        for start, end in sentences[: -_TALK - 1 : -1]:
-            if _QUESTION.search(self._text, start, end) or _REFUSAL.search(self._text, start, end):
-                break
-            conclusions = [match.end() for match in _CONCLUSION.finditer(self._text, start, end)]
-            for since in (*conclusions[-1:], start):
-                found = self._pick(since, end)
-                if found and (conclusions or not found.is_chinese):
-                    return found.reading()
-        return NumberReading(None, "none: no number")
-
-    def _breaks_off(self, start: int, end: int, is_only: bool) -> bool:
-        """Whether the text ends within this sentence, unlike those before it."""
+    def _breaks_off(self, sentences: list[tuple[int, int]]) -> bool:
+        """Whether the text ends within the last sentence, unlike those before it."""
+        start, end = sentences[-1] if sentences else (self._end, self._end)
         written = self._text[start:end].rstrip()
-        if self._text[end:].strip() or not (written[-1].isalnum() or written[-1] in _OPEN):
+        if self._text[end:].strip() or not (written[-1:].isalnum() or written[-1:] in _OPEN):
             return False
         found = self._pick(start, end)
         rest = self._text[found.end : end].strip() if found else _OPEN
         is_open = "," in rest or written[-1] in _OPEN
         ends = self._text[start - 1 : start] in ("", "\n") or _CONCLUSION.search(written)
-        return is_open or (not is_only and (len(rest) > _UNIT or not ends))
+        return is_open or (len(sentences) > 1 and (len(rest) > _UNIT or not ends))
 
-    def _pick(self, start: int, end: int, *, begins: bool = False) -> _Result | None:
-        """The number that a sentence comes to; with `begins`, one that it begins with."""
-        filler = _FILLER.match(self._text, start, end)
-        at = filler.end() if filler else start
-        aside = _ASIDE.search(self._text, start, end)
-        numbers = list(self._results(start, aside.start())) if aside else []
-        numbers = numbers or list(self._results(start, end))
-        is_first = bool(numbers) and numbers[0].start == at
-        is_sum = "=" in self._text[at:end] and _NUMBER.match(self._text, at, end)
-        if begins and not (is_first or is_sum):
+    def _pick(self, start: int, end: int) -> _Result | None:
+        """The number that a sentence begins with, else its last: not in brackets, not given."""
+        for conclusion in [*_CONCLUSION.finditer(self._text, max(start, end - _REACH), end)][-1:]:
+            if found := self._pick(conclusion.end(), end):
+                return replace(found, begins=False)
+        filler = _FILLER.match(self._text, max(start, end - _REACH), end)
+        start = filler.end() if filler else start
+        every = list(self._results(start, end))
+        numbers = [one for one in every if not _OPEN_BRACKET.search(self._text, start, one.start)]
+        numbers = numbers or every
+        if not numbers:
             return None
-        western = [number for number in numbers if not number.is_chinese]
-        chosen = (western or numbers)[-1:]
-        equal = _FILLER.match(self._text, max(0, self._text.rfind("=", self._start, start)), start)
-        last = _NUMBER.match(self._text, equal.end(), start) if equal else None
-        computed = _value(last) if last else None
-        for number in western:
-            is_equal = self._text[max(0, number.start - 4) : number.start].rstrip().endswith("=")
-            chosen = [number] if is_equal or number.value == computed else chosen
-        clear = _LINE_END if numbers and numbers[0].is_chinese else _CLAUSE
-        if is_first and clear.match(self._text, numbers[0].end, end):
-            chosen = numbers[:1]
+        first = numbers[0]
+        western = [one for one in numbers if not one.is_chinese] or numbers
+        fresh = [one for one in western if one.value not in self._given] or western
+        chosen = fresh[-1]
+        is_sum = "=" in self._text[start : first.start] and _NUMBER.match(self._text, start, end)
+        begins = bool(is_sum) or first.start == start
+        clause = (_LINE_END if first.is_chinese else _CLAUSE).match(self._text, first.end, end)
+        if begins and clause and (fresh[0] is first or fresh[0].start >= clause.end()):
+            chosen = first
         for one, other in pairwise(numbers):
             is_near = other.start - one.end < 24
             is_joined = is_near and _JOINED.fullmatch(self._text, one.end, other.start)
-            if is_joined and chosen[0] in (one, other) and one.value != other.value:
-                return _Result(None, one.start, other.end)
-        return chosen[0] if chosen else None
+            if is_joined and chosen in (one, other) and one.value != other.value:
+                return _Result(None, one.start, other.end, begins=begins)
+        return replace(chosen, begins=begins and chosen is first)
 
     def _results(self, start: int, end: int) -> Iterator[_Result]:
         """The numbers in a sentence that can be results."""
@@ -364,12 +371,18 @@ class _Question:
                 yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
 
 
-def _unlooped(text: str) -> str:
-    """Leave out a last line that breaks off where it stood in full before."""
-    last = text.rpartition("\n")[2]
-    after = f"\n{text}".find(f"\n{last}") + len(last)
-    is_loop = len(last) > 3 and text[after : after + 1].strip("\n")
-    return text[: -len(last)] + "," if is_loop else text
+def _without_repeats(text: str, asked: str) -> str:
+    """Write over what the question says, and a last line that stood in full before."""
+    written, last = f"\n{asked}\n{text}", text.rpartition("\n")[2]
+    after = written.find(f"\n{last}") + 1 + len(last)
+    if len(last) > 3 and written[after : after + 1].strip("\n"):
+        text = text[: -len(last)] + ",".ljust(len(last), "\t")
+    for sentence in _SENTENCE.findall(asked):
+        said = sentence.strip("\t\n。.!?; ")
+        if len(said) >= _REPEATED:
+            again = rf"(?<![^\s#。.!?;:]){re.escape(said)}"
+            text = re.sub(again, "某" * len(said), text)
+    return text
 
 
 def _tidy(match: re.Match[str]) -> str:

@@ -17,8 +17,9 @@ _TAGS = {
     )
     for wrapping, tag in ((opening, "<think>"), (closing, "</think>"))
 }
-# The name first: a flood of "<" is passed over at the speed of a search for a letter.
-_TAG = re.compile(r"(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(?:seed:)?(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
+# How many signs that may begin a tag are looked at: who writes more of them is in a loop.
+_READ = 20_000
 
 # Harmony: its channels with their tokens, and as they look when these are skipped.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
@@ -32,21 +33,16 @@ _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _NAME_ALONE = re.compile(r"\s*thought\n")
 
 _MARKS = re.compile(
-    "|".join(
-        [
-            *map(re.escape, _TAGS),
-            r"</?(?:think|thinking|reasoning|thought)\s*+>",
-            r"<\|(?:channel|start|constrain)\|>\s*\w+",
-            r"<\|\w+\|>",
-            r"\A\s*(?:analysis|commentary)",
-            r"assistant(?:final|commentary)\Z",
-        ]
-    ),
+    r"<(?:/?(?:seed:)?(?:think|thinking|reasoning|thought)\s*+>|\|channel>thought|channel\|>"
+    r"|\|(?:channel|start|constrain)\|>\s*\w+|\|\w+\|>)|\[/?THINK\]|◁/?think▷",
     re.IGNORECASE,
 )
+_SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
+_SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
 
 # What there is none of in most responses.
-_ANY = re.compile(r"[<\[◁]|assistantfinal|\A\s*(?:analysis|commentary|thought\n)")
+_SIGNS = ("<", "[", "◁", _FINAL_SKIPPED)
+_START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
 
 _OPEN = re.compile(
     r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
@@ -88,26 +84,17 @@ def split_reasoning(text: str) -> Reasoned:
         text: A model's response.
 
     Returns:
-        Answer and reasoning. The time is linear in the length.
+        Answer and reasoning. After 20,000 signs `<`, nothing is read as a tag.
 
     >>> split_reasoning("<think>nei5 or lei5?</think>nei5 hou2").answer
     'nei5 hou2'
     >>> split_reasoning("analysisIs it A?").finished
     False
     """
-    if not _ANY.search(text):
-        return Reasoned(text, "", True, ((0, len(text)),))
-    harmony = _harmony(text)
-    if harmony is not None:
-        spans, finished = harmony
-    elif _NAME_ALONE.match(text):
-        spans, finished = [], False
-    else:
-        spans, finished = _tagged(text)
-    answer = "".join(text[start:end] for start, end in spans)
+    spans, finished = _spans(text)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     reasoning = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return Reasoned(answer, _MARKS.sub("", reasoning), finished, tuple(spans))
+    return Reasoned(_joined(text, spans), _without_marks(reasoning), finished, tuple(spans))
 
 
 def strip_reasoning(text: str) -> str:
@@ -119,7 +106,7 @@ def strip_reasoning(text: str) -> str:
     >>> strip_reasoning("[THINK]C?[/THINK]B")
     'B'
     """
-    return split_reasoning(text).answer
+    return _joined(text, _spans(text)[0])
 
 
 def opens_reasoning(prompt: str) -> bool:
@@ -132,6 +119,34 @@ def opens_reasoning(prompt: str) -> bool:
     True
     """
     return bool(_OPEN.search(prompt[-60:]))
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> str:
+    return "".join(text[start:end] for start, end in spans)
+
+
+def _without_marks(reasoning: str) -> str:
+    if skipped := _SKIPPED_START.match(reasoning):
+        reasoning = reasoning[skipped.end() :]
+    if skipped := _SKIPPED_END.search(reasoning, len(reasoning) - 20):
+        reasoning = reasoning[: skipped.start()]
+    read = _read(reasoning)
+    return _MARKS.sub("", read, count=_READ) + reasoning[len(read) :]
+
+
+def _read(text: str) -> str:
+    """The part of a text that is looked at for tags."""
+    rest = text.split("<", _READ)[_READ:]
+    return text[: -len(rest[0]) or None] if rest else text
+
+
+def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
+    """The answer's spans, and whether the reasoning has an end."""
+    if not (any(sign in text for sign in _SIGNS) or _START.match(text)):
+        return [(0, len(text))], True
+    if (harmony := _harmony(text)) is not None:
+        return harmony
+    return ([], False) if _NAME_ALONE.match(text) else _tagged(text)
 
 
 def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
@@ -155,13 +170,8 @@ def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
         text = text.replace(wrapping, alike)
     spans: list[tuple[int, int]] = []
     position, opened = 0, ""
-    for tag in _TAG.finditer(text):
-        name, start = tag[1].lower(), tag.start()
-        if text.endswith("seed:", 0, start):
-            start -= len("seed:")
-        closes = text[start - 2 : start] == "</"
-        if not closes and text[start - 1 : start] != "<":
-            continue
+    for tag in _TAG.finditer(_read(text)):
+        closes, name = bool(tag[1]), tag[2].lower()
         if opened:
             if closes and name == opened:
                 position, opened = tag.end(), ""
@@ -169,7 +179,7 @@ def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
             spans.clear()
             position = tag.end()
         else:
-            spans.append((position, start - 1))
+            spans.append((position, tag.start()))
             opened = name
     if not opened:
         spans.append((position, len(text)))

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from hkcanto_metrics.script import fold_script, is_han
+from hkcanto_metrics.script import fold_script
 
 # What stands after these is kept or cut with what stands before it.
 _CHARACTERS_READ = 30_000
@@ -24,6 +24,7 @@ _SUMMARY, _SHORT, _COMPLETE, _TOO_LONG = 0.15, 0.3, 0.6, 2.0
 _CHARACTERS_IN_A_WORD = 1.3
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _UNIT = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+[1-6]?")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
 
@@ -94,16 +95,14 @@ class _Piece:
     units: list[str] = field(init=False)
     bigrams: set[tuple[str, str]] = field(init=False)
     han: int = field(init=False)
+    size: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.folded = fold_script(self.text)
         self.units = _UNIT.findall(self.folded.lower())
         self.bigrams = set(pairwise(self.units))
-        self.han = sum(is_han(unit[0]) for unit in self.units)
-
-    @property
-    def size(self) -> float:
-        return self.han + _CHARACTERS_IN_A_WORD * (len(self.units) - self.han)
+        self.han = len(_HAN_CHARACTER.findall(self.folded))
+        self.size = self.han + _CHARACTERS_IN_A_WORD * (len(self.units) - self.han)
 
     @property
     def chinese(self) -> bool:
@@ -114,9 +113,10 @@ class _Piece:
 
     @property
     def romanised(self) -> bool:
-        words = [unit for unit in self.units if not is_han(unit[0])]
-        toned = sum(bool(_TONE.search(word)) for word in words)
-        return len(words) > 2 and toned > 0.3 * len(words) and len(words) > self.han
+        words = len(self.units) - self.han
+        if words <= max(2, self.han):
+            return False
+        return sum(bool(_TONE.search(unit)) for unit in self.units) > 0.3 * words
 
     @property
     def about(self) -> bool:

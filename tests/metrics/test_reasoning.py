@@ -1,6 +1,7 @@
 """What is removed as reasoning, and what is left as the answer."""
 
-from time import perf_counter
+from collections.abc import Callable
+from time import process_time
 
 import pytest
 
@@ -111,22 +112,33 @@ def test_a_prompt_of_harmony_that_ends_in_the_role_opens_it() -> None:
     assert opens_reasoning("<|start|>user<|message|>問題<|end|><|start|>assistant")
 
 
-@pytest.mark.parametrize(
-    "repeated",
-    [
-        "<|channel|>",
-        "assistantfinal",
-        "[THINK]",
-        "<think>",
-        "</think>",
-        "<think></think>",
-        "<think>x</thought>",
-        "<think ",
-        "</",
-    ],
-)
-def test_a_megabyte_of_tags_takes_linear_time(repeated: str) -> None:
+def assert_quick(read: Callable[[str], object], repeated: str) -> None:
+    """A megabyte of a sign is read in 50 ms where nothing else runs; the bound is ten times it."""
     text = repeated * (1_000_000 // len(repeated))
-    start = perf_counter()
-    strip_reasoning(text)
-    assert perf_counter() - start < 1  # quadratic time would be minutes
+    start = process_time()
+    read(text)
+    assert process_time() - start < 0.5
+
+
+TAGS = (
+    "<|channel|>|assistantfinal|[THINK]|<think>|</think>|<think></think>|<think>x</thought>|<think "
+    "|</|<|[|◁think▷|<seed:think>|thought|\n"
+)
+
+
+@pytest.mark.parametrize("repeated", [*TAGS.split("|"), "<|x|>"])
+@pytest.mark.parametrize("read", [strip_reasoning, split_reasoning])
+def test_a_megabyte_of_tags_is_read_at_once(read: Callable[[str], object], repeated: str) -> None:
+    assert_quick(read, repeated)
+    assert_quick(lambda text: read(f"<think>{text}"), repeated)
+
+
+def test_many_signs_that_are_no_tags_hide_no_answer() -> None:
+    thought = "[1] a < b ◁ c > d\n" * 10_000
+    assert strip_reasoning(f"<think>{thought}</think>B") == "B"
+
+
+def test_after_too_many_signs_nothing_is_a_tag() -> None:
+    loop = "<" * 20_000
+    assert strip_reasoning(f"B{loop}<think>") == f"B{loop}<think>"
+    assert strip_reasoning(f"B{loop[2:]}<think>") == f"B{loop[2:]}"
