@@ -1,7 +1,7 @@
 """Processor time of comparing models item by item: `python performance/bench_compare.py [MODELS]`.
 
 The answers are drawn at random for all 26,368 questions of HKMMLU in its 66 subjects. The target is
-2 s for the whole comparison of two models with its tables and chart, without reading the logs.
+2 s for the whole comparison of two models with its tables, without reading the logs.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hkcanto_tasks.averages import parts_of
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.reports.evaluations import Evaluation, Items
 
@@ -25,7 +26,7 @@ def evaluation(label: str, seed: int) -> Evaluation:
     generator = np.random.default_rng(seed)
     subjects = find_task(TASK).subjects
     names = [subject.name for subject in subjects for _ in range(subject.rows)]
-    groups = [subject.groups for subject in subjects for _ in range(subject.rows)]
+    parts = [parts_of(find_task(TASK), subject) for subject in subjects]
     ids = [f"{TASK}/{s.name}/{row + 1}" for s in subjects for row in range(s.rows)]
     count = len(ids)
     hard = np.random.default_rng(0).random(count)
@@ -39,13 +40,14 @@ def evaluation(label: str, seed: int) -> Evaluation:
         shots=0,
         options={"prompt": "paper", "script": "tc"},
         data="0123456",
+        version="1",
         signature=f"{TASK}|shots:0",
         created=datetime.now(UTC),
         sources=(Path(f"{label}.json"),),
         items=Items(
             ids=ids,
             subjects=names,
-            groups=groups,
+            parts=[own for s, own in zip(subjects, parts, strict=True) for _ in range(s.rows)],
             values={"acc": right, "unparsed_rate": nothing},
             weights={},
             clusters=np.arange(count),
@@ -55,7 +57,6 @@ def evaluation(label: str, seed: int) -> Evaluation:
             reasoning_lengths=nothing.astype(np.int64),
             output_tokens=nothing,
             truncated=nothing,
-            refused=nothing.astype(np.bool_),
         ),
     )
 
@@ -75,20 +76,19 @@ def main() -> None:
     models = parser.parse_args().models
 
     def libraries() -> None:
-        import altair  # noqa: F401
-        import scipy.stats  # noqa: F401
-        import statsmodels.stats.multitest  # noqa: F401
+        import scipy.optimize
+        import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)
-    from hkcanto_tasks.reports.comparison import compare, compare_many
-    from hkcanto_tasks.reports.comparison_blocks import blocks
+    from hkcanto_tasks.reports.comparison import compare, pairwise
+    from hkcanto_tasks.reports.comparison_blocks import sections
 
     runs = [evaluation(f"model {i + 1}", i) for i in range(models)]
     print(f"{len(runs[0].items):,} items, {len(runs[0].subjects)} subjects")
     found = timed("compare", lambda: compare(runs[0], runs[1], gate=2.0))
-    timed("blocks", lambda: blocks(found))
-    pairwise = timed(f"compare_many, {models} models", lambda: compare_many(runs))
-    timed("blocks", lambda: blocks(pairwise))
+    timed("sections", lambda: sections([found]))
+    of_all = timed(f"pairwise, {models} models", lambda: pairwise(runs))
+    timed("sections", lambda: sections(of_all))
     print(f"memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

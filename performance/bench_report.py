@@ -1,8 +1,9 @@
-"""Time and memory of `hkcanto report` and `hkcanto compare` on runs of HKMMLU's size.
+"""Processor time and memory of `hkcanto report` and `hkcanto compare` on runs of HKMMLU's size.
 
     python performance/bench_report.py [--models 8] [--harness lm-eval|inspect]
 
-The logs are made in the harness's own form by make_logs.py, in a temporary folder.
+The logs are made in the harness's own form by make_logs.py, in a temporary folder. The target is
+8 s for the report of eight models on 26,368 questions each.
 """
 
 import argparse
@@ -10,16 +11,16 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 
 def measured(*command: str) -> tuple[float, float]:
     """Run a command; return its seconds and, of all children so far, the largest in MB."""
-    start = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    seconds = time.perf_counter() - start
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, after.ru_maxrss / 1024
 
 
 def main() -> None:

@@ -117,13 +117,21 @@ def test_the_tables_of_fields_are_fresh() -> None:
     assert re.findall(r"<!-- fields: (\w+) -->", text) == [*generate.field_records()]
 
 
+# What no file declares: it is known from where the file is.
+FILLED_IN = {(Benchmark, "home")} | {
+    (published.PublishedTable, name) for name in ("name", "benchmark", "source", "rows")
+}
+
+
 def test_every_field_is_mentioned() -> None:
     text = GUIDE.read_text("utf-8")
-    for record in (*generate.field_records().values(), published._File, published._Table):
+    for record in (*generate.field_records().values(), published._File, published.PublishedTable):
         for name in getattr(record, "__struct_fields__", None) or record.__annotations__:
-            if (record, name) != (Benchmark, "home"):
+            if (record, name) not in FILLED_IN:
                 assert f"| `{name}` | " in text, (record, name)
-    for field in msgspec.structs.fields(published._Table):
+    for field in msgspec.structs.fields(published.PublishedTable):
+        if (published.PublishedTable, field.name) in FILLED_IN:
+            continue
         (row,) = [line for line in _rows_after(text, "`[[tables]]`:") if f"`{field.name}`" in line]
         assert ("| required |" in row) == field.required, row
 

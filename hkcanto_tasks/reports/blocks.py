@@ -1,12 +1,31 @@
-"""What a report is made of: tables, charts and notes, in the same form for every renderer."""
+"""What a report is made of: typed records in tables, and remarks; every renderer reads these alone.
 
-from collections.abc import Mapping, Sequence
+A value of a table is a `Figure` (a number with its interval), a number, a text, or None. What it
+looks like is its column's matter, and each form of output writes it once.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-CellValue = str | float | int | None
-Unit = Literal["text", "percent", "points", "number", "count", "rank", "p"]
+from ..records import Metric
+from .figures import Figure as Figure
+
+R = TypeVar("R")
+Value = Figure | str | float | int | None
+Unit = Literal[
+    "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
+]
+Kind = Literal["run", "published", "human", "random", "other"]
+
+_UNITS: dict[str, Unit] = {
+    "share": "percent",
+    "rate": "percent",
+    "score": "score",
+    "count": "number",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,48 +33,52 @@ class Column:
     """A column of a table.
 
     Attributes:
-        name: Its heading.
-        unit: `percent` shows 0.5 as 50.0; `points` is a difference of percentages, 0.5 shown as
-            +50.0; `number` is shown to four significant digits; `count` and `rank` are whole;
-            `p` is a p-value.
+        title: Its heading.
+        unit: `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is
+            from 0 to 100; `number` has four significant digits; `count` is whole; `p` is a p-value;
+            `points` is a difference of percentages, 0.5 shown as +50.0, and `score_points` one of
+            scores.
         help: What the figure means, in one sentence.
         lower_is_better: Which way is good, for marking the best; None if neither is.
+        drawn: Whether a page draws it, as a dot with its interval: a table has one plot, with a
+            series for each drawn column.
+        shaded: Whether a page shades its cells by their shares.
+        beneath: Whether a page shows it in small beneath the name of the row.
     """
 
-    name: str
+    title: str
     unit: Unit = "text"
     help: str = ""
-    lower_is_better: bool | None = False
+    lower_is_better: bool | None = None
+    drawn: bool = False
+    shaded: bool = False
+    beneath: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name for programs: `p by Holm` is `p_by_holm`."""
+        return re.sub(r"\W+", "_", self.title.casefold()).strip("_") or "value"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A value of a table.
+def column_of(metric: Metric, title: str = "", *, drawn: bool = False) -> Column:
+    """Return the column of a figure: its title, unit, direction and meaning are the figure's own.
 
-    Attributes:
-        value: A number in the unit of its column, a text, or None where there is none.
-        low: Lower end of the 95 % interval, in the same unit.
-        high: Upper end.
-        note: A remark on this value alone.
+    Args:
+        metric: The figure.
+        title: Another heading.
+        drawn: As in `Column`.
     """
-
-    value: CellValue
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
+    up = metric.higher_is_better
+    lower = None if up is None else not up
+    return Column(title or metric.title, _UNITS[metric.unit], metric.help, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table.
+    """A row of a table: a value for each column, and whose it is."""
 
-    Attributes:
-        cells: As many as there are columns.
-        kind: Whose it is: a `run` of the user, a `published` one, `human`, `random`, or `other`.
-    """
-
-    cells: Sequence[Cell]
-    kind: Literal["run", "published", "human", "random", "other"] = "other"
+    values: Sequence[Value]
+    kind: Kind = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,44 +86,65 @@ class Table:
     """A table.
 
     Attributes:
+        name: Short name, unique in a report, for programs: letters, digits, `_`.
         title: What it shows.
         columns: Its columns; the first one names the row.
         rows: Its rows, in the order to show them in.
         caption: Where the figures are from and what they mean.
-        name: Short name, unique in a report, for CSV and JSON: letters, digits, `_`.
+        data_only: Whether it is for programs alone: in JSON and CSV, not for people.
     """
 
+    name: str
     title: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
-    name: str = ""
+    data_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart, by Vega-Lite.
+Of = Callable[[R], Value]
 
-    Attributes:
-        title: What it shows.
-        spec: A Vega-Lite specification, from Altair's `to_dict()`; without colours for text, axes
-            or background, which the page's theme sets.
-        description: What one sees in it, for those who cannot.
+
+def table(
+    name: str,
+    title: str,
+    records: Iterable[R],
+    columns: Sequence[tuple[Column, Of[R]]],
+    caption: str = "",
+    *,
+    kind: Callable[[R], Kind] = lambda _: "run",
+    data_only: bool = False,
+) -> Table:
+    """Return a table with a row for each record; columns without any value are left out.
+
+    Args:
+        name: See `Table`, as for title, caption and data_only.
+        title: See there.
+        records: What the rows are of.
+        columns: Each with what a record has in it.
+        caption: See there.
+        kind: Whose a record is.
+        data_only: See there.
+
+    Example:
+        >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
+        >>> [list(row.values) for row in made.rows]
+        [['a', 1], ['bb', 2]]
     """
-
-    title: str
-    spec: Mapping[str, Any]
-    description: str
+    listed = list(records)
+    found = [(column, [of(record) for record in listed]) for column, of in columns]
+    kept = [
+        (c, own) for i, (c, own) in enumerate(found) if not i or any(v is not None for v in own)
+    ]
+    rows = [
+        Row([own[place] for _, own in kept], kind(record)) for place, record in enumerate(listed)
+    ]
+    return Table(name, title, [column for column, _ in kept], rows, caption, data_only)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark.
-
-    Attributes:
-        text: One or a few sentences, plain text.
-        level: `info`, or `warning` where a figure must not be taken at face value.
-    """
+    """A remark: plain text; a `warning` where a figure must not be taken at face value."""
 
     text: str
     level: Literal["info", "warning"] = "info"
@@ -108,7 +152,20 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One answer for people to look at."""
+    """One answer for people to look at.
+
+    Attributes:
+        model: The evaluation's label.
+        task: The task and its condition.
+        item: The item's id.
+        subject: The subject's title.
+        prompt: What the model was given, whole.
+        response: What it wrote, whole.
+        answer: What was read out of the response.
+        target: The gold answer.
+        reason: How it was read, or why not.
+        score: How good it is, from 0 to 1; None where that is not known.
+    """
 
     model: str
     task: str
@@ -118,23 +175,19 @@ class ItemRow:
     response: str
     answer: str
     target: str
-    correct: bool
+    reason: str
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """Answers with their prompts and gold answers; such a report must not be published.
-
-    Attributes:
-        rows: The answers.
-        left_out: How many more there are that are not shown.
-    """
+    """Answers with prompts and gold answers; `left_out` more are not shown. Not to be published."""
 
     rows: Sequence[ItemRow]
     left_out: int = 0
 
 
-Block = Table | Chart | Note | ItemView
+Block = Table | Note | ItemView
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +198,8 @@ class Section:
         title: Its heading.
         blocks: What is in it.
         name: Short name, unique in a report, for links: letters, digits, `-`.
-        is_summary: Whether a terminal, which has little room, shows it unasked.
+        is_summary: Whether it is shown where there is little room: on a terminal unasked, and
+            unfolded in a pull request.
     """
 
     title: str
@@ -162,12 +216,14 @@ class Report:
         title: Its title.
         created: When it was made.
         version: The version of this package.
-        sections: Its parts; the first one is the overview.
+        sections: Its parts; the first one answers at first sight.
         footer: Sources and terms.
+        records: What JSON has besides the tables: name → records (dataclasses), such as the `gate`.
     """
 
     title: str
     created: datetime
     version: str
     sections: Sequence[Section]
-    footer: Sequence[str] = field(default_factory=tuple)
+    footer: Sequence[str] = ()
+    records: dict[str, Any] = field(default_factory=dict)

@@ -1,35 +1,23 @@
 """`hkcanto compare`: which evaluations of some logs are compared with which, as a report."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ComparisonError
 from .blocks import Note, Report, Section
-from .comparison import Comparison, PairwiseComparison, compare, compare_many, pair_up
-from .comparison_blocks import blocks
+from .comparison import RESAMPLES, SEED, Comparison, compare, pairwise
+from .comparison_blocks import gate_of, sections
 from .evaluations import Evaluation
-from .independent import compare_independent
 from .logs import read_runs
+from .presentation import task_title
 from .report import footer_of, report_of
 
-
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """What came of comparing runs.
-
-    Attributes:
-        report: All comparisons.
-        passed: Whether every gate was passed; True if none was asked for.
-        complete: Whether no comparison was refused; with a gate, whether everything was compared:
-            no task without a partner, and no log that could not be read.
-    """
-
-    report: Report
-    passed: bool
-    complete: bool
+_INTERVALS = (
+    "Intervals of differences are Tango's for right and wrong answers, put together from those of "
+    "the subjects for means over them (MOVER), of a bootstrap for figures of a corpus, and else "
+    "Student's of the items' differences."
+)
 
 
 def compare_runs(
@@ -37,110 +25,128 @@ def compare_runs(
     *,
     metric: str | None = None,
     gate: float | None = None,
-    paired: bool = True,
-    seed: int = 1234,
-    resamples: int = 10_000,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
     progress: Callable[[int, int], None] | None = None,
-) -> ComparedRuns:
+) -> tuple[Report, int]:
     """Read runs and compare their models: two with each other, more of them pairwise.
 
     Args:
-        runs: Logs or folders of logs, each perhaps as NAME=PATH; the first one is what the others
-            are compared with.
-        metric: The figure; each task's headline without one.
-        gate: Tolerance in points. Of several models, each is tested against the first.
-        paired: Whether to match items; else the runs are taken as independent samples.
-        seed: Of the resampling.
-        resamples: Number of resamples.
+        runs: Logs or folders of logs, each perhaps as NAME=PATH; gates test against the first.
+        metric: As in `compare`, as are gate, seed and resamples.
+        gate: See there.
+        seed: See there.
+        resamples: See there.
         progress: Called with how many logs are read, and of how many.
+
+    Returns:
+        The report, and the exit status: 1 if a gate is not passed; else 2 if a comparison was
+        refused, or a gate left anything untested: a task without partner or figure, an unread log.
 
     Raises:
         LogError: Nothing could be read.
-        ComparisonError: There is nothing to compare: one model only, no task in common, or on every
-            task the models' items differ. If they differ on some, the report says so.
+        ComparisonError: Nothing could be compared.
     """
     read = read_runs(runs, progress=progress)
-    sides: dict[tuple[int, str], list[Evaluation]] = defaultdict(list)
-    for place, evaluation in zip(read.places, read.evaluations, strict=True):
-        sides[place, evaluation.label].append(evaluation)
-    if not paired:
-        return _independent(list(sides.values()), metric)
-    options: dict[str, Any] = {
-        "metric": metric,
-        "gate": gate,
-        "seed": seed,
-        "resamples": resamples,
-    }
-    groups, alone = _groups(list(sides.values()))
-    found: list[Comparison | PairwiseComparison] = []
-    refused: list[str] = []
-    left_out = [f"{each.label}, {each.task} ({each.condition}): no partner." for each in alone]
+    sides = _sides(list(zip(read.places, read.evaluations, strict=True)))
+    groups, left_out = _groups(sides)
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
+    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
+    found: list[Sequence[Comparison]] = []
+    refused: list[str] = []
     for group in groups:
-        if not _has(group[0], metric):
+        known = [figure.name for figure in group[0].metrics]
+        if metric not in (None, *known):
+            what = f"no figure {metric!r}, but {', '.join(known)}"
+            left_out.append(f"{task_title(group[0])}: it has {what}.")
             continue
         try:
-            if len(group) == 2:
-                found.append(compare(group[0], group[1], **options))
-            else:
-                found.append(compare_many(group, **options))
+            options["gate"] = gate if group[0] in sides[0] else None
+            one = compare(*group, **options) if len(group) == 2 else None
+            found.append([one] if one else pairwise(group, **options))
         except ComparisonError as error:
             refused.append(str(error))
     if not found:
-        names = ", ".join(label for _, label in sides)
-        asked = f" with a figure {metric!r}" if metric else ""
-        reasons = [*refused, *left_out] or [f"The models ({names}) have no task in common{asked}."]
+        reasons = [*refused, *left_out] if refused else [*left_out, _advice(sides)]
         raise ComparisonError("\n".join(["nothing to compare.", *reasons]))
-    sections = [section for comparison in found for section in blocks(comparison)]
-    if refused or left_out:
-        notes = [Note(line, "warning") for line in (*refused, *left_out)]
-        sections.append(Section("Not compared", notes, name="not-compared", is_summary=True))
-    report = report_of(sections, _title(read.evaluations), footer_of(read.evaluations))
-    complete = not refused and (gate is None or not left_out)
-    return ComparedRuns(report, all(map(_passed, found)), complete)
+    made = [section for compared in found for section in sections(compared)]
+    every = [one for compared in found for one in compared]
+    if not_compared := [*refused, *left_out]:
+        notes = [Note(line, "warning") for line in not_compared]
+        made.append(Section("Not compared", notes, "not-compared", is_summary=True))
+    status = 2 if refused or (left_out and gate is not None) else 0
+    records: dict[str, Any] = {"gate": None, "comparisons": [_record(one) for one in every]}
+    if gate is not None:
+        records["gate"], first = gate_of(every, gate, not_compared)
+        made.insert(0, first)
+        status = 1 if records["gate"]["verdict"] == "not passed" else status
+    title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.evaluations))))
+    how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
+    return report_of(made, title, [*footer_of(read.evaluations), how], records), status
 
 
-def _independent(sides: Sequence[Sequence[Evaluation]], metric: str | None) -> ComparedRuns:
-    pairs = [
-        pair
-        for a, b in combinations(sides, 2)
-        for pair in pair_up(a, b).pairs
-        if _has(pair[0], metric)
-    ]
-    evaluations = [evaluation for side in sides for evaluation in side]
-    if not pairs:
-        raise ComparisonError("nothing to compare: the runs have no task in common.")
-    sections = [compare_independent(a, b, metric) for a, b in pairs]
-    report = report_of(sections, _title(evaluations), footer_of(evaluations))
-    return ComparedRuns(report, passed=True, complete=True)
+def _sides(found: Sequence[tuple[int, Evaluation]]) -> Sequence[Sequence[Evaluation]]:
+    """Return what is compared: the arguments, or the models if one has several of them."""
+    several = len({(place, one.comparable_as) for place, one in found}) < len(found)
+    by_label = several or len({place for place, _ in found}) == 1
+    sides: dict[tuple[int, str], list[Evaluation]] = defaultdict(list)
+    for place, one in found:
+        sides[place, one.label if by_label else ""].append(one)
+    return list(sides.values())
 
 
 def _groups(
     sides: Sequence[Sequence[Evaluation]],
-) -> tuple[Sequence[Sequence[Evaluation]], Sequence[Evaluation]]:
-    """Return which evaluations are compared with each other, and those with no partner."""
-    if len(sides) == 2:
-        partners = pair_up(*sides)
-        return partners.pairs, partners.without_partner
-    groups: dict[Hashable, list[Evaluation]] = defaultdict(list)
-    for evaluation in (evaluation for side in sides for evaluation in side):
-        groups[evaluation.comparable_as].append(evaluation)
-    alike = [group for group in groups.values() if len(group) > 1]
-    return alike, [group[0] for group in groups.values() if len(group) == 1]
+) -> tuple[Sequence[Sequence[Evaluation]], list[str]]:
+    """Return which evaluations are compared with each other, and what is left out, in words.
+
+    They are those of the same task under the same condition; of what is left of two runs, the only
+    ones of a task, so that a run with chain of thought can be compared with one without.
+    """
+    alike: dict[Hashable, dict[int, Evaluation]] = defaultdict(dict)
+    left_out: list[str] = []
+    for place, side in enumerate(sides):
+        for one in side:
+            if alike[one.comparable_as].setdefault(place, one) is not one:
+                left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
+    alone: dict[str, list[dict[int, Evaluation]]] = defaultdict(list)
+    for own in alike.values():
+        if len(own) == 1 and len(sides) == 2:
+            alone[next(iter(own.values())).named.entry.name].append(own)
+    for first, *rest in alone.values():
+        if len(rest) == 1 and first.keys() != rest[0].keys():
+            first.update(rest[0])
+            rest[0].clear()
+    for own in filter(None, alike.values()):
+        others = [side[0].label for place, side in enumerate(sides) if place not in own]
+        if others and len(sides) > 1:
+            who = "; ".join(map(_said, own.values()))
+            left_out.append(f"{who}: no partner in {', '.join(others)}.")
+    return [[own[i] for i in sorted(own)] for own in alike.values() if len(own) > 1], left_out
 
 
-def _title(evaluations: Sequence[Evaluation]) -> str:
-    return " against ".join(reversed(list(dict.fromkeys(each.label for each in evaluations))))
+def _advice(sides: Sequence[Sequence[Evaluation]]) -> str:
+    """Say how to name two runs: logs of each side, or two of the only one."""
+    several = [*(side[0] for side in sides), *sides[0][1:]]
+    paths = [*dict.fromkeys(str(one.sources[0]) for one in several), "ANOTHER_LOG"]
+    named = " ".join(f"{name}={path}" for name, path in zip("ab", paths, strict=False))
+    return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
 
 
-def _has(evaluation: Evaluation, metric: str | None) -> bool:
-    return metric is None or metric in {known.name for known in evaluation.metrics}
+def _said(evaluation: Evaluation) -> str:
+    return f"{evaluation.label}, {task_title(evaluation)}"
 
 
-def _passed(comparison: Comparison | PairwiseComparison) -> bool:
-    pairs = (
-        [comparison]
-        if isinstance(comparison, Comparison)
-        else list(comparison.comparisons.values())
-    )
-    return all(pair.gate is None or pair.gate.passed for pair in pairs)
+def _record(one: Comparison) -> Mapping[str, Any]:
+    """Return a comparison for programs, its effects by name."""
+    names = ("label", "task", "condition", "data")
+    a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
+    parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
+    of = {"task": one.a.named.entry.name, "metric": one.metric.name, "unit": one.metric.unit}
+    return {
+        **of,
+        "a": a,
+        "b": b,
+        "unscored": one.unscored,
+        "effects": {"all": one.overall, **parts},
+    }

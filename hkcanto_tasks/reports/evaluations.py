@@ -7,137 +7,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..catalogue import NamedTask, Subject
-from ..corpus_figures import Pair
 from ..records import Metric
 from ..task import Condition, condition
+from .items import Items, ItemText
 
-
-@dataclass(frozen=True, slots=True)
-class ItemText:
-    """What was asked and answered: for people to look at, and kept only if they ask for it.
-
-    Attributes:
-        prompt: What the model was given, whole.
-        response: What the model wrote, whole.
-        answer: What was read out of the response.
-        target: The gold answer.
-    """
-
-    prompt: str
-    response: str
-    answer: str
-    target: str
-
-
-@dataclass(frozen=True, eq=False)
-class Items:
-    """The items of an evaluation, column by column: place `i` of every column is item `i`.
-
-    Attributes:
-        ids: Stable ids, such as `hkmmlu/hk_law/3`. An id occurs once per epoch.
-        subjects: The subject's name; empty for a task without subjects.
-        parts: The parts of the task that each belongs to, such as its category or `hk_specific`.
-        values: Metric → the value that the harness logged for each item; NaN where it logged none.
-            Corpus metrics and averages have no values here.
-        weights: Pooled metric → the length of each item's reference.
-        clusters: Items with the same number are not independent: epochs of one item, or questions
-            on one passage.
-        question_lengths: Length of the question with its options.
-        golds: A checksum of the gold answer.
-        response_lengths: Length of the response after its reasoning block.
-        reasoning_lengths: Length of the reasoning block, or of the response in a chain of thought.
-        output_tokens: Tokens that the model wrote, by the provider's count; NaN where not logged.
-        truncated: 1 where the response ended at a limit of length, 0 where it did not, NaN where
-            the harness does not say.
-        refused: Whether the response declines to answer.
-        reasons: How each response was read, or why not: `none: several`; empty where the kind of
-            task does not say.
-        pairs: Hypothesis, reference and source of each item, for corpus metrics; empty without.
-        jyutping: What was read from the response and the gold answer, for Jyutping; empty without.
-        texts: Prompts and responses; empty unless they were asked for.
-    """
-
-    ids: Sequence[str]
-    subjects: Sequence[str]
-    parts: Sequence[tuple[str, ...]]
-    values: Mapping[str, NDArray[np.float64]]
-    weights: Mapping[str, NDArray[np.float64]]
-    clusters: NDArray[np.int64]
-    question_lengths: NDArray[np.int64]
-    golds: NDArray[np.int64]
-    response_lengths: NDArray[np.int64]
-    reasoning_lengths: NDArray[np.int64]
-    output_tokens: NDArray[np.float64]
-    truncated: NDArray[np.float64]
-    refused: NDArray[np.bool_]
-    reasons: Sequence[str] = ()
-    pairs: Sequence[Pair] = ()
-    jyutping: Sequence[tuple[str, str]] = ()
-    texts: Sequence[ItemText] = ()
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which items are of some subjects: a mask over the items."""
-        known, codes = self.subject_codes
-        chosen = np.isin(known, list(names))
-        return chosen[codes]
-
-    @cached_property
-    def subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
-        """The subjects that there are, and the place of each item's among them."""
-        known, codes = np.unique(np.asarray(self.subjects, dtype=np.str_), return_inverse=True)
-        return known, codes
-
-    def of_part(self, name: str) -> NDArray[np.bool_]:
-        """Return which items belong to a part, such as `hk_specific` or a subject: a mask."""
-        own = np.fromiter((name in parts for parts in self.parts), np.bool_, len(self))
-        return own | self.of_subjects([name])
+__all__ = ["Evaluation", "ItemText", "Items", "SkippedLog"]
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One model on one task under one condition, out of one run or several of its subjects.
+    """One model on one task under one condition, out of one run or several of its subjects."""
 
-    Attributes:
-        label: What a report calls the model; unique for a task and condition.
-        model: What the harness calls it.
-        harness: Which harness wrote the log.
-        task: The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`.
-        shots: Worked examples in the prompt.
-        options: Options of the kind that the signature names, such as `prompt` → `paper`.
-        data: Which data: a pinned revision, `sample`, or `local-…`.
-        version: Of the task: figures of two versions are not comparable.
-        signature: The signature, with the task's name instead of a part's.
-        created: When it was run.
-        sources: The files that it was read from.
-        items: What the model did.
-        reported: (subjects, figure) → what the harness itself reports of them; no subjects stand
-            for all.
-        notes: What a reader should know, such as `judged by openai/gpt-4o`.
-        length_unit: What the lengths count: `characters`, or `tokens` of a tokenizer.
-    """
-
-    label: str
-    model: str
+    label: str  # what a report calls the model; unique for a task and condition
+    model: str  # what the harness calls it
     harness: Literal["lm-eval", "inspect"]
-    task: str
+    task: str  # the name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`
     shots: int
-    options: Mapping[str, str]
-    data: str
-    version: str
-    signature: str
+    options: Mapping[str, str]  # those of the kind that the signature names: `prompt` → `paper`
+    data: str  # which data: a pinned revision, `sample`, or `local-…`
+    version: str  # of the task: figures of two versions are not comparable
+    signature: str  # with the task's name instead of a part's
     created: datetime
-    sources: tuple[Path, ...]
+    sources: tuple[Path, ...]  # the files that it was read from
     items: Items
+    #: (subjects, figure) → what the harness itself reports of them; no subjects stand for all
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    length_unit: str = "characters"
+    notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
+    length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
 
     @cached_property
     def how(self) -> Condition:
@@ -222,15 +119,15 @@ class Evaluation:
         """Whether it ran on our sample data, whose figures are comparable with nothing."""
         return self.data == "sample"
 
+    @property
+    def trusted_data(self) -> bool:
+        """Whether it ran on a pinned revision: what it was asked is known."""
+        return bool(self.data) and not self.is_sample and not self.is_local
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedLog:
-    """A file that was not read, and why.
-
-    Attributes:
-        path: The file.
-        reason: What is wrong with it, or what it is, in one line.
-    """
+    """A file that was not read, or not all of it, and why, in one line."""
 
     path: Path
     reason: str

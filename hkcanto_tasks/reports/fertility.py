@@ -1,47 +1,35 @@
 """Tokenizer fertility: tokens per character on each benchmark (TMMLU+, Section 3.5.3).
 
-Counted are the scored questions as a model sees them: each with its options and the words that the
-prompt puts around them (問題：, 答案：), without the instruction in front, worked examples, a chat
-template or special tokens. Fertility is all tokens over all characters, blanks and line breaks
-included: a ratio of sums, not a mean of ratios.
+Counted are the scored questions as a model sees them: all tokens over all characters, a ratio of
+sums, not a mean of ratios.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
 
 from hkcanto_metrics.script import is_han
 
 from ..catalogue import benchmarks as all_benchmarks
 from ..catalogue import find_benchmark, find_task
-from ..errors import HKCantoError, NetworkUnavailable, OptionError
+from ..errors import NetworkUnavailable, OptionError
 from ..task import load_task
-from .analyses.presentation import cell, chart, headline, legend, task_title
-from .blocks import Block, Cell, Chart, Column, Note, Row, Section, Table
-from .evaluations import Evaluation
-from .figures import Figure
-from .published import published_tables
+from .blocks import Column, Section, Table, Value, table
 
-_BATCH = 1024
-_TIMEOUT = 10.0  # seconds
-_LONGEST_REASON = 300
+_BATCH, _TIMEOUT, _LONGEST_REASON = 1024, 10.0, 300  # texts, seconds, characters
 _TIKTOKEN = "tiktoken:"
-_FERTILITY = "Fertility"  # the column of TMMLU+'s Table 6
+_Count = Callable[[Sequence[str]], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A tokenizer, for counting; called with a text, it returns the text's number of tokens.
-
-    Attributes:
-        name: What it was loaded from.
-        count: Texts → the number of tokens of each, without special tokens.
-    """
+    """A tokenizer, for counting: `count` returns the tokens of each text, without special ones."""
 
     name: str
-    count: Callable[[Sequence[str]], Sequence[int]]
+    count: _Count
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of a text."""
@@ -50,18 +38,10 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class FertilityRow:
-    """How a tokenizer cuts the questions of a task.
+    """How a tokenizer cuts the questions of a task, or of a benchmark, which has no `task`.
 
-    Attributes:
-        tokenizer: What a report calls it: the model's label if one was given.
-        benchmark: The benchmark's short name.
-        task: The task's name in lm-eval.
-        data: Which data: a pinned revision, `sample`, or `local-…`.
-        questions: Number of questions.
-        tokens: Tokens of all of them.
-        characters: Their characters, blanks and line breaks included.
-        chinese: Their Chinese characters, each as often as it occurs.
-        split: How many of these need more than one token by themselves, such as one for each byte.
+    `characters` are with blanks and line breaks; `chinese` are the Chinese ones among them, and
+    `split` those of these that need more than one token, such as one for each of their bytes.
     """
 
     tokenizer: str
@@ -80,64 +60,49 @@ class FertilityRow:
         return self.tokens / self.characters
 
     @property
-    def fertility_as_published(self) -> float:
-        """All tokens over the Chinese characters alone.
-
-        TMMLU+ does not say what its Table 6 divides by. This comes nearest: on its economics
-        questions 1.41 for Qwen-7B (published: 1.40) and 2.08 for Mistral-7B (2.23), where tokens
-        over all characters are 0.78 and 1.16.
-        """
-        return self.tokens / self.chinese if self.chinese else float("nan")
-
-    @property
     def split_share(self) -> float | None:
         """Share of the Chinese characters that need more than one token; None without any."""
         return self.split / self.chinese if self.chinese else None
 
 
 def load_tokenizer(name: str) -> Tokenizer:
-    """Load a tokenizer.
+    """Load a tokenizer; code that comes with one is never run.
 
     Args:
         name: A `tokenizer.json` file, or a folder with one (needs `tokenizers`);
             `tiktoken:<encoding>`, such as `tiktoken:o200k_base` (needs `tiktoken`); else a folder
-            or an id of the Hugging Face hub (needs `transformers`). Code that comes with a
-            tokenizer is never run.
+            or an id of the Hugging Face hub (needs `transformers`).
 
     Raises:
         OptionError: What loads it is not installed, or there is no such tokenizer.
         NetworkUnavailable: It has to be downloaded and cannot be.
-
-    Example:
-        >>> load_tokenizer("tokenizers/none.json")
-        Traceback (most recent call last):
-        hkcanto_tasks.errors.OptionError: tokenizers/none.json: there is no such file.
     """
-    if name.startswith(_TIKTOKEN):
-        return Tokenizer(name, _tiktoken(name.removeprefix(_TIKTOKEN)))
     path = Path(name).expanduser()
-    if path.suffix == ".json" or (path / "tokenizer.json").is_file():
-        file = path / "tokenizer.json" if path.is_dir() else path
-        if not file.is_file():
-            raise OptionError(f"{name}: there is no such file.")
-        return Tokenizer(name, _tokenizer_json(file))
-    return Tokenizer(name, _transformers(name, path))
+    is_file = path.suffix == ".json" or (path / "tokenizer.json").is_file()
+    other = "tokenizers" if is_file else "transformers"
+    package = "tiktoken" if name.startswith(_TIKTOKEN) else other
+    try:
+        count = _LOADERS[package](name, path)
+    except ImportError as error:
+        raise OptionError(f"{name} needs {package}: pip install {package}.") from error
+
+    def batched(texts: Sequence[str]) -> Sequence[int]:
+        # Batches bound the memory; no tokenizer can encode lone surrogates.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        parts = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
+        return [number for part in parts for number in count(part)]
+
+    return Tokenizer(name, batched)
 
 
 def fertility(
     tokenizers: Mapping[str, Tokenizer], benchmarks: Sequence[str] | None = None
 ) -> Sequence[FertilityRow]:
-    """Count the tokens of the benchmarks' questions.
+    """Count the tokens of the questions of each task of which there is data, by each tokenizer.
 
     Args:
         tokenizers: What a report calls it → the tokenizer.
-        benchmarks: Short names of benchmarks or names of tasks; all benchmarks without it.
-
-    Returns:
-        A row for each tokenizer and task of which there is data.
-
-    Raises:
-        HKCantoError: There is no such benchmark, or its data is not there.
+        benchmarks: Names of benchmarks or of tasks; all benchmarks without it.
 
     Example:
         >>> characters = Tokenizer("characters", lambda texts: [len(text) for text in texts])
@@ -145,179 +110,60 @@ def fertility(
         [1.0]
     """
     rows = []
-    for benchmark, task in _tasks(benchmarks):
+    for benchmark, task in dict.fromkeys(_tasks(benchmarks)):
         loaded = load_task(task, allow_absent=True)
-        questions = [sample.question for sample in loaded.samples]
-        if not questions:
-            continue
-        chinese = Counter(character for text in questions for character in filter(is_han, text))
-        for name, tokenizer in tokenizers.items():
-            alone = _alone(tokenizer, list(chinese))
-            rows.append(
-                FertilityRow(
-                    tokenizer=name,
-                    benchmark=benchmark,
-                    task=task,
-                    data=loaded.revision,
-                    questions=len(questions),
-                    tokens=sum(tokenizer.count(questions)),
-                    characters=sum(map(len, questions)),
-                    chinese=chinese.total(),
-                    split=sum(n for each, n in chinese.items() if alone[each] > 1),
-                )
-            )
+        texts = [sample.question for sample in loaded.samples]
+        chinese = Counter(character for text in texts for character in filter(is_han, text))
+        for name, tokenizer in tokenizers.items() if texts else ():
+            tokens, alone = sum(tokenizer.count(texts)), _alone(tokenizer, list(chinese))
+            split = sum(n for each, n in chinese.items() if alone[each] > 1)
+            counts = len(texts), tokens, sum(map(len, texts)), chinese.total(), split
+            rows.append(FertilityRow(name, benchmark, task, loaded.revision, *counts))
     return rows
 
 
-def sections(
-    rows: Sequence[FertilityRow], evaluations: Sequence[Evaluation] = ()
-) -> Sequence[Section]:
-    """Return a section on fertility, and beside it accuracy.
-
-    Args:
-        rows: What was counted.
-        evaluations: Runs. One whose label is the name of a tokenizer is shown against the fertility
-            of that tokenizer on the task's questions.
-    """
-    if not rows:
-        return []
-    blocks: list[Block] = [_table(rows)]
-    for task in dict.fromkeys(row.task for row in rows):
-        of_task = [row for row in rows if row.task == task]
-        points = _points(of_task, evaluations)
-        if any(point.accuracy for point in points):
-            title = f"Fertility and accuracy: {find_task(task).entry.title}"
-            unit = _unit(points)
-            blocks += [_chart(title, points, unit), _accuracy_table(title, points, unit, task)]
-    if evaluations and len(blocks) == 1:
-        names = ", ".join(dict.fromkeys(row.tokenizer for row in rows))
-        labels = ", ".join(dict.fromkeys(each.label for each in evaluations))
-        blocks.append(
-            Note(
-                f"No run on the same questions has the name of a tokenizer ({names}): the runs are "
-                f"called {labels}. Write NAME=TOKENIZER to see a run's accuracy beside it."
-            )
-        )
-    return [Section("Tokenizer fertility", blocks, name="fertility", is_summary=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """A tokenizer's fertility, and the accuracy of a model that uses it, if that is known."""
-
-    model: str
-    run: str
-    kind: Literal["run", "published"]
-    fertility: float
-    accuracy: Figure | None = None
-
-
-def _points(rows: Sequence[FertilityRow], evaluations: Sequence[Evaluation]) -> list[_Point]:
-    published = _published(rows[0])
-    points = []
+def sections(rows: Sequence[FertilityRow]) -> Sequence[Section]:
+    """Return what was counted: by benchmark, for a first look, and by task."""
+    groups: dict[tuple[str, str], list[FertilityRow]] = {}
     for row in rows:
-        ratio = row.fertility_as_published if published else row.fertility
-        runs = [
-            _Point(row.tokenizer, task_title(each), "run", ratio, headline(each))
-            for each in evaluations
-            if each.label == row.tokenizer and _same_questions(row, each)
-        ]
-        points += runs or [_Point(row.tokenizer, "no run", "run", ratio)]
-    return points + published
+        groups.setdefault((row.benchmark, row.tokenizer), []).append(row)
+    whole = [_summed(own) for own in groups.values()]
+    found = [Section("Tokenizer fertility", [_table("fertility", whole)], "fertility", True)]
+    if len(rows) > len(whole):
+        found.append(Section("By task", [_table("fertility_tasks", rows)], "fertility-tasks"))
+    return found if rows else []
 
 
-def _unit(points: Sequence[_Point]) -> str:
-    beside_published = any(point.kind == "published" for point in points)
-    return "tokens per Chinese character" if beside_published else "tokens per character"
+def _summed(rows: Sequence[FertilityRow]) -> FertilityRow:
+    counted = ("questions", "tokens", "characters", "chinese", "split")
+    counts = {name: sum(getattr(row, name) for row in rows) for name in counted}
+    data = ", ".join(dict.fromkeys(row.data for row in rows))
+    task = rows[0].task if len(rows) == 1 else ""
+    return replace(rows[0], task=task, data=data, **counts)
 
 
-def _same_questions(row: FertilityRow, evaluation: Evaluation) -> bool:
-    task, named = find_task(row.task), evaluation.named
-    return (
-        evaluation.headline.averages == "acc"
-        and (row.data == "sample") == evaluation.is_sample
-        and (task.entry.name, task.subjects) == (named.entry.name, named.subjects)
-        and task.variant.script == named.variant.script
-    )
+def _title(row: FertilityRow) -> str:
+    return (find_task(row.task).entry if row.task else find_benchmark(row.benchmark)).title
 
 
-def _published(row: FertilityRow) -> list[_Point]:
-    """The models of TMMLU+'s Table 6; none beside sample data, which is comparable with nothing."""
-    if row.data == "sample":
-        return []
-    return [
-        _Point(each.model, table.source, "published", of_tokenizer, Figure(accuracy, None, None, 0))
-        for table in published_tables()
-        if any(column.name == _FERTILITY for column in table.columns)
-        and row.task in table.column(table.headline).tasks
-        for each in table.rows
-        if (of_tokenizer := each.values[_FERTILITY]) is not None
-        and (accuracy := each.values[table.headline]) is not None
+def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
+    split = "Chinese characters, as often as they occur, that need more than one token alone."
+    columns: list[tuple[Column, Callable[[FertilityRow], Value]]] = [
+        (Column("Tokenizer"), attrgetter("tokenizer")),
+        (Column("Questions of"), _title),
+        (Column("Tokens per character", "number", "", True, drawn=True), attrgetter("fertility")),
+        (Column("Split characters", "percent", split, True), attrgetter("split_share")),
+        (Column("Tokens", "count"), attrgetter("tokens")),
+        (Column("Characters", "count"), attrgetter("characters")),
+        (Column("Questions", "count"), attrgetter("questions")),
+        (Column("Data"), attrgetter("data")),
     ]
-
-
-def _chart(title: str, points: Sequence[_Point], unit: str) -> Chart:
-    import altair as alt
-
-    values = [
-        {
-            "model": point.model,
-            "run": point.run,
-            "whose": "published" if point.kind == "published" else point.model,
-            "fertility": round(point.fertility, 4),
-            "accuracy": None if point.accuracy is None else round(point.accuracy.value, 4),
-        }
-        for point in points
-    ]
-    whose = list(dict.fromkeys(str(value["whose"]) for value in values))
-    base = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("fertility:Q", title=unit, scale=alt.Scale(zero=False)),
-        color=alt.Color("whose:N", sort=whose, title=None, legend=legend(whose)),
-        tooltip=[
-            "model:N",
-            "run:N",
-            alt.Tooltip("fertility:Q", format=".2f"),
-            alt.Tooltip("accuracy:Q", format=".1%"),
-        ],
+    caption = (
+        "Counted are the scored questions with their options and the words that the prompt puts "
+        "around them; not the instruction in front, worked examples, a chat template or special "
+        "tokens. Characters include blanks and line breaks (TMMLU+, Section 3.5.3)."
     )
-    dots = base.transform_filter("isValid(datum.accuracy)").mark_point(filled=True, size=70)
-    rules = base.transform_filter("!isValid(datum.accuracy)").mark_rule(strokeDash=[4, 4])
-    vertical = alt.Y("accuracy:Q", axis=alt.Axis(format="~%"), scale=alt.Scale(zero=False))
-    return Chart(
-        title,
-        chart(alt.layer(dots.encode(y=vertical), rules), height=280),
-        "A dot for each model: to the right its tokenizer needs more tokens for a character, and "
-        "higher up it is more accurate. A dashed line is a tokenizer without a run. The table "
-        "below has the values.",
-    )
-
-
-def _accuracy_table(title: str, points: Sequence[_Point], unit: str, task: str) -> Table:
-    caption = "Fertility is of the questions of this task."
-    if any(point.kind == "published" for point in points):
-        caption += (
-            " The paper finds a Pearson correlation of -0.67 over the models of its Table 6. It "
-            "does not say what it divides the tokens by; the number of Chinese characters comes "
-            "nearest to its figures, so yours are shown over that here, and may be off by a tenth."
-        )
-    return Table(
-        title,
-        [
-            Column("Model"),
-            Column("Run"),
-            Column(unit, "number", lower_is_better=True),
-            Column("Accuracy", "percent"),
-        ],
-        [
-            Row(
-                [Cell(point.model), Cell(point.run), Cell(point.fertility), cell(point.accuracy)],
-                kind=point.kind,
-            )
-            for point in points
-        ],
-        caption,
-        name=f"fertility_{task}",
-    )
+    return table(name, "Tokens per character", rows, columns, caption)
 
 
 def _tasks(names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
@@ -327,155 +173,74 @@ def _tasks(names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
         if name in known:
             yield from ((name, task.name) for task in find_benchmark(name).tasks)
         else:
-            task = find_task(name)
-            yield task.benchmark.name, task.name
+            yield find_task(name).benchmark.name, find_task(name).name
 
 
 def _alone(tokenizer: Tokenizer, characters: Sequence[str]) -> Mapping[str, int]:
     """Tokens of each character by itself, after a line break: alone, some tokenizers would put a
     blank in front of it."""
-    (line_break,) = tokenizer.count(["\n"])
-    counts = tokenizer.count([f"\n{character}" for character in characters])
-    return {each: count - line_break for each, count in zip(characters, counts, strict=True)}
+    line_break, *counts = tokenizer.count(["\n", *(f"\n{each}" for each in characters)])
+    return {each: n - line_break for each, n in zip(characters, counts, strict=True)}
 
 
-def _tokenizer_json(file: Path) -> Callable[[Sequence[str]], Sequence[int]]:
-    try:
-        from tokenizers import Tokenizer as Loaded
-    except ImportError as error:
-        raise OptionError(f"{file} needs tokenizers: pip install tokenizers.") from error
+def _tokenizer_json(name: str, path: Path) -> _Count:
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file():
+        raise OptionError(f"{name}: there is no such file.")
+    from tokenizers import Tokenizer as Loaded
+
     try:
         loaded = Loaded.from_file(str(file))
     except Exception as error:  # the library raises a plain Exception
         raise OptionError(f"{file} is no tokenizer of the library tokenizers: {error}.") from error
     loaded.no_truncation()
     loaded.no_padding()
-
-    def count(texts: Sequence[str]) -> Sequence[int]:
-        encoded = loaded.encode_batch_fast(texts, add_special_tokens=False)
-        return [len(each.ids) for each in encoded]
-
-    return _in_batches(count)
+    encoded = partial(loaded.encode_batch_fast, add_special_tokens=False)
+    return lambda texts: list(map(len, encoded(texts)))
 
 
-def _transformers(name: str, path: Path) -> Callable[[Sequence[str]], Sequence[int]]:
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        raise OptionError(
-            f"{name}: no such file or folder with a tokenizer.json, and a tokenizer of the hub "
-            "needs transformers: pip install transformers."
-        ) from error
-    try:
-        if path.is_dir():
-            loaded = AutoTokenizer.from_pretrained(str(path), local_files_only=True)
-        else:
-            loaded = _from_hub(name)
-    except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
-        raise _not_loaded(name, path, error) from error
-
-    def count(texts: Sequence[str]) -> Sequence[int]:
-        encoded = loaded(list(texts), add_special_tokens=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
-
-    return _in_batches(count)
-
-
-def _from_hub(name: str) -> Any:
+def _transformers(name: str, path: Path) -> _Count:
     from huggingface_hub import HfApi
     from transformers import AutoTokenizer
 
+    is_folder = path.is_dir()
     try:
-        return AutoTokenizer.from_pretrained(name, local_files_only=True)
-    except (OSError, ValueError):
-        # This one request is not tried again and again, which takes a minute without a network.
-        HfApi().model_info(name, timeout=_TIMEOUT)
-        return AutoTokenizer.from_pretrained(name)
+        try:
+            place = str(path) if is_folder else name
+            loaded = AutoTokenizer.from_pretrained(place, local_files_only=True)
+        except (OSError, ValueError):
+            if is_folder:
+                raise
+            # This one request is not tried again and again, which takes a minute without a network.
+            HfApi().model_info(name, timeout=_TIMEOUT)
+            loaded = AutoTokenizer.from_pretrained(name)
+    except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}"
+        if is_folder:
+            raise OptionError(f"{name}: transformers cannot load it: {reason}") from error
+        raise NetworkUnavailable(
+            f"{name}: no tokenizer in this folder, and the hub has none or cannot be reached: "
+            f"{reason}\nCorrect the name, give a folder or a tokenizer.json file instead, unset "
+            "HF_HUB_OFFLINE, set HF_ENDPOINT to a mirror, or HF_TOKEN for a gated model."
+        ) from error
+    ids = partial(loaded, add_special_tokens=False, verbose=False)
+    return lambda texts: list(map(len, ids(texts)["input_ids"]))
 
 
-def _not_loaded(name: str, path: Path, error: Exception) -> HKCantoError:
-    reason = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}"
-    if path.is_dir():
-        return OptionError(f"{name}: transformers cannot load a tokenizer from it: {reason}")
-    return NetworkUnavailable(
-        f"{name}: no tokenizer in this folder, and the hub has none or cannot be reached: {reason}"
-        "\nCorrect the name, give a folder or a tokenizer.json file instead, unset HF_HUB_OFFLINE, "
-        "set HF_ENDPOINT to a mirror, or HF_TOKEN for a gated model."
-    )
+def _tiktoken(name: str, _path: Path) -> _Count:
+    import tiktoken
 
-
-def _tiktoken(name: str) -> Callable[[Sequence[str]], Sequence[int]]:
+    encoding, known = name.removeprefix(_TIKTOKEN), tiktoken.list_encoding_names()
+    if encoding not in known:
+        raise OptionError(f"tiktoken has no encoding {encoding!r}; there are {', '.join(known)}.")
     try:
-        import tiktoken
-    except ImportError as error:
-        raise OptionError(f"{_TIKTOKEN}{name} needs tiktoken: pip install tiktoken.") from error
-    if name not in tiktoken.list_encoding_names():
-        known = ", ".join(tiktoken.list_encoding_names())
-        raise OptionError(f"tiktoken has no encoding {name!r}; there are {known}.")
-    try:
-        encoding = tiktoken.get_encoding(name)
+        loaded = tiktoken.get_encoding(encoding)
     except Exception as error:  # of requests
         raise NetworkUnavailable(
-            f"{_TIKTOKEN}{name} has to be downloaded and cannot be: {type(error).__name__}: {error}"
-            "\nSet TIKTOKEN_CACHE_DIR to a folder that has it, or HTTPS_PROXY."
+            f"{name} has to be downloaded and cannot be: {type(error).__name__}: {error}\n"
+            "Set TIKTOKEN_CACHE_DIR to a folder that has it, or HTTPS_PROXY."
         ) from error
-
-    def count(texts: Sequence[str]) -> Sequence[int]:
-        return [len(ids) for ids in encoding.encode_ordinary_batch(list(texts))]
-
-    return _in_batches(count)
+    return lambda texts: list(map(len, loaded.encode_ordinary_batch(texts)))
 
 
-def _in_batches(
-    count: Callable[[Sequence[str]], Sequence[int]],
-) -> Callable[[Sequence[str]], Sequence[int]]:
-    """Bound the memory, and replace lone surrogates, which no tokenizer can encode."""
-
-    def batched(texts: Sequence[str]) -> Sequence[int]:
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        parts = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
-        return [number for part in parts for number in count(part)]
-
-    return batched
-
-
-def _table(rows: Sequence[FertilityRow]) -> Table:
-    return Table(
-        "Tokens per character",
-        [
-            Column("Tokenizer"),
-            Column("Task"),
-            Column("Tokens per character", "number", "All tokens over all characters.", True),
-            Column(
-                "Split characters",
-                "percent",
-                "Chinese characters, as often as they occur, that need more than one token by "
-                "themselves, such as one for each of their bytes.",
-                True,
-            ),
-            Column("Tokens", "count"),
-            Column("Characters", "count"),
-            Column("Questions", "count"),
-            Column("Data"),
-        ],
-        [
-            Row(
-                [
-                    Cell(row.tokenizer),
-                    Cell(find_task(row.task).entry.title),
-                    Cell(row.fertility),
-                    Cell(row.split_share),
-                    Cell(row.tokens),
-                    Cell(row.characters),
-                    Cell(row.questions),
-                    Cell(row.data),
-                ],
-                kind="run",
-            )
-            for row in rows
-        ],
-        "Counted are the scored questions with their options and the words that the prompt puts "
-        "around them; not the instruction in front, worked examples, a chat template or special "
-        "tokens. Characters include blanks and line breaks (TMMLU+, Section 3.5.3).",
-        name="fertility",
-    )
+_LOADERS = {"tokenizers": _tokenizer_json, "transformers": _transformers, "tiktoken": _tiktoken}

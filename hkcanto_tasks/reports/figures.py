@@ -4,7 +4,10 @@ Items that are not independent (epochs of one item, questions on one passage) co
 (Miller 2024, "Adding Error Bars to Evals", section 2.2).
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +16,11 @@ from ..averages import weights
 from ..corpus_figures import corpus_errors, corpus_scores, language_of
 from ..records import Over
 from .evaluations import Evaluation
+from .items import Floats, Ints
 
 Mask = NDArray[np.bool_]
-_Floats = NDArray[np.float64]
 _Z = 1.959963984540054  # two-sided 95 %
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,46 @@ class Figure:
         low: Lower end of the interval; None where none can be computed.
         high: Upper end.
         items: Number of items behind it.
+        note: What a reader should know of it, such as `not all`.
     """
 
     value: float
     low: float | None
     high: float | None
     items: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A figure that we compute otherwise than the harness did; no subjects stand for all."""
+
+    subjects: tuple[str, ...]
+    name: str
+    ours: float
+    reported: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many of the figures that the harness reports we compute equally, and the others."""
+
+    equal: int
+    different: Sequence[Disagreement]
+
+
+@lru_cache(maxsize=256)
+def agreement(evaluation: Evaluation) -> Agreement:
+    """Compute again what the harness reports of an evaluation."""
+    equal, different = 0, list[Disagreement]()
+    for (subjects, name), reported in evaluation.reported.items():
+        where = evaluation.items.of_subjects(subjects) if subjects else None
+        ours = None if math.isnan(reported) else figure(evaluation, name, where)
+        if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+            equal += 1
+        elif ours:
+            different.append(Disagreement(subjects, name, ours.value, reported))
+    return Agreement(equal, different)
 
 
 def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figure | None:
@@ -48,20 +86,28 @@ def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figu
     Returns:
         The figure; None if no item has it. Its interval is Wilson's for shares, with the effective
         number of items where they are clustered, and for averages of subjects put together from
-        these; for other means and pooled rates it is normal, from the (clustered, linearised)
-        standard error; for figures of a corpus, from bootstrap resamples.
+        these; for pooled rates it is `ratio_interval`; for other means it is normal, from the
+        clustered standard error; for figures of a corpus, from bootstrap resamples.
     """
+    return _whole(evaluation, name) if where is None else _of(evaluation, name, where)
+
+
+@lru_cache(maxsize=4096)
+def _whole(evaluation: Evaluation, name: str) -> Figure | None:
+    return _of(evaluation, name, np.ones(len(evaluation.items), np.bool_))
+
+
+def _of(evaluation: Evaluation, name: str, mask: Mask) -> Figure | None:
     items = evaluation.items
-    mask = np.ones(len(items), np.bool_) if where is None else where
     known = evaluation.figures.get(name)
     if known and known.corpus:
         return _corpus(evaluation, name, mask)
-    if known and known.part:
-        mask = mask & items.of_part(known.part)
     of_items = items.values.get(known.averages if known else name)
     if of_items is None:
         return None
     mask = mask & ~np.isnan(of_items)
+    if known and known.part:
+        mask &= items.of_part(known.part)
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]
@@ -72,7 +118,7 @@ def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figu
     return mean_figure(values, clusters)
 
 
-def mean_figure(values: _Floats, clusters: NDArray[np.int64]) -> Figure:
+def mean_figure(values: Floats, clusters: Ints) -> Figure:
     """Return the mean of some values: Wilson's interval for shares, else a normal one.
 
     Args:
@@ -84,42 +130,48 @@ def mean_figure(values: _Floats, clusters: NDArray[np.int64]) -> Figure:
         0.5
     """
     mean, count = float(values.mean()), len(values)
-    error = _standard_error(values - mean, clusters) / count
-    if not np.isin(values, (0.0, 1.0)).all():
-        floor = 0 if values.min() >= 0 else -np.inf
-        ceiling = 1 if floor == 0 and values.max() <= 1 else np.inf
-        return _normal(mean, error, count, floor, ceiling)
-    from statsmodels.stats.proportion import proportion_confint
-
-    effective = float(count)
-    if error > 0 and len(np.unique(clusters)) < count:
-        effective = min(effective, mean * (1 - mean) / error**2)
-    elif len(np.unique(clusters)) < count:
-        effective = float(len(np.unique(clusters)))
-    low, high = proportion_confint(mean * effective, effective, method="wilson")
-    return Figure(mean, float(low), float(high), count)
-
-
-def _pooled(rates: _Floats, weights: _Floats, clusters: NDArray[np.int64]) -> Figure:
-    """Summed errors over summed length; its error by linearising (Cochran 1977, section 6.4)."""
-    total = float(weights.sum())
-    errors = errors_of(rates, weights)
-    pooled = float(errors.sum()) / (total or 1)
-    error = _standard_error(errors - pooled * weights, clusters) / (total or 1)
-    return _normal(pooled, error, len(rates), floor=0)
+    _, places = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(places, weights=values - mean)
+    independent = len(sums)
+    if independent > 1:
+        error = float((sums**2).sum() * independent / (independent - 1)) ** 0.5 / count
+    else:
+        error = math.nan
+    if ((values == 0) | (values == 1)).all():
+        effective = float(count)
+        if independent < count:
+            effective = min(effective, mean * (1 - mean) / error**2) if error > 0 else independent
+        return Figure(mean, *_wilson(mean, effective), count)
+    if math.isnan(error):
+        return Figure(mean, None, None, count)
+    floor = 0 if values.min() >= 0 else -math.inf
+    ceiling = 1 if floor == 0 and values.max() <= 1 else math.inf
+    return Figure(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
 
 
-def errors_of(rates: _Floats, weights: _Floats) -> _Floats:
-    """Return the number of errors behind each item's rate.
+def _wilson(share: float, count: float) -> tuple[float, float]:
+    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3)."""
+    z2 = _Z**2 / count
+    center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
+    low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
+    return max(0.0, min(share, low)), min(1.0, max(share, high))
 
-    Args:
-        rates: Of the items; over an empty reference a rate is its number of errors.
-        weights: Lengths of their references.
-    """
+
+def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Figure:
+    """Return summed errors over summed length."""
+    from .intervals import ratio_interval
+
+    errors, total = errors_of(rates, weights), float(weights.sum())
+    low, high = ratio_interval(errors, weights, clusters) if total else (None, None)
+    return Figure(float(errors.sum()) / (total or 1), low, high, len(rates))
+
+
+def errors_of(rates: Floats, weights: Floats) -> Floats:
+    """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
     return np.where(weights == 0, rates, rates * weights)
 
 
-def _of_strata(evaluation: Evaluation, values: _Floats, mask: Mask, over: Over) -> Figure:
+def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -> Figure:
     """Return an average in which subjects or categories count alike.
 
     Its interval is put together from the subjects' own (MOVER; Zou, Huang, Zhang 2009, "A note on
@@ -147,23 +199,3 @@ def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
     interval = corpus_errors(pairs, language)[metric]
     value = corpus_scores(pairs, language)[metric]
     return Figure(value, interval.low, interval.high, len(pairs))
-
-
-def _standard_error(residuals: _Floats, clusters: NDArray[np.int64]) -> float:
-    """Standard error of a sum of residuals, summed up by cluster first."""
-    _, places = np.unique(clusters, return_inverse=True)
-    sums = np.bincount(places, weights=residuals)
-    count = len(sums)
-    if count < 2:
-        return float("nan")
-    return float(np.sqrt((sums**2).sum() * count / (count - 1)))
-
-
-def _normal(
-    value: float, error: float, items: int, floor: float = -np.inf, ceiling: float = np.inf
-) -> Figure:
-    """Return a figure with a normal interval, cut where no value of it can be."""
-    if np.isnan(error):
-        return Figure(value, None, None, items)
-    low, high = max(floor, value - _Z * error), min(ceiling, value + _Z * error)
-    return Figure(value, low, high, items)

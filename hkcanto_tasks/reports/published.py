@@ -17,6 +17,7 @@ import msgspec
 
 from ..catalogue import NamedTask, Subject, benchmarks, find_benchmark, find_task, named_tasks
 from ..errors import CatalogueError
+from ..records import Metric
 from ..task import condition
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
@@ -62,6 +63,12 @@ class PublishedColumn(_Entry, frozen=True):
         """What the names of its tasks stand for."""
         return tuple(find_task(name) for name in self.tasks)
 
+    @property
+    def measure(self) -> Metric | None:
+        """The figure of ours that it is; None if it is none, or a mean."""
+        known = (figure for task in self.tasks for figure in condition(task).figures)
+        return next((figure for figure in known if figure.name == self.metric), None)
+
     def shots_of(self, task: NamedTask) -> int:
         """Return with how many worked examples it measures one of its tasks."""
         return task.shots if self.shots is None else self.shots
@@ -73,25 +80,6 @@ class PublishedColumn(_Entry, frozen=True):
             for subject in task.subjects
             if self.category in ("", subject.category) and self.subject in ("", subject.name)
         )
-
-
-class _Table(_Entry, frozen=True):
-    """A table as its file declares it; see `PublishedTable`."""
-
-    number: int
-    title: str
-    columns: Annotated[tuple[PublishedColumn, ...], msgspec.Meta(min_length=1)]
-    part: str = ""
-    headline: str = ""
-    protocol: str = ""
-    transposed: bool = False
-    kinds: dict[str, RowKind] = {}
-
-
-class _File(_Entry, frozen=True):
-    benchmark: str
-    paper: str
-    tables: tuple[_Table, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +98,36 @@ class PublishedRow:
     values: Mapping[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedTable:
-    """A table of scores in a paper.
+class PublishedTable(_Entry, frozen=True):
+    """A table of scores in a paper: what `tables.toml` declares of it, and its rows.
 
     Attributes:
-        name: Short name: benchmark, number and part.
-        benchmark: The benchmark in the catalogue.
-        source: The paper and the number of the table.
+        number: Its number in the paper.
         title: What it shows, in our words.
+        columns: Its columns, without that of the names.
+        part: Which part of the paper's table, where it is several.
         headline: The column to read first; empty for a table of subjects.
         protocol: How the paper's measurement differs from ours, and what else to know of it.
         transposed: Whether the paper prints its columns as rows.
-        columns: Its columns, without that of the names.
+        kinds: Row → whose it is, if not a model's.
+        name: Short name: benchmark, number and part.
+        benchmark: The benchmark in the catalogue.
+        source: The paper and the number of the table.
         rows: Its rows, in the paper's order.
     """
 
-    name: str
-    benchmark: str
-    source: str
+    number: int
     title: str
-    headline: str
-    protocol: str
-    transposed: bool
-    columns: tuple[PublishedColumn, ...]
-    rows: tuple[PublishedRow, ...]
+    columns: Annotated[tuple[PublishedColumn, ...], msgspec.Meta(min_length=1)]
+    part: str = ""
+    headline: str = ""
+    protocol: str = ""
+    transposed: bool = False
+    kinds: dict[str, RowKind] = {}
+    name: str = ""
+    benchmark: str = ""
+    source: str = ""
+    rows: tuple[PublishedRow, ...] = ()
 
     def column(self, name: str) -> PublishedColumn:
         """Return a column by its name."""
@@ -143,6 +136,12 @@ class PublishedTable:
     def row(self, model: str) -> PublishedRow:
         """Return a row by its name."""
         return next(row for row in self.rows if row.model == model)
+
+
+class _File(_Entry, frozen=True):
+    benchmark: str
+    paper: str
+    tables: tuple[PublishedTable, ...]
 
 
 def published_tables() -> tuple[PublishedTable, ...]:
@@ -203,27 +202,22 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise CatalogueError(f"{_short(path)}: {error}. Mend this entry.") from error
     find_benchmark(file.benchmark)
-    tables = []
-    for table in file.tables:
-        number = "_".join(filter(None, (str(table.number), table.part)))
-        for problem in _problems(table):
-            raise CatalogueError(
-                f"{_short(path)}, table {table.number}: {problem}. Mend this entry."
-            )
-        tables.append(
-            PublishedTable(
-                name=f"{file.benchmark}_{number}",
-                benchmark=file.benchmark,
-                source=f"{file.paper}, Table {table.number}",
-                title=table.title,
-                headline=table.headline,
-                protocol=table.protocol.strip(),
-                transposed=table.transposed,
-                columns=table.columns,
-                rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
-            )
-        )
-    return tuple(tables)
+    return tuple(_whole(table, file, path) for table in file.tables)
+
+
+def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
+    """Return a table with its names and its rows."""
+    number = "_".join(filter(None, (str(table.number), table.part)))
+    for problem in _problems(table):
+        raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Mend this entry.")
+    return msgspec.structs.replace(
+        table,
+        protocol=table.protocol.strip(),
+        name=f"{file.benchmark}_{number}",
+        benchmark=file.benchmark,
+        source=f"{file.paper}, Table {table.number}",
+        rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
+    )
 
 
 def _short(path: Path) -> str:
@@ -231,7 +225,7 @@ def _short(path: Path) -> str:
     return "/".join(path.parts[-3:])
 
 
-def _problems(table: _Table) -> Iterator[str]:
+def _problems(table: PublishedTable) -> Iterator[str]:
     names = [column.name for column in table.columns]
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
         yield f"columns {repeated} are there twice"
@@ -264,7 +258,7 @@ def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]
             )
 
 
-def _rows(path: Path, table: _Table) -> Iterator[PublishedRow]:
+def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     where = f"{_short(path)}, table {table.number}"
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))

@@ -1,15 +1,18 @@
-"""Assemble a report: evaluations, and what the analyses make of them."""
+"""Assemble a report: evaluations, and what there is to say of them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..catalogue import benchmarks
 from .analyses import analyses
-from .blocks import Cell, Column, Note, Report, Row, Section, Table
+from .blocks import Report, Section
 from .evaluations import Evaluation, SkippedLog
+from .results import first_section, last_section, published_sections, run_records
+from .standings import standings
+
+_SHOWN = 4  # labels in a title
 
 
 def build_report(
@@ -22,50 +25,29 @@ def build_report(
         skipped: Logs that were not read.
         title: Its title; without one, the models' names.
     """
-    sections = [section for part in analyses() for section in part.sections(evaluations)]
-    if any(evaluation.items.texts for evaluation in evaluations):
-        first = sections[0]
-        sections[0] = replace(first, blocks=[_ITEMS_NOTICE, *first.blocks])
-    if skipped:
-        sections.append(_skipped(skipped))
+    beside = standings(evaluations)
+    sections = [
+        first_section(evaluations, beside),
+        *published_sections(beside),
+        *(section for part in analyses() for section in part.sections(evaluations)),
+        last_section(evaluations, beside, skipped),
+    ]
+    records = {"runs": run_records(evaluations, beside)}
     labels = list(dict.fromkeys(evaluation.label for evaluation in evaluations))
-    return report_of(sections, title or _joined(labels), footer_of(evaluations))
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    title = title or ", ".join(labels[:_SHOWN]) + more
+    return report_of(sections, title, footer_of(evaluations), records)
 
 
-_ITEMS_NOTICE = Note(
-    "This report shows questions and gold answers of benchmarks. Do not publish it: what is "
-    "published ends up in training data, and the data may not be passed on.",
-    "warning",
-)
-
-
-def report_of(sections: Sequence[Section], title: str, footer: Sequence[str] = ()) -> Report:
+def report_of(
+    sections: Sequence[Section],
+    title: str,
+    footer: Sequence[str] = (),
+    records: dict[str, Any] | None = None,
+) -> Report:
     """Return a report of sections, made now by this version."""
-    return Report(
-        title=title,
-        created=datetime.now().astimezone(),
-        version=__version__,
-        sections=sections,
-        footer=footer,
-    )
-
-
-def _joined(labels: Sequence[str], shown: int = 4) -> str:
-    more = f" and {len(labels) - shown} more" if len(labels) > shown else ""
-    return ", ".join(labels[:shown]) + more
-
-
-def _skipped(skipped: Sequence[SkippedLog]) -> Section:
-    note = Note(f"{len(skipped)} logs were not read; nothing of them is in this report.", "warning")
-    columns = [Column("File"), Column("Reason")]
-    rows = [Row([Cell(_short(log.path)), Cell(log.reason)]) for log in skipped]
-    table = Table("Logs that were not read", columns, rows, name="skipped")
-    return Section("Skipped logs", [note, table], name="skipped", is_summary=True)
-
-
-def _short(path: Path) -> str:
-    """A log's folder and name: a report is passed on, and need not show whole paths."""
-    return "/".join(path.parts[-2:])
+    now = datetime.now().astimezone()
+    return Report(title, now, __version__, sections, footer, records or {})
 
 
 def footer_of(evaluations: Sequence[Evaluation]) -> Sequence[str]:

@@ -25,31 +25,30 @@ class Browser:
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
-    def open(self, page: Path, width: int = 1280, scheme: str = "light") -> None:
-        """Open a page and wait until its charts are drawn.
+    def open(self, page: Path, width: int = 1280, scheme: str = "light", height: int = 800) -> None:
+        """Open a page.
 
         Args:
             page: The file.
             width: Of the window, in CSS pixels. A real headless window has a minimum: emulated.
             scheme: The colour scheme that the reader's system prefers.
+            height: Of the window.
         """
-        self.resize(width)
+        self.resize(width, height)
         self.prefer(scheme)
         for log in ("browser", "performance"):
             self.driver.get_log(log)
         self.driver.get(page.as_uri())
-        self.wait(
-            "return [...document.querySelectorAll('.drawing')]"
-            ".every(d => d.querySelector('svg') || d.textContent.includes('could not'))"
-        )
 
-    def resize(self, width: int) -> None:
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    def resize(self, width: int, height: int = 800) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
-    def prefer(self, scheme: str) -> None:
+    def prefer(self, scheme: str, media: str = "") -> None:
+        """Emulate a reader's colour scheme, and a medium such as `print`."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        emulated = {"media": media, "features": [feature]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)

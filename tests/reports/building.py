@@ -24,6 +24,7 @@ def evaluation(
     parts: Sequence[tuple[str, ...]] | None = None,
     weights: Mapping[str, Sequence[float]] | None = None,
     pairs: Sequence[Pair] = (),
+    reasons: Sequence[str] = (),
     shots: int | None = None,
     data: str = "ba2a58b",
     version: str = "1",
@@ -73,7 +74,7 @@ def evaluation(
             reasoning_lengths=column("reasoning_lengths", 0, np.int64),
             output_tokens=column("output_tokens", np.nan, np.float64),
             truncated=column("truncated", np.nan, np.float64),
-            refused=column("refused", 0, np.bool_),
+            reasons=reasons,
             pairs=pairs,
         ),
     )

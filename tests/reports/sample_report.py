@@ -1,11 +1,12 @@
 """A report made by hand, with every kind of block and with what a hostile model might write."""
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import nan
 
 from hkcanto_tasks.reports.blocks import (
-    Cell,
-    Chart,
+    Block,
     Column,
     ItemRow,
     ItemView,
@@ -14,7 +15,10 @@ from hkcanto_tasks.reports.blocks import (
     Row,
     Section,
     Table,
+    Unit,
+    Value,
 )
+from hkcanto_tasks.reports.figures import Figure
 
 HOSTILE = (
     "</td></table></script><script>window.pwned=1;alert(1)</script>"
@@ -23,6 +27,7 @@ HOSTILE = (
 )
 
 MODELS = ("gemma-3-270m", "Qwen2.5-7B-Instruct", "Llama-3.1-8B", "粵語大模型-7B", "DeepSeek-V3")
+BADGES = "✓ equal to the harness · ✗ 2 of 424 items · ✓ 0.0% unread"
 
 
 def report(*sections: Section, title: str = "粵語 evaluation of two models") -> Report:
@@ -31,192 +36,125 @@ def report(*sections: Section, title: str = "粵語 evaluation of two models") -
     return Report(title, created, "0.1.0", sections, footer)
 
 
-def section(*blocks: Table | Chart | Note | ItemView, name: str = "overview") -> Section:
-    return Section(name.capitalize(), blocks, name, is_summary=True)
+def section(*blocks: Block, name: str = "overview", is_summary: bool = True) -> Section:
+    return Section(name.capitalize(), blocks, name, is_summary)
 
 
 def scores() -> Table:
     """A leaderboard: a run of the user among published, human and random rows."""
+    own = [
+        Figure(0.523, 0.4911, 0.5539, 1_024, "one subject is missing"),
+        Figure(0.125, 0.11, 0.14, 1_024),
+        Figure(-0.225, -0.25, -0.2, 1_024),
+    ]
+    values: Sequence[Sequence[Value]] = [
+        ["Claude 3.7", 0.667, 0.081, -0.081, 26_368, "2", "paper"],
+        ["GPT-4o", 0.748, 0.092, 0.0, 26_368, "1", "paper"],
+        ["粵語大模型-7B", *own, 1_024, "3–4", "hkmmlu|shots:5|v:0.1.0"],
+        ["Human", 0.8, None, 0.052, None, None, ""],
+        ["Chance", 0.25, nan, -0.498, 26_368, None, ""],
+    ]
+    kinds = ("published", "published", "run", "human", "random")
     return Table(
+        "scores",
         "Accuracy on HKMMLU 香港大規模多任務語言理解",
         [
             Column("Model"),
-            Column("Accuracy", "percent", "Share of questions answered correctly."),
+            Column("Accuracy", "percent", "Share of questions answered correctly.", False),
             Column("CER", "percent", "Share of characters that are wrong.", lower_is_better=True),
             Column("To GPT-4o", "points"),
             Column("Items", "count"),
-            Column("Rank", "rank"),
+            Column("Rank"),
             Column("Signature"),
         ],
-        [
-            Row(
-                [
-                    Cell("Claude 3.7"),
-                    Cell(0.667),
-                    Cell(0.081),
-                    Cell(-0.081),
-                    Cell(26_368),
-                    Cell(2),
-                    Cell("paper"),
-                ],
-                "published",
-            ),
-            Row(
-                [
-                    Cell("GPT-4o"),
-                    Cell(0.748),
-                    Cell(0.092),
-                    Cell(0.0),
-                    Cell(26_368),
-                    Cell(1),
-                    Cell("paper"),
-                ],
-                "published",
-            ),
-            Row(
-                [
-                    Cell("粵語大模型-7B"),
-                    Cell(0.523, 0.4911, 0.5539, note="One subject is missing."),
-                    Cell(0.125, 0.11, 0.14),
-                    Cell(-0.225, -0.25, -0.2),
-                    Cell(1_024),
-                    Cell(3),
-                    Cell("hkmmlu|shots:5|v:0.1.0"),
-                ],
-                "run",
-            ),
-            Row(
-                [
-                    Cell("Human"),
-                    Cell(0.8),
-                    Cell(None),
-                    Cell(0.052),
-                    Cell(None),
-                    Cell(None),
-                    Cell(""),
-                ],
-                "human",
-            ),
-            Row(
-                [
-                    Cell("Chance"),
-                    Cell(0.25),
-                    Cell(float("nan")),
-                    Cell(-0.498),
-                    Cell(26_368),
-                    Cell(None),
-                    Cell(""),
-                ],
-                "random",
-            ),
-        ],
+        [Row(own, kind) for own, kind in zip(values, kinds, strict=True)],
         "The papers' rows are quoted; yours are computed from its log.",
-        "scores",
     )
 
 
 def subjects(count: int = 66, models: int = 5) -> Table:
-    """A long table: an accuracy for each of many subjects and several models."""
+    """A long table: an accuracy for each of many subjects and several models, shaded."""
     chance = random.Random(5)
     rows = []
     for place in range(count):
         values = [chance.uniform(0.2, 0.9) for _ in range(models)]
-        cells = [Cell(value, value - 0.05, value + 0.05) for value in values]
-        rows.append(Row([Cell(f"Subject {place} 科目{place}"), *cells]))
-    columns = [Column("Subject"), *(Column(name, "percent") for name in MODELS[:models])]
-    return Table("Accuracy by subject", columns, rows, "Wilson's intervals.", "subjects")
+        figures = [Figure(value, value - 0.05, value + 0.05, 400) for value in values]
+        rows.append(Row([f"Subject {place} 科目{place}", *figures]))
+    named = [Column(name, "percent", shaded=True) for name in MODELS[:models]]
+    columns = [Column("Subject"), *named]
+    return Table("by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals.")
 
 
-def heat_map() -> Chart:
-    import altair
-
-    table = subjects()
-    values = [
-        {"subject": row.cells[0].value, "model": column.name, "accuracy": cell.value}
-        for row in table.rows
-        for column, cell in list(zip(table.columns, row.cells, strict=True))[1:]
+def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
+    """A table with a plot of two series; GPT-4o's first value has no interval."""
+    rows = [
+        Row(["STEM", Figure(0.41, 0.35, 0.47, 90), 0.71]),
+        Row(["Humanities 人文", Figure(0.62, 0.55, 0.68, 90), Figure(0.75, 0.7, 0.8, 90)]),
+        Row(["Law", Figure(-0.05 if unit == "points" else 0.3, None, None, 1), None]),
     ]
-    chart = (
-        altair.Chart(altair.InlineData(values=values))
-        .mark_rect()
-        .encode(
-            x=altair.X("model:N", title=None),
-            y=altair.Y("subject:N", title=None, sort=None),
-            color=altair.Color("accuracy:Q", title="Accuracy"),
-            tooltip=["subject:N", "model:N", altair.Tooltip("accuracy:Q", format=".1%")],
-        )
-        .properties(height=altair.Step(15))
-    )
-    return Chart("Subjects and models", chart.to_dict(), "Dark cells are subjects done well.")
-
-
-def bars(label: str = "粵語大模型-7B") -> Chart:
-    import altair
-
-    values = [
-        {"category": "STEM", "model": label, "value": 0.41, "low": 0.35, "high": 0.47},
-        {"category": "Humanities 人文", "model": label, "value": 0.62, "low": 0.55, "high": 0.68},
-        {"category": "STEM", "model": "GPT-4o", "value": 0.71, "low": 0.66, "high": 0.76},
-        {"category": "Humanities 人文", "model": "GPT-4o", "value": 0.75, "low": 0.7, "high": 0.8},
-    ]
-    base = altair.Chart(altair.InlineData(values=values)).encode(
-        y=altair.Y("category:N", title=None), yOffset="model:N"
-    )
-    bar = base.mark_bar().encode(
-        x=altair.X("value:Q", title="Accuracy", axis=altair.Axis(format="%")),
-        color=altair.Color("model:N", title=None, legend=altair.Legend(orient="top")),
-        tooltip=["category:N", "model:N", altair.Tooltip("value:Q", format=".1%")],
-    )
-    span = base.mark_rule().encode(x="low:Q", x2="high:Q")
-    return Chart(
-        "Accuracy by category",
-        altair.layer(bar, span).to_dict(),
-        "GPT-4o leads in both categories, more so in STEM.",
-    )
+    columns = [Column("Category"), Column("Items", "count")]
+    columns += [Column(name, unit, drawn=True) for name in (label, "GPT-4o")]
+    rows = [Row([row.values[0], 90, *row.values[1:]]) for row in rows]
+    return Table("dots", "Accuracy by category", columns, rows, "GPT-4o leads in both.")
 
 
 def items(count: int = 120, text: str = "香港嘅首都係邊度？") -> ItemView:
-    return ItemView(
-        [
+    """Answers of two models to `count / 2` questions in two tasks.
+
+    The first model is right on every third question, the second one where it is odd; what the
+    second one wrote to every tenth question could not be read, and to question 1 has no score.
+    """
+    rows = []
+    for place in range(count):
+        question, second = divmod(place, 2)
+        right = question % 2 == 1 if second else question % 3 == 0
+        unread = bool(second) and question % 10 == 0
+        rows.append(
             ItemRow(
-                model=MODELS[place % 2],
-                task="hkmmlu",
-                item=f"hkmmlu/hk_law/{place}",
-                subject=f"hk_law_{place % 3}",
-                prompt=f"Question {place}: {text}",
+                model=MODELS[second],
+                task="HKMMLU" if question % 2 else "TMMLU+",
+                item=f"q/{question}",
+                subject=f"subject {question % 3}",
+                prompt=f"Question {question}: {text}",
                 response=f"Answer {place}: {text}",
-                answer="A",
-                target="B" if place % 3 else "A",
-                correct=place % 3 == 0,
+                answer="" if unread else "B" if right else "A",
+                target="B",
+                reason="none: refusal" if unread else "letter",
+                score=None if second and question == 1 else float(right and not unread),
             )
-            for place in range(count)
-        ],
-        left_out=7,
-    )
+        )
+    return ItemView(rows, left_out=7)
 
 
 def rich_report() -> Report:
     """Every kind of block, in a page as large as HKMMLU's with five models."""
     warning = Note("Sample data: these figures are comparable with nothing.", "warning")
     return report(
-        section(warning, scores(), bars(), Note("Intervals are of 95 %.")),
-        section(subjects(), heat_map(), name="subjects"),
+        section(warning, scores(), dots(), Note("Intervals are of 95 %.")),
+        section(subjects(), name="subjects", is_summary=False),
     )
 
 
 def hostile_report() -> Report:
     """The same hostile text wherever a text can stand."""
+    hostile: Sequence[Value] = [HOSTILE, HOSTILE, Figure(0.5, 0.4, 0.6, 9, HOSTILE), HOSTILE]
     table = Table(
+        "hostile_table",
         HOSTILE,
-        [Column(HOSTILE, help=HOSTILE), Column("value", "percent"), Column("text")],
         [
-            Row([Cell(HOSTILE, note=HOSTILE), Cell(0.5, 0.4, 0.6, HOSTILE), Cell(HOSTILE)], "run"),
-            Row([Cell("=cmd()"), Cell(-0.5), Cell("@x")], "published"),
+            Column(HOSTILE, help=HOSTILE),
+            Column("beneath", beneath=True),
+            Column("value", "percent", drawn=True),
+            Column("text"),
+            Column("badges", "badges"),
+        ],
+        [
+            Row([*hostile, f"{HOSTILE} · ✗ {HOSTILE}"], "run"),
+            Row(["=cmd()", None, -0.5, "@x", "✓ all"], "published"),
         ],
         HOSTILE,
-        "hostile",
     )
-    view = items(3, HOSTILE)
-    blocks = (table, bars(HOSTILE), Note(HOSTILE), Note(HOSTILE, "warning"), view)
+    view = items(6, HOSTILE)
+    blocks = (table, dots(label=HOSTILE), Note(HOSTILE), Note(HOSTILE, "warning"), view)
     made = report(Section(HOSTILE, blocks, "hostile", is_summary=True), title=HOSTILE)
     return Report(made.title, made.created, made.version, made.sections, [HOSTILE])

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import sqrt
 
+import numpy as np
 import pytest
 
 from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses import conditions
-from hkcanto_tasks.reports.analyses.conditions import difference
-from hkcanto_tasks.reports.blocks import Chart, Note, Table
+from hkcanto_tasks.reports.blocks import Note, Table
+from hkcanto_tasks.reports.comparison import compare, headline_difference
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
 
 from .building import evaluation
 
@@ -38,14 +40,16 @@ def shown(*runs: Evaluation) -> list[Table]:
     ]
 
 
-def cells(table: Table, *names: str) -> list[tuple[object, ...]]:
-    places = [[column.name for column in table.columns].index(name) for name in names]
-    return [tuple(row.cells[place].value for place in places) for row in table.rows]
+def cells(table: Table, *titles: str) -> list[tuple[object, ...]]:
+    places = [[column.title for column in table.columns].index(title) for title in titles]
+    return [
+        tuple(value.value if isinstance(value, Figure) else value for value in own)
+        for own in ([row.values[place] for place in places] for row in table.rows)
+    ]
 
 
-def test_a_difference_is_paired_by_item_and_not_by_place() -> None:
-    before = law([1, 0, 0, 1])
-    after = law([1, 1, 0, 1])
+def test_a_difference_is_that_of_a_comparison() -> None:
+    before, after = law([1, 0, 0, 1] * 5), law([1, 1, 0, 1] * 5, options={**PAPER, "prompt": "yue"})
     backwards = replace(
         after,
         items=replace(
@@ -55,39 +59,30 @@ def test_a_difference_is_paired_by_item_and_not_by_place() -> None:
         ),
     )
 
-    found = difference(before, backwards)
+    (table,) = shown(before, backwards)
 
-    # Changes 0, +1, 0, 0: mean 1/4, standard deviation 1/2, standard error 1/4.
-    assert (found.value, found.pairs) == (pytest.approx(0.25), 4)
-    assert found.low == pytest.approx(0.25 - 1.96 * 0.25, abs=1e-4)
-    assert found.high == pytest.approx(0.25 + 1.96 * 0.25, abs=1e-4)
+    difference = compare(before, after).overall.difference
+    assert table.rows[1].values[3] == difference
+    assert (difference.low, difference.high) == pytest.approx(paired_accuracy_interval(5, 0, 20))
 
 
 def test_items_on_one_passage_count_as_one() -> None:
-    before = law([0, 0, 0, 0], clusters=[0, 0, 1, 1])
+    clusters = [place // 2 for place in range(40)]
+    before, after = law([0] * 40, clusters=clusters), law([1, 1, 0, 0] * 10)
 
-    found = difference(before, law([1, 1, 0, 0]))
+    found = headline_difference(before, after)
 
-    # Two passages that changed by 1 and 0: mean 1/2, standard error (1/√2)/√2 = 1/2.
+    assert found is not None
     assert found.value == pytest.approx(0.5)
-    assert found.high == pytest.approx(0.5 + 1.96 * 0.5, abs=1e-4)
+    ends = paired_mean_interval([1.0, 0.0] * 10)
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-3)
 
 
 def test_only_items_that_both_have_are_compared() -> None:
-    before = law([1, 1, 1])
-    after = law([0, 0, 0, 0, 0])
+    found = headline_difference(law([1, 1, 1]), law([0, 0, 0, 0, 0]))
 
-    assert difference(before, after).pairs == 3
-    assert difference(before, law([1] * 2)).value == 0
-
-
-def test_epochs_of_an_item_are_averaged_first() -> None:
-    ids = ["hkcanto_law/basic_law/0"] * 2
-    twice = replace(law([1, 0]), items=replace(law([1, 0]).items, ids=ids))
-
-    found = difference(twice, law([1]))
-
-    assert (found.value, found.pairs, found.low) == (0.5, 1, None)
+    assert found is not None
+    assert (found.value, found.items) == (-1, 3)
 
 
 def test_a_mean_over_subjects_changes_by_the_mean_of_their_changes() -> None:
@@ -95,37 +90,42 @@ def test_a_mean_over_subjects_changes_by_the_mean_of_their_changes() -> None:
     before = law([0, 0, 0, 0], "hkcanto_cultural", subjects=names)
     after = law([1, 0, 0, 1], "hkcanto_cultural", subjects=names)
 
-    found = difference(before, after)
+    found = headline_difference(before, after)
 
-    # (1/3 + 1) / 2; changes vary only in `food`: √(6/9) / (3·2), with 4 items for 3.
-    assert found.value == pytest.approx(2 / 3)
-    error = sqrt(4 / 3 * (6 / 9)) / 6
-    assert found.high == pytest.approx(2 / 3 + 1.96 * error, abs=1e-4)
+    assert found is not None
+    assert found.value == pytest.approx(2 / 3)  # (1/3 + 1) / 2
+    low, high = paired_accuracy_interval(1, 0, 3)
+    alone = paired_accuracy_interval(1, 0, 1)
+    below = [(1 / 3 - low) / 2, (1 - alone[0]) / 2]
+    assert found.low == pytest.approx(2 / 3 - np.hypot(*below))
+    assert found.high == pytest.approx(2 / 3 + np.hypot((high - 1 / 3) / 2, (alone[1] - 1) / 2))
 
 
-def test_a_corpus_figure_has_no_paired_interval() -> None:
+def test_a_corpus_figure_has_the_bootstraps_interval() -> None:
     def translated(text: str) -> Evaluation:
-        pairs = [Pair(text, "我食咗飯", "I have eaten.")]
-        return evaluation("hkcanto_translation_en_yue", {}, pairs=pairs, ids=["t/1"])
+        pairs = [Pair(text, "我食咗飯", "I have eaten."), Pair("好", "好", "Good.")] * 10
+        ids = [f"t/{place}" for place in range(20)]
+        return evaluation("hkcanto_translation_en_yue", {}, pairs=pairs, ids=ids)
 
-    # chrF of 我食飯 against 我食咗飯 is 38.24, worked by hand in hkcanto_metrics.translation.
-    found = difference(translated("我食飯"), translated("我食咗飯"))
+    found = headline_difference(translated("我食飯"), translated("我食咗飯"))
 
-    assert (found.value, found.low) == (pytest.approx(0.6176, abs=1e-4), None)
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high
 
 
-def test_traditional_against_simplified_by_category() -> None:
-    table, by_category = shown(
+def test_traditional_against_simplified() -> None:
+    (table,) = shown(
         hkmmlu([0, 1, 0, 0], "hkmmlu_sc", options={"prompt": "paper", "script": "sc"}),
         hkmmlu([1, 1, 1, 0]),
     )
 
-    columns = ("Condition", "Accuracy", "Difference", "STEM", "Humanities")
-    assert cells(table, *columns) == [
-        ("Traditional", 0.75, None, 1.0, 0.5),
-        ("Simplified", 0.25, -0.5, 0.5, 0.0),
+    assert cells(table, "Condition", "Accuracy", "Difference", "Pairs") == [
+        ("Traditional", 0.75, None, None),
+        ("Simplified", 0.25, -0.5, 4),
     ]
-    assert cells(by_category, "STEM", "Humanities") == [(-0.5, -0.5)]
+    assert [column.title for column in table.columns if column.drawn] == ["Accuracy"]
 
 
 def test_chain_of_thought_is_compared_with_direct_answers_of_as_many_shots() -> None:
@@ -146,37 +146,23 @@ def test_chain_of_thought_is_compared_with_direct_answers_of_as_many_shots() -> 
     ]
 
 
-def test_three_numbers_of_shots_make_a_line() -> None:
-    runs = [law([1, 0], shots=shots) for shots in (5, 0, 1)]
+def test_shots_are_in_order() -> None:
+    (table,) = shown(*(law([1, 0], shots=shots) for shots in (5, 0, 1, 10)))
 
-    (section,) = conditions.sections(runs)
-    table, chart = section.blocks
-
-    assert isinstance(table, Table)
-    assert isinstance(chart, Chart)
-    assert cells(table, "Condition") == [("0-shot",), ("1-shot",), ("5-shot",)]
-    assert chart.spec["layer"][1]["mark"]["type"] == "line"
-    assert chart.spec["layer"][1]["encoding"]["x"]["sort"] == ["0-shot", "1-shot", "5-shot"]
+    assert cells(table, "Condition") == [("0-shot",), ("1-shot",), ("5-shot",), ("10-shot",)]
 
 
-def test_language_and_format_of_the_prompt_make_a_square() -> None:
-    answers = {
-        "zh": [1, 0, 0, 0],
-        "zh+scaffold": [1, 1, 0, 0],
-        "yue": [1, 1, 1, 0],
-        "yue+scaffold": [1, 0, 0, 0],
-    }
-    runs = [law(acc, options={**PAPER, "prompt": prompt}) for prompt, acc in answers.items()]
+def test_what_two_contrasts_do_not_share_is_in_their_titles() -> None:
+    prompts = [law([1, 0], options={**PAPER, "prompt": prompt}) for prompt in ("zh", "yue")]
+    prompts += [replace(run, shots=0) for run in prompts]
 
-    *_, square = shown(*runs)
+    titles = [table.title for table in shown(*prompts) if "prompt of" not in table.title]
 
-    assert sorted(cells(square, "Language", "Strict", "Scaffold", "Scaffold − strict")) == [
-        ("yue", 0.75, 0.25, -0.5),
-        ("zh", 0.25, 0.5, 0.25),
-    ]
+    assert len({table.name for table in shown(*prompts)}) == 4
+    assert "Hong Kong law: number of worked examples, prompt:yue" in titles
 
 
-def test_generation_and_log_likelihood_are_two_rankings() -> None:
+def test_generation_and_log_likelihood_stand_side_by_side_with_a_warning() -> None:
     runs = [
         law([1, 1, 1, 0], label="talker"),
         law([1, 0, 0, 0], label="guesser"),
@@ -189,12 +175,11 @@ def test_generation_and_log_likelihood_are_two_rankings() -> None:
 
     assert isinstance(table, Table)
     assert isinstance(note, Note)
-    assert cells(table, "Model", "Rank by generation", "Rank by log-likelihood") == [
-        ("talker", 1, 2),
-        ("guesser", 2, 1),
+    assert cells(table, "Model", "Generation", "Log-likelihood") == [
+        ("talker", 0.75, 0.25),
+        ("guesser", 0.25, 0.5),
     ]
     assert note.level == "warning"
-    assert "talker > guesser by generation, guesser > talker by log-likelihood" in note.text
 
 
 def test_the_order_of_options_is_a_condition() -> None:

@@ -1,13 +1,15 @@
 """Extraction health."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hkcanto_tasks.reports.analyses import extraction
-from hkcanto_tasks.reports.blocks import Block, Note, Table
+from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import Figure
 
 from .building import evaluation
 
@@ -19,8 +21,14 @@ def blocks(*runs: Evaluation) -> Sequence[Block]:
 
 def values(table: Block, row: int = 0) -> dict[str, object]:
     assert isinstance(table, Table)
-    cells = table.rows[row].cells
-    return {column.name: cell.value for column, cell in zip(table.columns, cells, strict=True)}
+    return {
+        column.title: number(value)
+        for column, value in zip(table.columns, table.rows[row].values, strict=True)
+    }
+
+
+def number(value: Value) -> object:
+    return value.value if isinstance(value, Figure) else value
 
 
 def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Evaluation:
@@ -41,7 +49,6 @@ def test_each_share_is_of_all_responses() -> None:
         4,
         unparsed=2,
         truncated=1,
-        refused=[1, 0, 0, 0],
         response_lengths=[0, 2, 4, 10],
         reasoning_lengths=[0, 0, 100, 300],
         output_tokens=[np.nan, 1, 2, 6],
@@ -50,18 +57,29 @@ def test_each_share_is_of_all_responses() -> None:
     found = values(blocks(run)[0])
 
     assert found["Unparsed"] == 0.5
-    assert (found["Truncated"], found["Refused"], found["Empty"]) == (0.25, 0.25, 0.25)
+    assert (found["Truncated"], found["Empty"]) == (0.25, 0.25)
     assert found["Mean length"] == 4.0
     assert found["95th percentile"] == pytest.approx(9.1)  # 4 + 0.85 · (10 − 4)
     assert found["Mean reasoning"] == 200.0
-    assert found["Mean output tokens"] == 3.0
+    assert found["Output tokens"] == 3.0
 
 
 def test_what_a_harness_does_not_log_is_missing() -> None:
     found = values(blocks(evaluation("hkcanto_g2p", {"cer_published": [0.0]}))[0])
 
-    missing = ("Unparsed", "Truncated", "Mean reasoning", "Mean output tokens")
-    assert [found[name] for name in missing] == [None] * 4
+    assert not {"Unparsed", "Truncated", "Mean reasoning", "Output tokens"} & found.keys()
+
+
+def test_why_no_answer_was_read_is_a_share_of_all_responses() -> None:
+    run, other = law(4, unparsed=3), law(1)
+    reasons = ["none: undecided", "none: refusal", "last", "none: refusal"]
+    run = replace(run, items=replace(run.items, reasons=reasons))
+
+    table = blocks(run, other)[1]
+
+    assert isinstance(table, Table)
+    assert len(table.rows) == 1
+    assert list(values(table).items())[2:] == [("Refusal", 0.5), ("Undecided", 0.25)]
 
 
 @pytest.mark.parametrize(("unparsed", "warned"), [(2, False), (3, True)])
@@ -90,7 +108,7 @@ def test_the_five_worst_subjects_are_named() -> None:
     table = blocks(run)[-1]
 
     assert isinstance(table, Table)
-    assert [(row.cells[2].value, row.cells[5].value) for row in table.rows] == [
+    assert [(row.values[2], number(row.values[5])) for row in table.rows] == [
         ("Hong Kong Music", 0.6),
         ("Pharmacy", 0.5),
         ("Mechanical", 0.4),
@@ -102,10 +120,8 @@ def test_the_five_worst_subjects_are_named() -> None:
 def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
     likelihood = evaluation("hkcanto_law_mc", {"acc": [1.0]})
 
-    table, note = blocks(law(1), likelihood)
+    (table,) = blocks(law(1), likelihood)
 
     assert isinstance(table, Table)
     assert len(table.rows) == 1
-    assert isinstance(note, Note)
-    assert "1 by log-likelihood" in note.text
     assert list(extraction.sections([likelihood])) == []

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from hkcanto_tasks.reports.analyses import subjects
-from hkcanto_tasks.reports.blocks import Chart, Table
+from hkcanto_tasks.reports.blocks import Table, Value
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import Figure
 
 from .building import evaluation
 
@@ -18,8 +19,12 @@ def tables(*runs: Evaluation) -> dict[str, Table]:
 
 
 def figures(table: Table, model: str) -> dict[object, object]:
-    place = [column.name for column in table.columns].index(model)
-    return {row.cells[0].value: row.cells[place].value for row in table.rows}
+    place = [column.title for column in table.columns].index(model)
+    return {row.values[0]: number(row.values[place]) for row in table.rows}
+
+
+def number(value: Value) -> object:
+    return value.value if isinstance(value, Figure) else value
 
 
 def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Evaluation:
@@ -47,7 +52,8 @@ def test_intervals_are_wilsons() -> None:
     found = tables(hkmmlu("a", [1, 1, 0, 1]))["categories"]
 
     # Wilson's interval of 3 successes in 4, worked with z = 1.96: (3 + 1.92) / (4 + 3.84) ± …
-    whole = found.rows[0].cells[2]
+    whole = found.rows[0].values[2]
+    assert isinstance(whole, Figure)
     assert (whole.low, whole.high) == (
         pytest.approx(0.3006, abs=1e-4),
         pytest.approx(0.9544, abs=1e-4),
@@ -70,7 +76,7 @@ def test_tmmluplus_averages_a_category_over_its_subjects() -> None:
 def test_each_subject_has_both_names_and_its_number_of_items() -> None:
     found = tables(hkmmlu("a", [1, 0, 0, 1]))["subjects"]
 
-    assert [[cell.value for cell in row.cells] for row in found.rows] == [
+    assert [[number(value) for value in row.values] for row in found.rows] == [
         ["Dentistry", "牙醫學", "STEM", 2, 0.5],
         ["HKDSE Physics", "香港中學文憑考試物理", "STEM", 1, 0.0],
         ["Hong Kong Law", "香港法律", "Humanities", 1, 1.0],
@@ -102,20 +108,9 @@ def test_a_model_without_a_subject_has_an_empty_cell() -> None:
     assert found == {"Dentistry": 1.0, "HKDSE Physics": None, "Hong Kong Law": None}
 
 
-def test_the_heat_map_holds_every_subject_and_model_and_little_more() -> None:
-    names = ["dentistry", "hk_law", "physics", "hk_music", "optometry", "mechanical"]
-    acc = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0]
-    runs = [evaluation("hkmmlu", {"acc": acc}, subjects=names, label=label) for label in ("a", "b")]
-    (section,) = subjects.sections(runs)
-    heat_map = [block for block in section.blocks if isinstance(block, Chart)][-1]
-
-    places = heat_map.spec["encoding"]["y"]["scale"]["domain"]
-    assert places[:5] == ["— STEM", "Optometry", "Physics", "Dentistry", "Mechanical"]
-    (values,) = heat_map.spec["datasets"].values()
-    assert len(values) == 12
-    assert set(values[0]) == {
-        "row", "chinese", "series", "value", "low", "high", "n",
-    }  # fmt: skip
+def test_the_accuracies_of_the_models_are_drawn() -> None:
+    for found in tables(hkmmlu("a", [1, 1, 0, 1]), hkmmlu("b", [0, 0, 0, 1])).values():
+        assert [column.title for column in found.columns if column.drawn] == ["a", "b"]
 
 
 def test_tasks_without_right_and_wrong_have_no_section() -> None:

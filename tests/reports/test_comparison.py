@@ -1,8 +1,9 @@
 """Comparisons of two evaluations: item by item, and what is refused."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,12 +16,14 @@ from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.errors import ComparisonError, HKCantoError
-from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
-from hkcanto_tasks.reports.comparison import compare, compare_many, pair_up
-from hkcanto_tasks.reports.comparison_blocks import blocks, gate_verdict, p_text, verdict
-from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports import comparing
+from hkcanto_tasks.reports.blocks import Note, Report, Section, Table
+from hkcanto_tasks.reports.comparison import compare, pairwise
+from hkcanto_tasks.reports.comparison_blocks import gate_of, sections, verdict
+from hkcanto_tasks.reports.evaluations import Evaluation, SkippedLog
 from hkcanto_tasks.reports.figures import figure
-from hkcanto_tasks.reports.independent import compare_independent
+from hkcanto_tasks.reports.gates import non_inferiority
+from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
 
 from .building import evaluation
 
@@ -49,13 +52,14 @@ def with_options(run: Evaluation, **options: str) -> Evaluation:
 def test_a_comparison_of_answers_worked_by_hand():
     found = compare(law(A, "old"), law(B, "new"), **FAST).overall
     assert (found.a, found.b) == (5 / 12, 9 / 12)
-    assert found.difference == pytest.approx(4 / 12)
+    assert found.difference.value == pytest.approx(4 / 12)
     assert (found.wins, found.losses, found.ties) == (5, 1, 6)
     # Of 2⁶ ways to share out the 6 items, 7 on each side are as lopsided.
     assert found.p_value == pytest.approx(14 / 64)
     assert found.p_value == pytest.approx(mcnemar([[4, 1], [5, 2]], exact=True).pvalue)
     assert found.test == "exact McNemar"
-    assert found.low < 4 / 12 < found.high
+    ends = found.difference.low, found.difference.high
+    assert ends == pytest.approx(paired_accuracy_interval(5, 1, 12))
 
 
 def test_items_are_matched_by_their_ids():
@@ -71,8 +75,9 @@ def test_items_are_matched_by_their_ids():
 def test_the_other_way_round_everything_is_negated(pairs: list[tuple[bool, bool]]):
     a, b = (law(side) for side in zip(*pairs, strict=True))
     there, back = compare(a, b, **FAST).overall, compare(b, a, **FAST).overall
-    assert there.difference == -back.difference
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    one, other = there.difference, back.difference
+    assert one.value == -other.value
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
     assert (there.wins, there.losses) == (back.losses, back.wins)
     assert there.p_value == back.p_value
 
@@ -80,12 +85,28 @@ def test_the_other_way_round_everything_is_negated(pairs: list[tuple[bool, bool]
 def test_equal_runs_differ_in_nothing():
     found = compare(law(A, "old"), law(A, "new"), **FAST)
     assert found.overall.p_value == 1
-    assert (found.overall.low, found.overall.difference, found.overall.high) == (0, 0, 0)
-    assert "new is as good as old" in verdict(found)
+    # Tango's, with no discordant item: ± z² / (n + z²).
+    assert found.overall.difference.high == pytest.approx(3.8415 / (12 + 3.8415), abs=1e-4)
+    assert "new is as good as old in Accuracy (95 % −24.2 to +24.2)" in verdict(found)
+
+
+def test_the_interval_of_thousands_of_equal_answers_is_not_written_as_zero():
+    run = law([1] * 20_000)
+    assert "(95 % −0.02 to +0.02)" in verdict(compare(run, run, **FAST))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80))
+@settings(max_examples=50, deadline=None)
+def test_the_interval_and_mcnemars_test_agree(pairs: list[tuple[bool, bool]]):
+    a, b = (law(side) for side in zip(*pairs, strict=True))
+    found = compare(a, b, **FAST).overall
+    spans_zero = found.difference.low <= 0 <= found.difference.high
+    assert spans_zero == (found.p_value > 0.05)
 
 
 def test_the_same_seed_gives_the_same_figures():
-    runs = law(A), law(B)
+    rng = np.random.default_rng(0)
+    runs = [evaluation("hkcanto_g2p", {"cer_published": rng.random(60)}) for _ in range(2)]
     assert compare(*runs, **FAST).overall == compare(*runs, **FAST).overall
     assert compare(*runs, **FAST).overall != compare(*runs, **FAST, seed=5).overall
 
@@ -93,20 +114,36 @@ def test_the_same_seed_gives_the_same_figures():
 def test_epochs_are_matched_in_order_and_count_as_one_item():
     ids = questions(12)
     clusters = [*range(12)] * 4
+    found = compare(*(law(side * 4, ids=ids * 4, clusters=clusters) for side in (A, B)), **FAST)
+    effect = found.overall
+    assert effect.p_value == pytest.approx(14 / 64)
+    assert effect.test == "paired permutation"
+    assert effect.difference.items == 48
+    expected = paired_mean_interval(np.array(B) - np.array(A), p_value=effect.p_value)
+    assert (effect.difference.low, effect.difference.high) == pytest.approx(expected)
+
+
+def test_the_gate_says_that_epochs_are_clusters():
+    ids, clusters = questions(12), [*range(12)] * 4
     four = [law(side * 4, ids=ids * 4, clusters=clusters) for side in (A, B)]
-    once = compare(law(A, ids=ids), law(B, ids=ids), **FAST).overall
-    found = compare(*four, **FAST).overall
-    assert (found.low, found.high) == pytest.approx((once.low, once.high))
-    assert found.p_value == pytest.approx(14 / 64)
-    assert found.test == "paired permutation"
-    assert found.items == 48
+    once = compare(law(A), law(B), **FAST, gate=5).gate
+    found = compare(*four, **FAST, gate=5).gate
+    assert found.method.endswith("12 clusters of items")
+    assert found.bound == pytest.approx(once.bound)
 
 
 def test_items_that_a_run_has_no_value_for_are_left_out_and_counted():
     found = compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST)
-    assert found.overall.items == 2
+    assert found.overall.difference.items == 2
     assert found.unscored == 2
-    assert any("2 items are left out" in note for note in notes(blocks(found)))
+    assert any("2 items are left out" in note for note in notes(sections([found])))
+
+
+def test_a_gate_is_not_passed_by_leaving_items_out():
+    with pytest.raises(ComparisonError, match="2 items have a value of acc in only one of"):
+        compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST, gate=90)
+    both = law([1, 0, np.nan] * 20)  # what neither has a value for is no figure of the task's
+    assert compare(both, both, **FAST, gate=20).gate.passed
 
 
 # --- rates
@@ -124,8 +161,37 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
     assert found.overall.p_value == 0.5  # 2 of 2² exchanges
     assert verdict(found).startswith(
-        "new is 4.0 points better than old in Character error rate (95 % +"
+        "new is 4.0 points better than old in Character error rate (lower is better; 95 % −"
     )
+    (table, *_) = tables(sections([found]))
+    assert values(table, "Difference")[0].value == pytest.approx(-0.04)
+
+
+def test_a_pooled_rate_weighs_items_by_their_lengths():
+    rng = np.random.default_rng(3)
+    lengths, rates = rng.integers(1, 40, 80), rng.random((2, 80)) / 3
+    a, b = (
+        evaluation("hkcanto_g2p", {"cer": own}, weights={"cer": lengths}, shots=5) for own in rates
+    )
+    found = compare(a, b, metric="cer", **FAST, gate=30)
+    value = (rates[1] - rates[0]) @ lengths / lengths.sum()
+    assert found.overall.difference.value == pytest.approx(value)
+    ends = paired_mean_interval(rates[1] - rates[0], weights=lengths, p_value=found.overall.p_value)
+    assert (found.overall.difference.low, found.overall.difference.high) == pytest.approx(ends)
+    expected = non_inferiority(rates[0], rates[1], delta=0.3, weights=lengths)
+    assert found.gate.bound == pytest.approx(100 * expected.bound)
+    assert "weighted by length" in found.gate.method
+
+
+def test_rates_above_one_cannot_hide_a_loss():
+    """Cut off at 1, the loops of B lose as little as the mistakes of A."""
+    lengths = [10] * 60
+    a = evaluation("hkcanto_g2p", {"cer": [1.0] * 60}, weights={"cer": lengths}, shots=5)
+    b = evaluation("hkcanto_g2p", {"cer": [3.0] * 60}, weights={"cer": lengths}, shots=5)
+    gate = compare(a, b, metric="cer", **FAST, gate=50).gate
+    assert not gate.passed
+    assert gate.bound == pytest.approx(200)
+    assert "rates cut off at 1" in gate.method
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():
@@ -163,53 +229,53 @@ def test_averages_are_those_of_the_report(task: str):
     names = first_subjects(task, 6)
     a, b = several(task, "old", 0, names), several(task, "new", 1, names)
     found = compare(a, b, **FAST)
-    averages = {effect.name: effect for effect in found.averages}
+    averages = {effect.name: effect for effect in found.parts["averages"]}
     assert set(averages) == {"acc_macro"} | (
         {"acc_category_macro"} if task == "tmmluplus_gen" else set()
     )
     for name, effect in averages.items():
         assert effect.a == pytest.approx(figure(a, name).value)
         assert effect.b == pytest.approx(figure(b, name).value)
-        assert effect.low < effect.difference < effect.high
+        assert effect.difference.low < effect.difference.value < effect.difference.high
     assert found.overall.a == pytest.approx(figure(a, "acc").value)
-    assert [effect.name for effect in found.subjects] == [s.name for s in a.subjects]
-    for effect in found.subjects:
+    assert [effect.name for effect in found.parts["subjects"]] == [s.name for s in a.subjects]
+    for effect in found.parts["subjects"]:
         part = figure(b, "acc", b.items.of_subjects([effect.name]))
         assert effect.b == pytest.approx(part.value)
-        assert effect.items == part.items
-    metric = "acc_macro" if task == "tmmluplus_gen" else "acc"
-    for effect in found.categories:
-        within = [s.name for s in a.subjects if s.category == effect.name]
-        assert effect.a == pytest.approx(figure(a, metric, a.items.of_subjects(within)).value)
+        assert effect.difference.items == part.items
+    assert {"acc_STEM", "acc_stem"} & {effect.name for effect in found.parts["parts"]}
+    for effect in found.parts["parts"]:
+        assert effect.a == pytest.approx(figure(a, effect.name).value)
 
 
 def test_a_mean_over_subjects_has_the_interval_of_theory():
     names = first_subjects("hkmmlu", 6)
     a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
-    (macro,) = compare(a, b, resamples=10_000).averages
+    (macro,) = compare(a, b, **FAST).parts["averages"]
     gain = b.items.values["acc"] - a.items.values["acc"]
     within = [gain[a.items.of_subjects([name])] for name in names]
     error = np.sqrt(sum(part.var() / len(part) for part in within)) / len(names)
-    assert macro.high - macro.low == pytest.approx(2 * 1.96 * error, rel=0.05)
+    width = macro.difference.high - macro.difference.low
+    assert width == pytest.approx(2 * 1.96 * error, rel=0.06)
 
 
 def test_p_values_of_subjects_are_adjusted_for_their_number():
     names = first_subjects("hkmmlu", 6)
     a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
-    found = compare(a, b, **FAST).subjects
+    found = compare(a, b, **FAST).parts["subjects"]
     alone = [mcnemar([[0, effect.losses], [effect.wins, 0]], exact=True).pvalue for effect in found]
     assert [effect.p_value for effect in found] == pytest.approx(alone)
     expected = multipletests(alone, method="holm")[1]
-    assert [effect.adjusted for effect in found] == pytest.approx(list(expected))
+    assert [effect.p_by_holm for effect in found] == pytest.approx(list(expected))
 
 
 def test_further_sets_of_items_are_compared():
-    parts = [("homophone",)] * 6 + [("rhyme",)] * 6
-    found = compare(law(A, parts=parts), law(B, parts=parts), **FAST)
-    assert {effect.name: (effect.wins, effect.losses) for effect in found.sets} == {
-        "homophone": (0, 0),
-        "rhyme": (5, 1),
-    }
+    names = first_subjects("hkmmlu", 2)
+    a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
+    sets = [("hk_specific",) if place % 2 else () for place in range(len(a.items))]
+    a, b = (replace(run, items=replace(run.items, parts=sets)) for run in (a, b))
+    parts = {effect.name: effect for effect in compare(a, b, **FAST).parts["parts"]}
+    assert parts["acc_hk_specific"].difference.items == len(sets) // 2
 
 
 # --- translations
@@ -249,10 +315,10 @@ def test_a_corpus_figure_is_compared_as_sacrebleu_does(monkeypatch: pytest.Monke
         paired = PairedTest(systems, {"BLEU": metric}, [references], test, n_samples=320)
         p_values[test] = paired()[1]["BLEU"][1].p_value
     assert found.p_value == pytest.approx(p_values["ar"])
-    assert found.bootstrap_p == pytest.approx(p_values["bs"])
+    assert found.p_by_bootstrap == pytest.approx(p_values["bs"])
     assert 1 / 321 < found.p_value < 0.5
     assert found.test == "approximate randomisation"
-    assert found.items == 64
+    assert found.difference.items == 64
 
 
 def test_the_mean_of_scores_is_the_headline_of_a_translation():
@@ -264,6 +330,22 @@ def test_the_mean_of_scores_is_the_headline_of_a_translation():
     assert found.overall.wins > 60
     assert found.gate.passed
     assert -100 < found.gate.bound < -10
+    assert "of sentence scores" in found.gate.method
+    (table, *_) = tables(sections([found]))
+    assert [column.unit for column in table.columns[1:3]] == ["score_points", "text"]
+
+
+def test_equal_translations_have_no_interval_of_nothing():
+    run = translated(0.3, 1, "one")
+    found = compare(run, run, **FAST)
+    assert found.overall.difference.low is None
+    assert "(without an interval)" in verdict(found)
+
+
+def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():
+    found = compare(translated(0.1, 1, "old"), translated(0.5, 2, "new"), **FAST, gate=1)
+    assert found.gate.bound >= -found.overall.difference.value
+    assert not found.gate.passed
 
 
 # --- the gate
@@ -291,31 +373,49 @@ def test_the_gate_knows_which_way_is_worse():
         assert (bound > 30) if sign > 0 else (bound < -20)
 
 
-def test_the_gate_of_a_published_table():
-    # Cavo et al. (2012): one-sided at 97.5 % the bound is -0.54 points; at 95 % a little less.
-    a = law([1] * 6 + [0] * 16 + [1] * 139)
-    b = law([0] * 6 + [1] * 16 + [1] * 139)
-    found = compare(a, b, **FAST, gate=0)
-    assert -0.0621 * 100 < found.gate.bound < -0.54
-    assert found.gate.passed
-    assert gate_verdict(found).startswith("Gate passed: ")
-
-
-def test_rates_have_the_bound_of_the_bootstrap():
+def test_the_gate_is_that_of_the_package():
     rng = np.random.default_rng(2)
-    sides = [rng.random(60) for _ in range(2)]
+    sides = rng.random((2, 60))
     a, b = (evaluation("hkcanto_g2p", {"cer_published": side}) for side in sides)
-    found = compare(a, b, resamples=10_000, gate=3)
-    loss = sides[1] - sides[0]
-    normal = loss.mean() + 1.645 * loss.std() / np.sqrt(60)
-    assert found.gate.bound == pytest.approx(100 * normal, abs=0.4)
-    assert found.gate.method == "paired bootstrap"
+    found, expected = compare(a, b, **FAST, gate=3).gate, non_inferiority(*sides, delta=0.03)
+    assert found.bound == pytest.approx(100 * expected.bound)
+    assert found.passed == expected.passed
+    assert (found.method, found.needed_items) == (expected.method, expected.needed_items)
+
+
+def test_the_gate_of_right_and_wrong_answers_is_on_wrong_ones():
+    wrong = 1 - np.array(A), 1 - np.array(B)
+    expected = non_inferiority(*wrong, delta=0.02)
+    assert compare(law(A), law(B), **FAST, gate=2).gate.bound == pytest.approx(100 * expected.bound)
 
 
 def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
-    a = evaluation("hkcanto_g2p", {"cer_published": [0.1, 0.2, 0.3] * 20})
-    assert compare(a, a, **FAST, gate=2).gate.passed is False
-    assert compare(a, a, **FAST, gate=5).gate.bound == pytest.approx(4.87, abs=0.01)  # 1-.05^(1/60)
+    for a in (
+        evaluation("hkcanto_g2p", {"cer_published": [0.1, 0.2, 0.3] * 20}),
+        law([1, 0, 1] * 20),
+    ):
+        fine, coarse = (compare(a, a, **FAST, gate=gate).gate for gate in (2, 5))
+        assert not fine.passed
+        assert fine.needed_items == 149  # ln 0.05 / ln 0.98
+        assert coarse.passed
+        assert coarse.bound == pytest.approx(4.87, abs=0.01)  # 1-.05^(1/60)
+
+
+def test_the_gate_stands_above_everything_with_its_method():
+    compared = compare(law(A, "old"), law(B, "new"), **FAST, gate=2)
+    section = gate_of([compared], 2, [])[1]
+    note, table = section.blocks
+    assert note.level == "warning"
+    assert note.text.startswith("Gate not passed")
+    assert values(table, "Task", "Gate", "Loses at most", "δ", "Needed", "Method") == [
+        "Hong Kong law",
+        "not passed",
+        compared.gate.bound,
+        2,
+        149,
+        compared.gate.method,
+    ]
+    assert gate_of([], 2, ["x"])[1].blocks[0].text.startswith("Gate open: 1 ")
 
 
 # --- what is refused
@@ -329,17 +429,14 @@ def test_mismatched_items_are_refused_with_the_difference():
         compare(a, b)
     said = str(caught.value)
     assert isinstance(caught.value, HKCantoError)
-    assert "8 items are only in old (results.json) (hkmmlu/hk_law/10, hkmmlu/hk_law/11, " in said
-    assert "…" in said
-    assert "1 items are only in new (results.json) (hkmmlu/hk_law/99)" in said
+    assert "8 items are only in old (results.json), as hkmmlu/hk_law/10, hkmmlu/hk_law/11, " in said
+    assert "1 items are only in new (results.json), as hkmmlu/hk_law/99. Run both" in said
 
 
 def test_another_version_of_the_task_is_refused():
     a, b = law(A, "old"), law(B, "new", version="2")
     with pytest.raises(ComparisonError, match=r"old .* is of version 1 .* new .* of version 2"):
         compare(a, b)
-    with pytest.raises(ComparisonError, match="of version 2"):
-        compare_independent(a, b)
     assert a.comparable_as != b.comparable_as
 
 
@@ -351,10 +448,10 @@ def test_another_number_of_epochs_is_refused():
 @pytest.mark.parametrize(
     ("b", "metric", "message"),
     [
-        (evaluation("hkcanto_phonology", {"acc": A}), None, "hkcanto_phonology: these have other"),
+        (evaluation("hkcanto_phonology", {"acc": A}), None, "hkcanto_phonology. Compare two"),
         (law(A, data="local-1234567"), None, "ba2a58b and .* on local-1234567"),
         (law(A), "bleu", "no figure 'bleu'; choose one of acc, unparsed_rate"),
-        (law(A), "unparsed_rate", "no values of unparsed_rate"),
+        (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
     ],
 )
@@ -381,15 +478,15 @@ def test_a_corpus_figure_needs_texts():
 def test_conditions_may_differ_and_that_is_said():
     names = first_subjects("hkmmlu", 2)
     a, b = several("hkmmlu", "m", 0, names), several("hkmmlu_cot", "m", 1, names)
-    said = notes(blocks(compare(a, b, **FAST)))
-    assert any("different conditions" in note and "chain of thought" in note for note in said)
+    said = notes(sections([compare(a, b, **FAST)]))
+    assert any("one of the conditions" in note and "chain of thought" in note for note in said)
     assert said[0].startswith("m (chain of thought, 0-shot")
 
 
 def test_log_likelihood_against_generation_is_warned_of():
     names = first_subjects("hkmmlu", 2)
     a, b = several("hkmmlu", "m", 0, names), several("hkmmlu_mc", "m", 1, names)
-    (section,) = blocks(compare(a, b, **FAST))
+    (section, *_) = sections([compare(a, b, **FAST)])
     warnings = [b.text for b in section.blocks if isinstance(b, Note) and b.level == "warning"]
     assert any("two measures" in text for text in warnings)
 
@@ -400,72 +497,61 @@ def test_log_likelihood_against_generation_is_warned_of():
 def test_several_models_are_compared_pairwise_and_adjusted_for_it():
     rng = np.random.default_rng(6)
     runs = [law((rng.random(80) < p).astype(float), f"m{p}") for p in (0.4, 0.6, 0.8)]
-    found = compare_many(runs, **FAST)
-    assert list(found.comparisons) == [(0, 1), (0, 2), (1, 2)]
-    effects = [comparison.overall for comparison in found.comparisons.values()]
+    found = pairwise(runs, **FAST)
+    assert [(one.a.label, one.b.label) for one in found] == [
+        ("m0.4", "m0.6"),
+        ("m0.4", "m0.8"),
+        ("m0.6", "m0.8"),
+    ]
+    effects = [comparison.overall for comparison in found]
     expected = multipletests([effect.p_value for effect in effects], method="holm")[1]
-    assert [effect.adjusted for effect in effects] == pytest.approx(list(expected))
-    (section,) = blocks(found)
-    matrix, pairs = (block for block in section.blocks if isinstance(block, Table))
-    assert [row.cells[0].value for row in matrix.rows] == ["m0.4", "m0.6", "m0.8"]
-    there, back = matrix.rows[0].cells[3], matrix.rows[2].cells[1]
-    assert back.value == pytest.approx(effects[1].difference)
+    assert [effect.p_by_holm for effect in effects] == pytest.approx(list(expected))
+    (section,) = sections(found)
+    matrix, pairs = tables([section])
+    assert [row.values[0] for row in matrix.rows] == ["m0.4", "m0.6", "m0.8"]
+    there, back = matrix.rows[0].values[3], matrix.rows[2].values[1]
+    assert back.value == pytest.approx(effects[1].difference.value)
     assert (there.value, there.low, there.high) == (-back.value, -back.high, -back.low)
-    assert matrix.rows[1].cells[2].value is None
+    assert matrix.rows[1].values[2] is None
     assert len(pairs.rows) == 3
     well_formed([section])
 
 
 def test_the_gate_of_several_models_is_against_the_first():
     runs = [law(A, "base"), law(B, "one"), law(B, "two")]
-    found = compare_many(runs, **FAST, gate=2)
-    gated = [place for place, one in found.comparisons.items() if one.gate is not None]
-    assert gated == [(0, 1), (0, 2)]
-    assert sum("Gate" in note for note in notes(blocks(found))) == 2
-
-
-# --- partners
-
-
-def test_runs_are_paired_by_task_and_condition():
-    a = [law(A), evaluation("hkcanto_g2p", {"cer_published": [0, 1]})]
-    b = [evaluation("hkcanto_g2p", {"cer_published": [1, 1]}), law(B), law(B, shots=0)]
-    found = pair_up(a, b)
-    assert found.pairs == [(a[0], b[1]), (a[1], b[0])]
-    assert found.without_partner == [b[2]]
-
-
-def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one():
-    a, b = evaluation("hkmmlu", {"acc": A}), evaluation("hkmmlu_cot", {"acc": B})
-    assert pair_up([a], [b]).pairs == [(a, b)]
-    c = with_options(a, prompt="yue")
-    assert pair_up([a], [b, c]).pairs == []
-    assert pair_up([a], [b, c]).without_partner == [a, b, c]
-
-
-def test_two_models_in_one_run_are_refused():
-    with pytest.raises(ComparisonError, match=r"the second run has both m1 .* and m2 "):
-        pair_up([law(A)], [law(A, "m1"), law(B, "m2")])
+    found = pairwise(runs, **FAST, gate=2)
+    gated = [(one.a.label, one.b.label) for one in found if one.gate is not None]
+    assert gated == [("base", "one"), ("base", "two")]
+    assert len(gate_of(found, 2, [])[1].blocks[1].rows) == 2
 
 
 # --- what is shown
 
 
-def notes(sections: Sequence[Section]) -> list[str]:
-    return [block.text for s in sections for block in s.blocks if isinstance(block, Note)]
+def notes(made: Sequence[Section]) -> list[str]:
+    return [block.text for s in made for block in s.blocks if isinstance(block, Note)]
 
 
-def well_formed(sections: Sequence[Section]) -> None:
-    tables = [block for s in sections for block in s.blocks if isinstance(block, Table)]
-    assert len({table.name for table in tables}) == len(tables)
-    for table in tables:
+def tables(made: Sequence[Section]) -> list[Table]:
+    return [block for section in made for block in section.blocks if isinstance(block, Table)]
+
+
+def values(table: Table, *titles: str, row: int = 0) -> list[object]:
+    places = [[column.title for column in table.columns].index(title) for title in titles]
+    return [table.rows[row].values[place] for place in places]
+
+
+def well_formed(made: Sequence[Section]) -> None:
+    found = tables(made)
+    assert len({table.name for table in found}) == len(found)
+    for table in found:
         assert table.name.replace("_", "a").isalnum()
-        assert all(len(row.cells) == len(table.columns) for row in table.rows)
+        assert all(len(row.values) == len(table.columns) for row in table.rows)
 
 
 def test_the_verdict_is_a_sentence():
-    assert verdict(compare(law(A, "old"), law(B, "new"), resamples=10_000)).startswith(
-        "new is 33.3 points better than old in Accuracy (95 % +0.0 to +66.7), not significant: "
+    assert verdict(compare(law(A, "old"), law(B, "new"), **FAST)) == (
+        "new is 33.3 points better than old in Accuracy (95 % −7.6 to +63.9), not significant: "
         "exact McNemar p = 0.22; it wins 5 items, loses 1, ties 6."
     )
     assert verdict(compare(law(B, "new"), law(A, "old"), **FAST)).startswith(
@@ -478,47 +564,37 @@ def test_a_small_difference_is_not_called_none():
     assert "is 0.05 points better than" in verdict(compare(a, b, **FAST))
 
 
-def test_the_sign_of_nothing_is_plus():
-    run = evaluation("hkcanto_law", {"unparsed_rate": A})
-    assert "(95 % +0.0 to +0.0)" in verdict(compare(run, run, metric="unparsed_rate", **FAST))
-
-
-def test_p_values_are_written_as_papers_do():
-    assert [p_text(p) for p in (1, 0.25, 0.0412, 0.001, 0.0009)] == [
-        "p = 1",
-        "p = 0.25",
-        "p = 0.041",
-        "p = 0.001",
-        "p < 0.001",
-    ]
-
-
-def test_tables_and_chart_show_every_part_sorted():
+def test_tables_show_every_part_and_the_subjects_by_themselves():
     names = first_subjects("hkmmlu", 6)
     a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
     compared = compare(a, b, **FAST, gate=2)
-    sections = blocks(compared)
-    well_formed(sections)
-    (section,) = sections
-    titles = {block.title: block for block in section.blocks if isinstance(block, Table)}
-    assert {"Accuracy", "Categories", "Subjects"} <= set(titles)
+    made = sections([compared])
+    well_formed(made)
+    assert [section.is_summary for section in made] == [True, False]
+    titles = {table.title: table for table in tables(made)}
+    assert list(titles) == ["Accuracy", "Subjects"]
+    assert [row.values[0] for row in titles["Accuracy"].rows] == [
+        *("All items", "Mean over subjects", "STEM", "Social sciences", "Humanities", "Other")
+    ]
+    assert tables(made[1:]) == [titles["Subjects"]]
     assert len(titles["Subjects"].rows) == 6
-    headings = [column.name for column in titles["Subjects"].columns]
-    by_holm = [row.cells[headings.index("p by Holm")].value for row in titles["Subjects"].rows]
-    assert by_holm == [effect.adjusted for effect in compared.subjects]
-    difference = titles["Accuracy"].rows[0].cells[3]
-    assert difference.value == pytest.approx(compared.overall.difference)
-    assert (difference.low, difference.high) == (compared.overall.low, compared.overall.high)
-    (chart,) = (block for block in section.blocks if isinstance(block, Chart))
-    drawn = max(chart.spec["datasets"].values(), key=len)
-    points = [point["difference"] for point in drawn]
-    assert points == sorted(points, reverse=True)
-    assert points[0] == pytest.approx(100 * max(e.difference for e in compared.subjects))
+    assert [column.title for column in titles["Subjects"].columns] == [
+        *("Part", "Difference", "W/L/T", "p", "p by Holm", "old", "new", "Test")
+    ]
+    assert titles["Subjects"].columns[1].drawn
+    for place, effect in enumerate(compared.parts["subjects"]):
+        assert values(titles["Subjects"], "Difference", "p by Holm", "W/L/T", row=place) == [
+            *(effect.difference, effect.p_by_holm),
+            f"{effect.wins}/{effect.losses}/{effect.ties}",
+        ]
+    assert values(titles["Accuracy"], "Part", "Difference", "old") == [
+        *("All items", compared.overall.difference, compared.overall.a)
+    ]
 
 
 def test_two_runs_of_one_model_are_told_apart():
     a, b = law(A), replace(law(B), sources=(Path("other.json"),))
-    assert verdict(compare(a, b, **FAST)).startswith("model (B) is 33.3 points better than")
+    assert verdict(compare(a, b, **FAST)).startswith("model (2) is 33.3 points better than")
 
 
 def test_files_of_the_users_own_are_compared_if_their_questions_are_as_long():
@@ -535,3 +611,131 @@ def test_files_of_the_users_own_with_other_questions_are_refused():
     b = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
     with pytest.raises(ComparisonError, match="1 questions of"):
         compare(a, b)
+
+
+# --- runs: which of their evaluations are compared
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Report, int]]:
+    """Compare runs that are given as evaluations, as `hkcanto compare` does."""
+
+    def call(*runs: Sequence[Evaluation], skipped: Sequence[SkippedLog] = (), **options: object):
+        read = SimpleNamespace(
+            evaluations=[one for run in runs for one in run],
+            places=[place for place, run in enumerate(runs) for _ in run],
+            skipped=skipped,
+        )
+        monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: read)
+        return comparing.compare_runs([], **FAST, **options)
+
+    return call
+
+
+def g2p(values: Sequence[float], label: str = "model") -> Evaluation:
+    return evaluation("hkcanto_g2p", {"cer_published": values}, label=label)
+
+
+def left_out(report: Report) -> str:
+    return " ".join(notes([part for part in report.sections if part.name == "not-compared"]))
+
+
+def test_runs_are_paired_by_task_and_condition(compared):
+    made, status = compared(
+        [law(A, "a"), g2p([0, 1], "a")], [g2p([1, 1], "b"), law(B, "b"), law(B, "b", shots=0)]
+    )
+    assert status == 0
+    assert [one["task"] for one in made.records["comparisons"]] == ["hkcanto_law", "hkcanto_g2p"]
+    assert left_out(made) == "b, Hong Kong law, 0-shot: no partner in a."
+
+
+def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one(compared):
+    a, b = (
+        evaluation(task, {"acc": acc}, ids=questions(12))
+        for task, acc in (("hkmmlu", A), ("hkmmlu_cot", B))
+    )
+    (one,) = compared([a], [b])[0].records["comparisons"]
+    assert (one["a"]["task"], one["b"]["task"]) == ("hkmmlu", "hkmmlu_cot")
+    with pytest.raises(ComparisonError, match="no partner"):
+        compared([a], [b, with_options(a, prompt="yue")])
+
+
+def test_two_prompts_in_one_run_are_told_to_be_named(compared):
+    one = replace(law(A), sources=(Path("runs/x/results_1.json"),))
+    other = replace(with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),))
+    with pytest.raises(ComparisonError) as caught:
+        compared([one, other])
+    assert "compare a=runs/x/results_1.json b=runs/x/results_2.json" in str(caught.value)
+
+
+def test_two_logs_of_one_run_are_told_to_be_named(compared):
+    made, status = compared([law(A, "a"), law(B, "a")], [law(B, "b")], gate=90)
+    assert status == 2
+    assert "a, Hong Kong law, 5-shot: another log of this run has it too" in left_out(made)
+
+
+@pytest.mark.parametrize("figure", ["acc", "cer_published"])
+def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared, figure: str):
+    runs = [[law(A, label), g2p([0, 0.5] * 40, label)] for label in "ab"]
+    made, status = compared(*runs, metric=figure)
+    assert status == 0
+    assert f"it has no figure '{figure}', but " in left_out(made)
+    made, status = compared(*runs, metric=figure, gate=90)
+    assert status == 2
+    assert made.records["gate"]["verdict"] == "incomplete"
+    assert made.sections[0].blocks[0].text.startswith("Gate open")
+
+
+@pytest.mark.parametrize("lacking", [0, 1, 2])
+def test_none_of_three_runs_passes_a_gate_by_leaving_a_task_out(compared, lacking: int):
+    runs = [[law(A * 9, label), g2p([0, 0.5] * 40, label)] for label in "abc"]
+    assert compared(*runs, gate=50)[1] == 0
+    runs[lacking].pop()
+    made, status = compared(*runs, gate=50)
+    assert status == 2
+    assert f"no partner in {'abc'[lacking]}." in left_out(made)
+    assert {one["compared"][2:] for one in made.records["gate"]["tasks"]} == {"against a"}
+
+
+def test_folders_of_one_model_a_task_are_two_runs(compared):
+    runs = [[law(A * 9, f"m{i}"), g2p([0, 0.5] * 40, f"engine{i}")] for i in (1, 2)]
+    made, status = compared(*runs, gate=50)
+    assert status == 0
+    assert [one["compared"] for one in made.records["gate"]["tasks"]] == [
+        *("m2 against m1", "engine2 against engine1")
+    ]
+
+
+def test_what_could_not_be_read_leaves_a_gate_open(compared):
+    skipped = [SkippedLog(Path("broken.json"), "damaged")]
+    assert compared([law(A, "a")], [law(A, "b")], skipped=skipped)[1] == 0
+    made, status = compared([law(A, "a")], [law(A, "b")], skipped=skipped, gate=90)
+    assert status == 2
+    assert made.records["gate"]["not_compared"] == ["broken.json: damaged."]
+
+
+def test_other_items_on_one_task_are_refused_by_name_and_the_rest_is_compared(compared):
+    made, status = compared(
+        [law(A, "a"), g2p([0, 1], "a")], [law(B[:5], "b"), g2p([0, 1], "b")], gate=99
+    )
+    assert status == 2
+    assert "7 items are only in a" in left_out(made)
+    assert [one["task"] for one in made.records["comparisons"]] == ["hkcanto_g2p"]
+
+
+def test_the_records_are_for_programs(compared):
+    names = first_subjects("hkmmlu", 6)
+    a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
+    made, status = compared([a], [b], gate=2)
+    found = compare(a, b, **FAST, gate=2)
+    (one,), gate = made.records["comparisons"], made.records["gate"]
+    assert (one["a"]["label"], one["b"]["label"], one["metric"]) == ("old", "new", "acc")
+    assert one["effects"]["all"] == found.overall
+    assert one["effects"]["averages"]["acc_macro"] == found.parts["averages"][0]
+    assert list(one["effects"]["subjects"]) == [effect.name for effect in found.parts["subjects"]]
+    assert (gate["delta"], gate["bound"]) == (2, found.gate.bound)
+    assert gate["verdict"] == ("passed" if status == 0 else "not passed")
+    (task,) = gate["tasks"]
+    assert (task["task"], task["bound"], task["method"]) == (
+        *("hkmmlu", found.gate.bound, found.gate.method),
+    )

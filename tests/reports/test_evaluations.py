@@ -45,3 +45,10 @@ def test_the_condition_names_what_is_not_the_default():
 def test_items_of_subjects_are_found():
     made = evaluation("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
     assert made.items.of_subjects(["a", "z"]).tolist() == [True, False, True]
+
+
+def test_only_pinned_data_is_trusted():
+    made = _run("hkcanto_law", 1)
+    assert made.trusted_data
+    for data in ("", "sample", "local-1a2b3c4", "b047f9f+local-mixed"):
+        assert not replace(made, data=data).trusted_data

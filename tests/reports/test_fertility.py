@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
-from hkcanto_tasks.reports.blocks import Chart, Note, Section, Table
+from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.reports.fertility import (
     FertilityRow,
     Tokenizer,
@@ -16,8 +16,6 @@ from hkcanto_tasks.reports.fertility import (
     sections,
 )
 from hkcanto_tasks.task import load_task
-
-from .building import evaluation
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -55,13 +53,8 @@ def row(**changes) -> FertilityRow:
 
 def table(section: Section, name: str) -> Table:
     (found,) = [b for b in section.blocks if isinstance(b, Table) and b.name == name]
-    assert all(len(each.cells) == len(found.columns) for each in found.rows)
+    assert all(len(each.values) == len(found.columns) for each in found.rows)
     return found
-
-
-def data_of(chart: Chart) -> list[dict[str, object]]:
-    (values,) = chart.spec["datasets"].values()
-    return values
 
 
 def test_a_byte_tokenizer_needs_three_tokens_for_a_chinese_character(bytes_file: Path):
@@ -201,59 +194,29 @@ def test_an_unknown_encoding_of_tiktoken_is_refused_with_those_that_exist():
 
 def test_the_table_has_a_row_for_each_tokenizer():
     (section,) = sections([row(), row(tokenizer="bytes", tokens=2200, split=400)])
-    cells = [[cell.value for cell in each.cells] for each in table(section, "fertility").rows]
-    assert cells == [
+    assert [list(each.values) for each in table(section, "fertility").rows] == [
         ["mine", "TMMLU+", 0.8, 0.25, 800, 1000, 10, "rev"],
         ["bytes", "TMMLU+", 2.2, 1, 2200, 1000, 10, "rev"],
     ]
 
 
-def test_a_run_stands_beside_the_published_models_in_their_unit():
-    # Two subjects of one category: the mean over categories is the mean of their accuracies.
-    run = evaluation(
-        "tmmluplus_gen",
-        {"acc": [1, 0, 1]},
-        label="mine",
-        subjects=["physics", "physics", "dentistry"],
-    )
-    (section,) = sections([row()], [run])
-    found = table(section, "fertility_tmmluplus_gen")
-    by_model = {each.cells[0].value: each for each in found.rows}
-    mine, qwen = by_model["mine"], by_model["Qwen-7B"]
-    assert mine.kind == "run"
-    assert mine.cells[2].value == 2  # 800 tokens for 400 Chinese characters
-    # TMMLU+, Table 6.
-    assert qwen.kind == "published"
-    assert [cell.value for cell in qwen.cells[2:]] == [1.40, pytest.approx(0.4001)]
-    assert sum(each.kind == "published" for each in found.rows) == 15
-    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
-    assert len(data_of(chart)) == 16
+def test_a_benchmark_is_a_row_of_the_summary_and_its_tasks_are_in_another_section():
+    law = row(benchmark="hkcanto", task="hkcanto_law")
+    fluency = replace(law, task="hkcanto_fluency", questions=5, tokens=100, characters=200, split=0)
+    summary, tasks = sections([law, row(), fluency])
+    assert summary.is_summary
+    assert not tasks.is_summary
+    # 900 tokens for 1,200 characters; 100 of 800 Chinese characters are split.
+    assert [list(each.values) for each in table(summary, "fertility").rows] == [
+        ["mine", "HKCanto-Eval", 0.75, 0.125, 900, 1200, 15, "rev"],
+        ["mine", "TMMLU+", 0.8, 0.25, 800, 1000, 10, "rev"],
+    ]
+    assert len(table(tasks, "fertility_tasks").rows) == 3
 
 
-def test_beside_sample_data_nothing_is_published():
-    run = evaluation("hkmmlu", {"acc": [1, 0]}, label="mine", data="sample")
-    sample = row(data="sample", task="hkmmlu", benchmark="hkmmlu")
-    (section,) = sections([sample], [run])
-    (only,) = table(section, "fertility_hkmmlu").rows
-    assert [cell.value for cell in only.cells] == ["mine", "HKMMLU, 0-shot, sample data", 0.8, 0.5]
-    assert [b.name for b in sections([row(data="sample")])[0].blocks] == ["fertility"]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        evaluation("hkmmlu", {"acc": [1]}, label="another"),
-        evaluation("hkmmlu", {"acc": [1]}, label="mine", data="sample"),
-        evaluation("hkmmlu_sc", {"acc": [1]}, label="mine"),
-        evaluation("hkcanto_law", {"acc": [1]}, label="mine"),
-    ],
-    ids=["another model", "sample data", "another script", "another task"],
-)
-def test_a_run_on_other_questions_is_not_shown(other):
-    (section,) = sections([row(task="hkmmlu", benchmark="hkmmlu")], [other])
-    assert not any(isinstance(block, Chart) for block in section.blocks)
-    (note,) = [block for block in section.blocks if isinstance(block, Note)]
-    assert "NAME=TOKENIZER" in note.text
+def test_a_task_that_is_named_twice_is_counted_once():
+    rows = fertility({"c": Tokenizer("c", by_characters)}, ["hkcanto_law", "hkcanto_law"])
+    assert len(rows) == 1
 
 
 def test_without_rows_there_is_nothing_to_say():

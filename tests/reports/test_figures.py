@@ -1,11 +1,15 @@
 """Figures and their intervals, against textbook values and statsmodels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.figures import figure, mean_figure
+from hkcanto_tasks.reports.figures import Agreement, Disagreement, agreement, figure, mean_figure
+from hkcanto_tasks.reports.intervals import ratio_interval
 
 from .building import evaluation
 
@@ -53,11 +57,37 @@ def test_a_pooled_rate_is_errors_over_length_not_a_mean():
     assert found.value == pytest.approx(2 / 12)
 
 
-def test_the_interval_of_a_rate_does_not_go_below_0():
+def test_the_interval_of_a_rate_is_that_of_a_ratio_and_does_not_go_below_0():
     rates = {"cer": [0, 0, 0, 0.5]}
     found = figure(evaluation("hkcanto_g2p", rates, weights={"cer": [10] * 4}), "cer")
-    assert (found.low, found.value) == (0, 0.125)
-    assert found.high > 0.125
+    assert (found.low, found.high) == ratio_interval([0, 0, 0, 5], [10] * 4)
+    assert 0 <= found.low < found.value == 0.125 < found.high <= 1
+
+
+def test_a_rate_of_empty_references_alone_has_no_interval():
+    found = figure(evaluation("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 0]}), "cer")
+    assert (found.value, found.low, found.high) == (3, None, None)
+
+
+@pytest.mark.parametrize(("right", "count"), [(0, 1), (1, 1), (7, 7), (3, 500), (4999, 5000)])
+def test_wilsons_interval_is_that_of_statsmodels(right, count):
+    found = mean_figure(np.repeat([1.0, 0.0], [right, count - right]), np.arange(count))
+    expected = proportion_confint(right, count, method="wilson")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_figures_that_the_harness_reports_alike_agree():
+    run = evaluation("hkcanto_law", {"acc": [1, 0, 0, 1]}, subjects=[_law()[0].name] * 4)
+    subject = (_law()[0].name,)
+    reported = {
+        ((), "acc"): 0.5 + 1e-12,
+        (subject, "acc"): 0.25,
+        ((), "acc_macro"): float("nan"),
+        ((), "judged_accuracy"): 1.0,  # which no item has
+    }
+    found = agreement(replace(run, reported=reported))
+    assert found == Agreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
 
 
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():

@@ -3,7 +3,8 @@
 import pytest
 
 from hkcanto_tasks.reports.analyses.fluency import sections
-from hkcanto_tasks.reports.blocks import Chart, Section, Table
+from hkcanto_tasks.reports.blocks import Section, Table
+from hkcanto_tasks.reports.figures import Figure
 
 from .building import evaluation
 
@@ -11,18 +12,16 @@ from .building import evaluation
 def table(section: Section, name: str) -> list[dict[str, object]]:
     (found,) = [b for b in section.blocks if isinstance(b, Table) and b.name == name]
     return [
-        dict(zip((c.name for c in found.columns), (c.value for c in row.cells), strict=True))
+        {
+            column.title: value.value if isinstance(value, Figure) else value
+            for column, value in zip(found.columns, row.values, strict=True)
+        }
         for row in found.rows
     ]
 
 
 def answers(label: str = "model", **values: list[float]):
     return evaluation("hkcanto_fluency", {"fluent": [1, 1, 0, 1], **values}, label=label)
-
-
-def data_of(chart: Chart) -> list[dict[str, object]]:
-    (values,) = chart.spec["datasets"].values()
-    return values
 
 
 def test_every_task_that_asks_for_cantonese_has_a_row():
@@ -63,23 +62,16 @@ def test_length_and_script_are_means():
     assert row["Simplified characters"] == 0.25
 
 
-def test_the_chart_has_a_mark_for_each_model_and_task():
-    summaries = evaluation("hkcanto_summarization", {"fluent": [0, 1]}, label="b")
-    (section,) = sections([answers("a"), answers("b"), summaries])
-    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
-    marks = [(v["row"], v["series"], v["value"]) for v in data_of(chart)]
-    assert marks == [
-        ("hkcanto_fluency", "a", 0.75),
-        ("hkcanto_fluency", "b", 0.75),
-        ("hkcanto_summarization", "b", 0.5),
-    ]
+def test_the_share_of_cantonese_texts_is_drawn():
+    (section,) = sections([answers("a"), answers("b")])
+    (found,) = section.blocks
+    assert [column.title for column in found.columns if column.drawn] == ["Fluent Cantonese"]
 
 
-def test_two_conditions_of_a_task_are_two_rows_of_the_chart():
+def test_two_conditions_of_a_task_are_two_rows():
     other = evaluation("hkcanto_fluency", {"fluent": [0, 0]}, data="sample")
-    (section,) = sections([answers(), other])
-    (chart,) = [block for block in section.blocks if isinstance(block, Chart)]
-    assert len({value["row"] for value in data_of(chart)}) == 2
+    rows = table(sections([answers(), other])[0], "fluency")
+    assert len({row["Task and condition"] for row in rows}) == 2
 
 
 def test_a_judges_points_are_shown_where_there_was_a_judge():

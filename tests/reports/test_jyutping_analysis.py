@@ -8,13 +8,13 @@ import pytest
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
 from hkcanto_tasks.reports.analyses.jyutping import (
     aligned_pairs,
+    confusions,
     lazy_sounds,
-    part_confusions,
     sections,
-    tone_confusions,
 )
-from hkcanto_tasks.reports.blocks import Chart, Section, Table
+from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import Figure
 from hkcanto_tasks.task import condition
 
 from .building import evaluation
@@ -39,13 +39,11 @@ def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> E
 
 def table(section: Section, title: str) -> list[list[object]]:
     (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == title]
-    assert all(len(row.cells) == len(found.columns) for row in found.rows)
-    return [[cell.value for cell in row.cells] for row in found.rows]
-
-
-def data_of(chart: Chart) -> list[dict[str, object]]:
-    (values,) = chart.spec["datasets"].values()
-    return values
+    assert all(len(row.values) == len(found.columns) for row in found.rows)
+    return [
+        [value.value if isinstance(value, Figure) else value for value in row.values]
+        for row in found.rows
+    ]
 
 
 def test_syllables_are_counted_beside_those_of_the_variant_that_fits():
@@ -72,7 +70,7 @@ def test_tones_dropped_and_added_are_confusions_of_their_own():
             ("app", "a"): 9,
         }
     )
-    assert tone_confusions(pairs) == {
+    assert confusions(pairs, "tone") == {
         ("5", "2"): 3,
         ("2", "dropped"): 2,
         ("added", "3"): 1,
@@ -82,14 +80,14 @@ def test_tones_dropped_and_added_are_confusions_of_their_own():
 
 def test_parts_are_confused_only_in_aligned_syllables():
     pairs = Counter({("ngo5", "o5"): 2, ("nei5", "lei5"): 1, ("hou2", None): 4, (None, "hou2"): 4})
-    assert part_confusions(pairs, "onset") == {("ng", "∅"): 2, ("n", "l"): 1}
-    assert part_confusions(pairs, "coda") == {("∅", "∅"): 2, ("i", "i"): 1}
+    assert confusions(pairs, "onset") == {("ng", "∅"): 2, ("n", "l"): 1}
+    assert confusions(pairs, "coda") == {("∅", "∅"): 2, ("i", "i"): 1}
 
 
 def test_what_is_no_jyutping_is_wrong_in_every_part_unless_it_is_the_gold_word():
     pairs = Counter({("hou2", "hao2"): 1, ("app", "app"): 1, ("app", "ipad"): 1})
     for part in ("onset", "nucleus", "coda"):
-        wrong = [pair for pair in part_confusions(pairs, part).elements() if pair[0] != pair[1]]
+        wrong = [pair for pair in confusions(pairs, part).elements() if pair[0] != pair[1]]
         assert len(wrong) == 2
 
 
@@ -99,7 +97,7 @@ def test_confusions_add_up_to_the_error_rates(part: str):
     pooled = pool_jyutping(map(score_jyutping, responses, GOLD))
     pairs = aligned_pairs(run(responses))
     if part == "tone":
-        counts = tone_confusions(pairs)
+        counts = confusions(pairs, "tone")
         counts = Counter(
             {k: n for k, n in counts.items() if "dropped" not in k and "added" not in k}
         )
@@ -107,7 +105,7 @@ def test_confusions_add_up_to_the_error_rates(part: str):
         wrong = 1 + sum(n for (gold, read), n in counts.items() if gold != read)
         total = 1 + counts.total()
     else:
-        counts = part_confusions(pairs, part)
+        counts = confusions(pairs, part)
         wrong = sum(n for (gold, read), n in counts.items() if gold != read)
         total = counts.total()
     assert wrong / total == pooled[f"{part}_error_rate"]
@@ -159,23 +157,21 @@ def test_models_under_one_condition_share_a_section():
     bad = run(["nei5 maa2", "o5 hou2 gwok3 aa3", ""], label="bad")
     (section,) = sections([good, bad])
     assert table(section, "Syllables") == [["good", 8, 8, 0, 0, 0], ["bad", 8, 3, 2, 3, 1]]
-    assert table(section, "Tones most often confused") == [["bad", "3", "2", 1, 1 / 2, ""]]
-    assert table(section, "Syllables most often wrong") == [
-        ["bad", "maa3", "maa2", 1, 1],
-        ["bad", "ngo5", "o5", 1, 1],
+    assert table(section, "Tones most often read as others") == [["bad", "3", "2", 1, 2, 1 / 2]]
+    assert table(section, "Syllables most often read as others") == [
+        ["bad", "maa3", "maa2", 1, 1, 1],
+        ["bad", "ngo5", "o5", 1, 1, 1],
     ]
-    assert table(section, "Syllables dropped and added") == [
-        ["bad", "dropped", "app", 1],
-        ["bad", "dropped", "hou2", 1],
-        ["bad", "dropped", "sap6", 1],
-        ["bad", "added", "aa3", 1],
+    assert table(section, "Onsets, nuclei and codas most often read as others") == [
+        ["bad", "onset", "ng", "∅", 1, 1, 1]
     ]
+    assert table(section, "Lazy sounds 懶音") == [["bad", "ng- → ∅-", "我 ngo5 → o5", 1, 1, 1]]
 
 
 def test_tones_that_merge_in_hong_kong_are_said_to():
     (section,) = sections([run(["nei2"], ["nei5"])])
-    assert table(section, "Tones most often confused") == [
-        ["model", "5", "2", 1, 1, "merging in Hong Kong"]
+    assert table(section, "Tones most often read as others") == [
+        ["model", "5", "2", 1, 1, 1, "merging in Hong Kong"]
     ]
 
 
@@ -193,7 +189,6 @@ def test_other_tasks_have_nothing_to_say():
 def test_without_responses_only_the_figures_are_shown():
     (section,) = sections([evaluation("hkcanto_g2p", {"cer_published": [0.5]})])
     assert table(section, "Figures") == [["model", 0.5]]
-    assert not any(isinstance(block, Chart) for block in section.blocks)
 
 
 def test_no_sentence_and_no_gold_string_is_in_the_section():
@@ -210,7 +205,23 @@ def test_a_runaway_syllable_is_cut():
 
 
 def test_the_tone_map_has_the_share_of_each_row():
-    (section,) = sections([run(["nei5 hou2 maa1"] * 3 + ["nei5 hou2 maa3"], GOLD[:1] * 4)])
-    (chart,) = [b for b in section.blocks if isinstance(b, Chart) and b.title.startswith("Tones")]
-    shares = {(each["gold"], each["read"]): each["share"] for each in data_of(chart)}
-    assert shares == {("5", "5"): 1, ("2", "2"): 1, ("3", "1"): 0.75, ("3", "3"): 0.25}
+    responses = ["nei5 hou2 maa1"] * 3 + ["nei5 hou2 maa3 aa4"]
+    (section,) = sections([run(responses, GOLD[:1] * 4)])
+    assert table(section, "Tones: model") == [
+        ["2", 0, 1, 0, 0, 0, 0, 0, 0, 4],
+        ["3", 0.75, 0, 0.25, 0, 0, 0, 0, 0, 4],
+        ["5", 0, 0, 0, 0, 1, 0, 0, 0, 4],
+        ["added", 0, 0, 0, 1, 0, 0, 0, 0, 1],
+    ]
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == "Tones: model"]
+    assert sum(column.shaded for column in found.columns) == 8
+
+
+def test_every_rate_is_a_percentage_and_the_parts_are_drawn():
+    (section,) = sections([run(GOLD)])
+    figures = section.blocks[0]
+    assert isinstance(figures, Table)
+    assert {column.unit for column in figures.columns[1:]} == {"percent"}
+    assert [column.title for column in figures.columns if column.drawn] == [
+        *(f"{part} error rate" for part in ("Tone", "Onset", "Nucleus", "Coda"))
+    ]

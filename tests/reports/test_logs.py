@@ -14,9 +14,10 @@ from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import figure
+from hkcanto_tasks.reports.items import Items, Row, joined
 from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.logs.item_columns import Row, TaskItems
-from hkcanto_tasks.reports.logs.signatures import catalogue_task, of_whole_task, parse_signature
+from hkcanto_tasks.reports.logs.signatures import parse_signature
+from hkcanto_tasks.reports.logs.task_items import TaskItems
 from hkcanto_tasks.task import load_task
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
@@ -48,13 +49,12 @@ def test_both_harnesses_are_read_alike(
     assert (one.harness, other.harness) == ("lm-eval", "inspect")
     for name in ("task", "shots", "options", "data", "signature", "metrics"):
         assert getattr(one, name) == getattr(other, name), name
-    for name in ("ids", "subjects", "parts", "pairs", "jyutping"):
+    for name in ("ids", "subjects", "parts", "reasons", "pairs", "jyutping"):
         assert getattr(one.items, name) == getattr(other.items, name), name
     for name in ("question_lengths", "response_lengths", "reasoning_lengths"):
         assert getattr(one.items, name).tolist() == getattr(other.items, name).tolist(), name
     alike = [np.equal.outer(side.items.clusters, side.items.clusters) for side in (one, other)]
     assert (alike[0] == alike[1]).all()
-    assert one.items.refused.tolist() == other.items.refused.tolist()
     for name, values in one.items.values.items():
         assert values.tolist() == pytest.approx(other.items.values[name].tolist()), name
     for name, weights in one.items.weights.items():
@@ -154,7 +154,9 @@ def test_lengths_reasoning_and_refusals_are_those_of_the_responses(
         else:
             assert read == (len(response), 0)
             assert items.truncated[place] == 0
-        assert items.refused[place] == response.startswith("對唔住"), response
+        assert (items.reasons[place] == "none: refusal") == response.startswith(
+            ("對唔住", "唔知")
+        ), response
         assert items.output_tokens[place] == 7
         seen.add(response[:8])
     assert len(seen) >= 5
@@ -187,49 +189,43 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
         assert (letter == line["target"]) == (line["acc"] == 1)
 
 
+def columns(task: str, *rows: Row) -> Items:
+    found = TaskItems(task, len, texts=False)
+    for row in rows:
+        found.add(row)
+    return joined([(found.columns(), {row.subject for row in rows})], ["hk_law", "dentistry"])
+
+
 def test_in_a_chain_of_thought_the_response_is_the_reasoning() -> None:
-    columns = TaskItems(catalogue_task("hkmmlu_cot"), len, texts=False)
-    columns.add(Row("a", "hk_law", "?", "因為咁，所以係B", "B", {}))
-    columns.add(Row("b", "hk_law", "?", "<think>即係</think>B", "B", {}))
-    columns.add(Row("c", "hk_law", "?", "B", "B", {}, reasoning="另外記低咗"))
-    assert columns.by_subject()["hk_law"].reasoning_lengths.tolist() == [8, 2, 5]
+    found = columns(
+        "hkmmlu_cot",
+        Row("a", "hk_law", "?", "因為咁，所以係B", "B", {}),
+        Row("b", "hk_law", "?", "<think>即係</think>B", "B", {}),
+        Row("c", "hk_law", "?", "B", "B", {}, reasoning="另外記低咗"),
+    )
+    assert found.reasoning_lengths.tolist() == [8, 2, 5]
 
 
 def test_questions_on_one_passage_are_one_cluster() -> None:
-    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
     passage = "讀" * 120
-    for question in (f"{passage}一", f"{passage}二", "短", "短", "短咗"):
-        columns.add(Row("id", "hk_law", question, "A", "A", {}))
-    assert columns.by_subject()["hk_law"].clusters.tolist() == [0, 0, 1, 1, 2]
+    questions = (f"{passage}一", f"{passage}二", "短", "短", "短咗")
+    found = columns("hkmmlu", *(Row("id", "hk_law", each, "A", "A", {}) for each in questions))
+    assert found.clusters.tolist() == [0, 0, 1, 1, 2]
+
+
+def test_equal_questions_of_two_subjects_are_independent() -> None:
+    rows = [Row("id", subject, "？", "A", "A", {}) for subject in ("dentistry", "hk_law")]
+    assert columns("hkmmlu", *rows).clusters.tolist() == [0, 1]
 
 
 def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
-    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
-    columns.add(Row("a", "hk_law", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}))
-    columns.add(Row("b", "hk_law", "?", "A", "A", {"acc": None, "judged_score": 0.5}))
-    values = columns.by_subject()["hk_law"].values
+    values = columns(
+        "hkmmlu",
+        Row("a", "hk_law", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}),
+        Row("b", "hk_law", "?", "A", "A", {"acc": None, "judged_score": 0.5}),
+    ).values
     assert values["judged_score"].tolist() == pytest.approx([np.nan, 0.5], nan_ok=True)
     assert values["acc"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("response", "refused"),
-    [
-        ("抱歉，我無法判斷。", True),
-        ("對唔住，呢條問題我答唔到。", True),
-        ("I'm sorry, but I can't help with that.", True),
-        ("As an AI language model, I have no opinion", True),
-        ("我不能回答這個問題", True),
-        ("唔知", False),
-        ("這題無法用A來解釋，也不能選B", False),
-        ("", False),
-    ],
-)
-def test_declining_is_recognised(response: str, refused: bool) -> None:
-    columns = TaskItems(catalogue_task("hkmmlu"), len, texts=False)
-    columns.add(Row("a", "hk_law", "?", response, "A", {"acc": 0.0, "unparsed_rate": 1.0}))
-    columns.add(Row("b", "hk_law", "?", response, "A", {"acc": 0.0, "unparsed_rate": 0.0}))
-    assert columns.by_subject()["hk_law"].refused.tolist() == [refused, False]
 
 
 @pytest.mark.parametrize(
@@ -245,8 +241,8 @@ def test_declining_is_recognised(response: str, refused: bool) -> None:
     ],
 )
 def test_one_condition_has_one_name_however_it_was_asked_for(logged: str, task: str) -> None:
-    signature = parse_signature(f"{logged}|data:sample|metric:generative|v:1|pkg:0.1.0")
-    assert of_whole_task(signature, catalogue_task(signature.task)).task == task
+    signature = f"{logged}|data:sample|metric:generative|v:1|pkg:0.1.0"
+    assert parse_signature(signature).task == task
 
 
 def signed(logs: Path, folder: Path, old: str, new: str) -> Path:
@@ -382,6 +378,26 @@ def test_several_tasks_in_one_log_are_several_evaluations(
     zero_shot = found["hkcanto_cultural_0shot"]
     assert zero_shot.shots == 0
     assert sorted(zero_shot.items.ids) == sorted(alone.items.ids)
+
+
+def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Path) -> None:
+    logs = [run_inspect(tmp_path, tasks.cultural(subjects="food", shots=n)) for n in (0, 1)]
+    read = read_runs([tmp_path])
+    assert list(read.places) == [0, 0]
+    assert {each.shots: each.sources for each in read.evaluations} == {
+        0: (logs[0],),
+        1: (logs[1],),
+    }
+    assert len({each.comparable_as for each in read.evaluations}) == 2
+
+
+def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path) -> None:
+    (log,) = lm_eval_logs.glob("pycantonese/results_*.json")
+    read = read_runs([log, log])
+    assert (list(read.places), list(read.arguments)) == ([0], [log, log])
+    (skipped,) = read.skipped
+    assert skipped.path == log
+    assert skipped.reason == f"it is also in {log} and was read there"
 
 
 def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs: Path) -> None:

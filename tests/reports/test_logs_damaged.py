@@ -2,7 +2,9 @@
 
 import json
 import re
+import resource
 import shutil
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -96,17 +98,53 @@ def test_results_that_are_cut_off(kept: float, lm_eval_g2p: Path, beside: Beside
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.99])
-def test_samples_that_are_cut_off_in_a_line(kept: float, lm_eval_g2p: Path, beside: Beside) -> None:
+def test_samples_that_are_cut_off_in_a_line(kept: float, lm_eval_g2p: Path) -> None:
     samples = samples_of(lm_eval_g2p)
-    data = samples.read_bytes()
-    samples.write_bytes(data[: int(kept * len(data))])
-    assert re.match(r"line \d+: cut off or damaged", only_reason(beside(lm_eval_g2p)))
+    data = samples.read_bytes()[: int(kept * samples.stat().st_size)]
+    samples.write_bytes(data)
+    whole = data.count(b"\n")
+    read = read_runs([lm_eval_g2p])
+    pattern = rf"line {whole + 1}: cut off or damaged.*; it has {whole} of 60 samples"
+    assert re.fullmatch(pattern, only_reason(read))
+    assert [len(each.items) for each in read.evaluations] == [whole]
+    assert not read.evaluations[0].complete
 
 
-def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path, beside: Beside) -> None:
+def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path) -> None:
     samples = samples_of(lm_eval_g2p)
     samples.write_bytes(b"".join(samples.read_bytes().splitlines(keepends=True)[:40]))
-    assert only_reason(beside(lm_eval_g2p)) == "it has 40 of 60 samples: it is cut off"
+    read = read_runs([lm_eval_g2p])
+    assert only_reason(read) == "it has 40 of 60 samples: it is cut off"
+    assert [len(each.items) for each in read.evaluations] == [40]
+
+
+def test_samples_that_are_empty(lm_eval_g2p: Path, beside: Beside) -> None:
+    samples_of(lm_eval_g2p).write_bytes(b"")
+    assert only_reason(beside(lm_eval_g2p)) == "it has no samples: it is cut off"
+
+
+def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
+    def change(log: dict[str, Any]) -> None:
+        log["configs"] = {"../g2p": log["configs"]["hkcanto_g2p"], **log["configs"]}
+
+    rewritten(results_of(lm_eval_g2p), change)
+    read = read_runs([lm_eval_g2p])
+    assert [len(each.items) for each in read.evaluations] == [60]
+    assert only_reason(read).startswith("../g2p: damaged: Invalid name")
+
+
+def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
+    samples = samples_of(lm_eval_g2p)
+    first, second, third, *others = samples.read_bytes().splitlines(keepends=True)
+    second = b"[]\n"
+    third = third.replace(b'"subject": ""', b'"subject": "opera"')
+    samples.write_bytes(b"".join([first, second, third, *others]))
+    read = read_runs([lm_eval_g2p])
+    assert re.fullmatch(
+        "line 2: not in a form that this version knows.*; it has 58 of 60 samples",
+        only_reason(read),
+    )
+    assert [len(each.items) for each in read.evaluations] == [58]
 
 
 def test_results_without_samples(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -146,10 +184,8 @@ def test_lm_eval_logs_without_a_signature(lm_eval_g2p: Path, beside: Beside) -> 
 
 
 def test_tasks_that_the_catalogue_does_not_know(lm_eval_g2p: Path, beside: Beside) -> None:
-    rewritten(
-        results_of(lm_eval_g2p),
-        lambda log: log["configs"]["hkcanto_g2p"].update(dataset_name="hkcanto_opera"),
-    )
+    results = results_of(lm_eval_g2p)
+    results.write_text(results.read_text("utf-8").replace("hkcanto-g2p|", "hkcanto-opera|"))
     assert "has no task 'hkcanto_opera'" in only_reason(beside(lm_eval_g2p))
 
 
@@ -251,13 +287,57 @@ def test_archives_that_are_cut_off(kept: float, inspect_g2p: Path, beside: Besid
     assert "not a whole zip archive" in only_reason(beside(inspect_g2p))
 
 
-def test_archives_with_damage_inside(inspect_g2p: Path, beside: Beside) -> None:
+def test_archives_with_damage_inside(inspect_g2p: Path) -> None:
     log = inspect_g2p / "log.eval"
     data = bytearray(log.read_bytes())
     start = len(data) // 4
     data[start : start + 2000] = bytes(2000)
     log.write_bytes(data)
-    assert re.match(r"samples/\S+: .*damaged", only_reason(beside(inspect_g2p)))
+    read = read_runs([inspect_g2p])
+    (evaluation,) = read.evaluations
+    count = len(evaluation.items)
+    assert 40 < count < 60
+    assert re.fullmatch(
+        rf"samples/\S+: .*damaged.*; it has {count} of 60 samples", only_reason(read)
+    )
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
+def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> None:
+    """A bomb: an archive of kilobytes, of which a member unpacks to more than there is memory."""
+    log, bomb = inspect_g2p / "log.eval", b"\0" * (80 << 20)
+    rezipped(log, lambda name, data: bomb if name.endswith("/1_epoch_1.json") else data, method)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    read = read_runs([inspect_g2p])
+    assert [len(each.items) for each in read.evaluations] == [59]
+    assert re.fullmatch(
+        r"samples/\S+: larger than 64 MB when unpacked; it has 59 of 60 samples",
+        only_reason(read),
+    )
+    # The same, of which the archive's own list tells lies.
+    data = bytearray(log.read_bytes())
+    size = struct.pack("<I", len(bomb))
+    assert data.count(size) == 2
+    log.write_bytes(data.replace(size, struct.pack("<I", 1000)))
+    assert re.fullmatch(
+        r"samples/\S+: damaged: not as large as the archive says; it has 59 of 60 samples",
+        only_reason(read_runs([inspect_g2p])),
+    )
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path) -> None:
+    (log,) = inspect_logs.glob("*_cultural_*.json")
+    (whole,) = read_runs([log]).evaluations
+    content = json.loads(log.read_text("utf-8"))
+    content["samples"][0]["scores"]["judged"]["value"]["acc"] = float("nan")
+    content["samples"][1] = {"id": 3}
+    (tmp_path / "log.json").write_text(json.dumps(content), "utf-8")
+    read = read_runs([tmp_path])
+    (evaluation,) = read.evaluations
+    assert len(evaluation.items) == len(whole.items) - 1
+    assert np.isnan(evaluation.items.values["acc"]).sum() == 1
+    assert only_reason(read).startswith("sample 2: not in a form that this version knows")
 
 
 def test_archives_of_something_else(inspect_g2p: Path, beside: Beside) -> None:

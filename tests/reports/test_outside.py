@@ -7,7 +7,7 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_lm_eval.generate import write_others
-from hkcanto_tasks.reports.blocks import Cell, Note, Section, Table
+from hkcanto_tasks.reports.blocks import Figure, Note, Section, Table
 from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.logs import read_runs
@@ -70,16 +70,20 @@ def runs(benchmark: None, tmp_path: Path) -> Sequence[Evaluation]:
     return read.evaluations
 
 
-def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, Cell]]:
-    """The table of a name: name of the row → heading → cell."""
+def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, object]]:
+    """The table of a name: name of the row → heading → value."""
     (table,) = (
         block
         for section in sections
         for block in section.blocks
         if isinstance(block, Table) and block.name == name
     )
-    headings = [column.name for column in table.columns]
-    return {row.cells[0].value: dict(zip(headings, row.cells, strict=True)) for row in table.rows}
+    headings = [column.title for column in table.columns]
+    rows = [
+        [value.value if isinstance(value, Figure) else value for value in row.values]
+        for row in table.rows
+    ]
+    return {row[0]: dict(zip(headings, row, strict=True)) for row in rows}
 
 
 def test_both_harnesses_are_read(runs: Sequence[Evaluation]) -> None:
@@ -93,29 +97,30 @@ def test_both_harnesses_are_read(runs: Sequence[Evaluation]) -> None:
 
 def test_it_is_in_every_part_of_a_report(runs: Sequence[Evaluation]) -> None:
     sections = build_report(runs).sections
-    for row in found(sections, "overview").values():
-        assert row["Measure"].value == "Accuracy"
-        assert row["Result"].value == 0.5
-        assert row["Unparsed"].value == 0
+    for row in found(sections, "runs").values():
+        assert row["Measure"] == "Accuracy"
+        assert row["Result"] == 0.5
+        assert "0.0% unread" in str(row["Trust"])
     label = runs[0].label
     parts = found(sections, "categories_sums_0_shot")
-    assert {name: row[label].value for name, row in parts.items()} == {
+    assert {name: row[label] for name, row in parts.items()} == {
         "All questions": 0.5,
         "Mean over subjects": pytest.approx(1 / 3),
     }
     by_subject = found(sections, "subjects_sums_0_shot")
-    assert [row[label].value for row in by_subject.values()] == [pytest.approx(2 / 3), 0]
+    assert [row[label] for row in by_subject.values()] == [pytest.approx(2 / 3), 0]
     notes = [block.text for part in sections for block in part.blocks if isinstance(block, Note)]
     # Of both harnesses: accuracy, its mean over subjects, that of each subject, unparsed_rate.
-    assert "10 figures equal those that the harnesses report." in notes
+    assert "10 figures equal those of the harnesses." in notes
 
 
 def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Evaluation]) -> None:
     scores = found(build_report(runs).sections, "published_sums_1")
     assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
     for run in runs:
-        assert scores[run.label]["Rank"].value == 2
-        assert scores[run.label]["Mean"].value == pytest.approx(1 / 3)
+        # Wilson's interval of 2 of 4 is 15 to 85 %: from above Abacus to below Fingers.
+        assert scores[run.label]["Rank"] == "1–3"
+        assert scores[run.label]["Mean"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.usefixtures("benchmark")

@@ -1,22 +1,28 @@
 """The page of a report in a real browser: it draws, sorts, fits and keeps hostile text harmless."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from hkcanto_tasks.reports.blocks import Note, Report
+from hkcanto_tasks.reports.blocks import Column, ItemView, Note, Report, Row, Table, Unit
+from hkcanto_tasks.reports.figures import Figure
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.page import TEXT_LIMIT
+from hkcanto_tasks.reports.report import report_of
+from hkcanto_tasks.reports.results import first_section, published_sections
+from hkcanto_tasks.reports.standings import standings
 
 from .browser import Browser, chromium
 from .sample_report import (
+    BADGES,
     HOSTILE,
-    bars,
-    heat_map,
+    MODELS,
+    dots,
     hostile_report,
     items,
     report,
@@ -25,10 +31,12 @@ from .sample_report import (
     section,
     subjects,
 )
+from .whole import whole
 
 pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Browser]
+Box = dict[str, float]
 
 
 @pytest.fixture(scope="module")
@@ -41,57 +49,164 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, tmp_path: Path) -> Opened:
     """Return a function that renders a report and opens it from the disk."""
 
-    def open_page(made: Report, width: int = 1280, scheme: str = "light") -> Browser:
+    def open_page(
+        made: Report, width: int = 1280, scheme: str = "light", height: int = 800
+    ) -> Browser:
         page = tmp_path / "report.html"
         page.write_text(render(made, "html"), encoding="utf-8")
-        browser.open(page, width, scheme)
+        browser.open(page, width, scheme, height)
         return browser
 
     return open_page
+
+
+def results(*tasks: str) -> Report:
+    """What a report says first, of two real tasks' results of three models."""
+    runs = [
+        whole(task, share, label=label)
+        for task in tasks or ("hkcanto_cultural", "hkcanto_law")
+        for label, share in (("gemma-3-270m", 0.3), ("Qwen2.5-7B-Instruct", 0.5), ("粵語", 0.7))
+    ]
+    beside = standings(runs)
+    return report_of([first_section(runs, beside), *published_sections(beside)], "Three models")
 
 
 def models(browser: Browser) -> list[str]:
     return browser.texts("tbody th bdi")
 
 
+def boxes(browser: Browser, selector: str) -> list[Box]:
+    """Return where elements are in the window."""
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].map(e => {"
+        "  const b = e.getBoundingClientRect();"
+        "  return {left: b.left, right: b.right, top: b.top, bottom: b.bottom,"
+        "          x: (b.left + b.right) / 2}})"
+    )
+    found: list[Box] = browser.run(script, selector)
+    return found
+
+
+def contained(inner: Box, outer: Box) -> bool:
+    """Return whether a box is within another, but for a pixel of rounding."""
+    return (
+        inner["left"] >= outer["left"] - 1
+        and inner["right"] <= outer["right"] + 1
+        and inner["top"] >= outer["top"] - 1
+        and inner["bottom"] <= outer["bottom"] + 1
+    )
+
+
+def page_width(browser: Browser) -> Any:
+    return browser.run("return document.scrollingElement.scrollWidth")
+
+
+# ---------------------------------------------------------------- the page as a whole
+
+
 def test_a_page_loads_without_a_word_in_the_console_and_asks_the_network_for_nothing(
     opened: Opened, tmp_path: Path
 ) -> None:
-    browser = opened(rich_report())
+    made = rich_report()
+    browser = opened(report(*made.sections, section(items(), name="answers")))
     assert browser.complaints() == []
     assert browser.requests() == {(tmp_path / "report.html").as_uri()}
 
 
-def test_every_chart_is_drawn_with_a_mark_for_every_value(opened: Opened) -> None:
-    browser = opened(report(section(bars(), heat_map())))
-    assert len(browser.all("figure svg")) == 2
-    # Four bars, and 66 subjects × 5 models; a bar's path is in the group of its mark.
-    assert len(browser.all("figure:nth-of-type(1) .mark-rect.role-mark path")) == 4
-    assert len(browser.all("figure:nth-of-type(2) .mark-rect.role-mark path")) == 66 * 5
+def test_a_page_of_66_subjects_and_five_models_takes_no_more_than_100_kilobytes() -> None:
+    assert len(render(rich_report(), "html").encode()) < 100_000
 
 
-def test_a_chart_can_be_saved_as_a_picture(opened: Opened) -> None:
-    browser = opened(report(section(bars())))
-    browser.run(
-        "window.saved = [];"
-        "HTMLAnchorElement.prototype.click = function () {"
-        "  window.saved.push([this.download, this.href.split(/[:,;]/)[0]]) }"
+def test_a_table_for_programs_alone_is_not_on_the_page() -> None:
+    made = Table("raw", "Raw figures", [Column("x")], [Row(["secret"])], data_only=True)
+    assert "secret" not in render(report(section(made)), "html")
+
+
+@pytest.mark.parametrize("made", [rich_report, hostile_report, results])
+def test_nothing_but_tables_scrolls_sideways_on_a_phone(
+    opened: Opened, made: Callable[[], Report]
+) -> None:
+    assert page_width(opened(made(), width=320)) <= 320
+
+
+def test_the_page_follows_the_readers_colour_scheme_until_a_button_says_otherwise(
+    opened: Opened,
+) -> None:
+    browser = opened(report(section(dots())))
+    script = (
+        "return [getComputedStyle(document.body).backgroundColor,"
+        " getComputedStyle(document.querySelector('.dot')).fill]"
     )
-    for button in browser.all("figcaption button"):
-        button.click()
-    browser.wait("return window.saved.length === 2")
-    names = sorted(name for name, _ in browser.run("return window.saved"))
-    assert names == ["Accuracy by category.png", "Accuracy by category.svg"]
+    light = browser.run(script)
+    browser.prefer("dark")
+    dark = browser.run(script)
+    assert all(before != after for before, after in zip(light, dark, strict=True))
+    assert browser.find("#theme").text == "Light theme"
+    browser.find("#theme").click()
+    assert browser.run(script) == light
+    assert browser.find("#theme").text == "Dark theme"
     assert browser.complaints() == []
 
 
-def test_a_page_without_charts_carries_no_chart_library() -> None:
-    without = render(report(section(scores())), "html")
-    assert len(without) < 100_000 < len(render(report(section(bars())), "html"))
+def test_contents_unfold_lead_to_the_sections_and_fold_away(opened: Opened) -> None:
+    made = report(section(scores()), section(Note("A remark."), name="remarks"))
+    for width in (320, 1280):
+        browser = opened(made, width=width)
+        assert not browser.find("nav a").is_displayed()
+        browser.find("nav summary").click()
+        assert browser.texts("nav a") == ["Overview", "Remarks"]
+        browser.all("nav a")[1].click()
+        assert browser.driver.current_url.endswith("#remarks")
+        assert not browser.find("nav a").is_displayed()
 
 
-def test_the_page_of_66_subjects_and_five_models_stays_under_two_megabytes() -> None:
-    assert len(render(rich_report(), "html").encode()) < 2_000_000
+def test_the_page_is_built_for_screen_readers(opened: Opened) -> None:
+    browser = opened(hostile_report())
+    assert browser.find("html").get_attribute("lang") == "en"
+    levels = [int(heading.tag_name[1]) for heading in browser.all("h1, h2, h3, h4, h5, h6")]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for table in browser.all("table"):
+        assert table.find_elements("css selector", "caption")
+        assert not table.find_elements("css selector", "th:not([scope], [aria-hidden])")
+    for field in browser.all("input, select"):
+        assert browser.run("return arguments[0].labels.length", field) == 1
+    for control in browser.all("button, summary, a"):
+        assert browser.run("return arguments[0].textContent.trim()", control)
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    for element in browser.all("[aria-labelledby]"):
+        assert element.get_attribute("aria-labelledby") in ids
+
+
+def test_a_table_may_be_called_as_its_section_is(opened: Opened) -> None:
+    browser = opened(report(section(scores(), name="scores")))
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_chinese_is_marked_as_such_for_fonts_and_voices(opened: Opened) -> None:
+    browser = opened(report(section(scores())))
+    languages = {name.text: name.get_attribute("lang") for name in browser.all("tbody th bdi")}
+    assert languages["粵語大模型-7B"] == "zh-HK"
+    assert not languages["GPT-4o"]
+
+
+def test_without_javascript_tables_plots_and_notes_are_still_there(
+    browser: Browser, opened: Opened
+) -> None:
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened(report(section(Note(HOSTILE), scores(), dots(), items())))
+        assert len(browser.all("tbody tr")) == 5 + 3
+        assert len(browser.all("circle")) == 5
+        assert "window.pwned" in browser.find("aside").text
+        assert not browser.find("#theme").is_displayed()
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+# ---------------------------------------------------------------- tables
 
 
 def test_a_column_of_figures_sorts_from_the_best_then_the_worst_then_as_it_was(
@@ -137,6 +252,21 @@ def test_tables_sort_by_the_keyboard_and_one_column_at_a_time(opened: Opened) ->
     assert model.get_attribute("aria-sort") == "descending"
 
 
+def test_a_plot_moves_with_its_row_and_is_no_column_to_sort_by(opened: Opened) -> None:
+    browser = opened(report(section(dots())))
+    assert not browser.all("thead th.plot button")
+    dots_of = (
+        "return [...document.querySelectorAll('tbody tr')].map("
+        "r => [r.cells[0].innerText, [...r.querySelectorAll('circle')]"
+        ".map(c => c.getAttribute('cx')).join()])"
+    )
+    before = dict(browser.run(dots_of))
+    browser.all("thead th button")[0].click()
+    after = browser.run(dots_of)
+    assert [name for name, _ in after] == ["Humanities 人文", "Law", "STEM"]
+    assert dict(after) == before
+
+
 def test_a_long_table_can_be_filtered_and_a_short_one_needs_no_filter(opened: Opened) -> None:
     browser = opened(report(section(scores(), subjects())))
     (field,) = browser.all(".filter input")
@@ -147,46 +277,269 @@ def test_a_long_table_can_be_filtered_and_a_short_one_needs_no_filter(opened: Op
     assert browser.find(".filter output").text == "7 of 66 rows"
 
 
-@pytest.mark.parametrize("made", [rich_report, hostile_report])
-def test_nothing_but_tables_and_charts_scrolls_sideways_on_a_phone(
-    opened: Opened, made: Callable[[], Report]
-) -> None:
-    browser = opened(made(), width=320)
-    assert browser.run("return document.scrollingElement.scrollWidth") <= 320
-    for svg in browser.all("figure svg"):
-        assert svg.size["width"] <= 320
-
-
 def test_the_first_column_stays_in_view_while_a_table_scrolls(opened: Opened) -> None:
     browser = opened(report(section(subjects())), width=320)
-    place = "return arguments[0].getBoundingClientRect().left"
-    name = browser.find("tbody th")
-    before = browser.run(place, name)
+    (before,) = boxes(browser, "tbody tr:first-child th")
     browser.run("document.querySelector('.table').scrollLeft = 200")
     assert browser.run("return document.querySelector('.table').scrollLeft") == 200
-    assert browser.run(place, name) == before
+    assert boxes(browser, "tbody tr:first-child th") == [before]
 
 
-def test_the_page_and_its_charts_follow_the_readers_colour_scheme(opened: Opened) -> None:
-    browser = opened(report(section(bars())))
-    background = "return getComputedStyle(document.body).backgroundColor"
-    axis = "return document.querySelector('figure svg .role-axis-label text').getAttribute('fill')"
-    light = browser.run(background), browser.run(axis)
-    browser.prefer("dark")
-    browser.wait(lambda: browser.run(axis) != light[1])
-    dark = browser.run(background), browser.run(axis)
-    assert light[0] != dark[0]
-    browser.find("#theme").click()
-    browser.wait(lambda: browser.run(axis) == light[1])
-    assert (browser.run(background), browser.run(axis)) == light
+def test_the_headings_of_a_long_table_stay_in_view(opened: Opened) -> None:
+    browser = opened(report(section(subjects())))
+    browser.run("document.querySelector('.table').scrollTop = 500")
+    (table,), (heading, *_) = boxes(browser, ".table"), boxes(browser, "thead th")
+    assert heading["top"] == pytest.approx(table["top"], abs=1)
+
+
+def test_badges_and_what_stands_beneath_a_name_are_told_apart_from_figures(
+    opened: Opened,
+) -> None:
+    columns = [
+        *(Column("Model"), Column("Score", "percent"), Column("Task", beneath=True)),
+        *(Column("Trust", "badges"), Column("Measure", beneath=True)),
+    ]
+    rows = [Row(["mine", 0.5, "HKMMLU", BADGES, "Accuracy"], "run")]
+    browser = opened(report(section(Table("t", "T", columns, rows))))
+    assert browser.texts("thead th") == ["Model", "Score %", "Trust"]
+    assert browser.texts("tbody th small") == ["HKMMLU", "Accuracy"]
+    assert browser.texts(".badge") == BADGES.split(" · ")
+    kinds = [badge.get_attribute("class") for badge in browser.all(".badge")]
+    assert kinds == ["badge good", "badge bad", "badge good"]
+
+
+def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Opened) -> None:
+    shares = (0.0, 0.05, 0.3, 0.6, 1.0)
+    rows = [Row([str(share), Figure(share, share, share, 9, "note")]) for share in shares]
+    columns = [Column("Subject"), Column("Share", "percent", shaded=True)]
+    browser = opened(report(section(Table("t", "T", columns, rows))))
+    # A canvas says what a colour is, however it is written.
+    contrasts = """
+        const c = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+        const over = (...colours) => {
+          for (const each of colours) { c.fillStyle = each; c.fillRect(0, 0, 1, 1); }
+          const [r, g, b] = [...c.getImageData(0, 0, 1, 1).data].map(v => v / 255).map(
+            v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+        };
+        const paper = getComputedStyle(document.body).backgroundColor;
+        return [...document.querySelectorAll('td.shaded')].map(td => {
+          const behind = over(paper, getComputedStyle(td).backgroundColor);
+          return Math.min(...[td, ...td.children].map(each => {
+            const ink = over(getComputedStyle(each).color);
+            return Math.max(ink, behind) / Math.min(ink, behind);
+          }));
+        })"""
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        found = browser.run(contrasts)
+        assert all(more > less for more, less in pairwise(found))
+        # That of WCAG's level AA for small text.
+        assert found[-1] >= 4.5
+
+
+# ---------------------------------------------------------------- plots
+
+
+def place(browser: Browser, value: float, first: str, second: str) -> float:
+    """Return where a value is, from the places of two labels of the axis."""
+    ticks = boxes(browser, "thead th.plot text")
+    labels = dict(zip(browser.texts("thead th.plot text"), ticks, strict=True))
+    low, high = (float(label.replace("−", "-").replace("+", "")) for label in (first, second))
+    start, end = labels[first]["x"], labels[second]["x"]
+    return start + (value - low) / (high - low) * (end - start)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_dot_for_every_value_stands_where_the_axis_says(opened: Opened, width: int) -> None:
+    browser = opened(report(section(dots())), width=width)
+    # By row: both series, both series, and one alone.
+    values = [41, 71, 62, 75, 30]
+    found = boxes(browser, "tbody circle")
+    assert len(found) == len(values)
+    for dot, value in zip(found, values, strict=True):
+        assert dot["x"] == pytest.approx(place(browser, value, "40", "60"), abs=1)
+
+
+def test_an_interval_is_a_line_from_end_to_end(opened: Opened) -> None:
+    browser = opened(report(section(dots())))
+    found = boxes(browser, "tbody line.span")
+    expected = [(35, 47), (55, 68), (70, 80)]
+    assert len(found) == len(expected)
+    for line, ends in zip(found, expected, strict=True):
+        for side, value in zip(("left", "right"), ends, strict=True):
+            # A line's end has half a stroke more at most.
+            assert line[side] == pytest.approx(place(browser, value, "40", "60"), abs=1.5)
+
+
+def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(opened: Opened) -> None:
+    browser = opened(report(section(dots())))
+    colour = (
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(e => getComputedStyle(e)[arguments[1]])"
+    )
+    first, second = browser.run(colour, "thead .key", "backgroundColor")
+    assert first != second
+    assert browser.run(colour, "tbody circle", "fill") == [first, second] * 2 + [first]
+    named = [heading.text for heading in browser.all("thead th:has(.key)")]
+    assert named == ["粵語大模型-7B %", "GPT-4o %"]
+
+
+def test_one_series_alone_needs_no_key(opened: Opened) -> None:
+    made = dots()
+    alone = Table("one", "T", made.columns[:3], [Row(row.values[:3]) for row in made.rows])
+    browser = opened(report(section(alone)))
+    assert len(browser.all("tbody circle")) == 3
+    assert not browser.all(".key")
+
+
+def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
+    columns = [Column("Model"), Column("Accuracy", "percent", drawn=True)]
+    rows = [Row(["mine", 0.5], "run"), Row(["theirs", 0.4], "published"), Row(["all", 1], "human")]
+    browser = opened(report(section(Table("t", "T", columns, rows))))
+    fill = "return [...document.querySelectorAll('circle')].map(e => getComputedStyle(e).fill)"
+    assert len(set(browser.run(fill))) == 3
+    own, *others = (box["right"] - box["left"] for box in boxes(browser, "circle"))
+    assert own > max(others)
+
+
+@pytest.mark.parametrize(("unit", "zero"), [("points", True), ("percent", False)])
+def test_differences_have_a_line_where_there_is_none(
+    opened: Opened, unit: Unit, zero: bool
+) -> None:
+    browser = opened(report(section(dots(unit))))
+    lines = boxes(browser, "tbody line.zero")
+    assert len(lines) == (3 if zero else 0)
+    for line in lines:
+        assert line["x"] == pytest.approx(place(browser, 0, "0", "+50"), abs=1)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("unit", ["percent", "points", "p"])
+def test_nothing_of_a_plot_is_outside_its_cell(opened: Opened, unit: Unit, width: int) -> None:
+    browser = opened(report(section(dots(unit))), width=width)
+    cells = boxes(browser, "tbody td.plot")
+    for row, cell in enumerate(cells, 1):
+        drawn = f"tbody tr:nth-child({row}) td.plot svg :is(circle, line)"
+        assert all(contained(each, cell) for each in boxes(browser, drawn))
+    (heading,) = boxes(browser, "thead th.plot")
+    assert all(contained(each, heading) for each in boxes(browser, "thead th.plot text"))
+
+
+def test_labels_of_an_axis_do_not_run_into_each_other(opened: Opened) -> None:
+    for unit in ("percent", "points", "p"):
+        browser = opened(report(section(dots(unit))), width=320)
+        labels = boxes(browser, "thead th.plot text")
+        assert len(labels) >= 2
+        assert all(left["right"] < right["left"] for left, right in pairwise(labels))
+
+
+def test_what_is_drawn_is_hidden_from_screen_readers_which_have_the_figures(
+    opened: Opened,
+) -> None:
+    browser = opened(report(section(dots())))
+    drawn = "[...document.querySelectorAll('circle, line, svg text')]"
+    assert browser.run(f"return {drawn}.every(e => e.closest('[aria-hidden=true]'))")
+    assert browser.texts("tbody tr:nth-child(1) td.number") == ["90", "41.0 [35.0, 47.0]", "71.0"]
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.5, 0.5], [0.0], [None, 0.3], [1e-9, 1e9]])
+def test_any_numbers_can_be_drawn(opened: Opened, values: Sequence[float | None]) -> None:
+    odd = [*values, float("nan"), float("inf")]
+    rows = [Row([str(place), value]) for place, value in enumerate(odd)]
+    ends = Figure(0.5, float("-inf"), float("nan"), 2)
+    columns = [Column("x"), Column("y", "number", drawn=True)]
+    browser = opened(report(section(Table("t", "T", columns, [*rows, Row(["ends", ends])]))))
+    assert len(browser.all("circle")) == sum(value is not None for value in values) + 1
+    assert not browser.all("line.span")
     assert browser.complaints() == []
 
 
-def test_charts_are_drawn_anew_at_a_new_width(opened: Opened) -> None:
-    browser = opened(report(section(bars())))
-    assert browser.find("figure svg").size["width"] > 320
-    browser.resize(320)
-    browser.wait("return document.querySelector('figure svg').getBoundingClientRect().width < 320")
+def test_without_a_number_there_is_no_plot(opened: Opened) -> None:
+    columns = [Column("Model"), Column("Score", "percent", drawn=True)]
+    browser = opened(report(section(Table("t", "T", columns, [Row(["a", None])]))))
+    assert not browser.all(".plot")
+
+
+# ---------------------------------------------------------------- at first sight
+
+
+def test_a_wide_screen_shows_the_runs_beside_the_papers_models_at_once(opened: Opened) -> None:
+    browser = opened(results(), 1440, height=900)
+    screen = {"left": 0.0, "right": 1440.0, "top": 0.0, "bottom": 900.0}
+    (runs,) = boxes(browser, "#table-runs")
+    (plot,) = boxes(browser, ".first > .table ~ .table")
+    assert plot["left"] >= runs["right"]
+    for box in boxes(browser, "#table-runs tbody tr"):
+        assert contained(box, screen)
+    rows = boxes(browser, ".first > .table ~ .table tbody tr")
+    assert sum(contained(box, screen) for box in rows) >= 20
+    # The best of them comes first, and the run's own dots are among those in view.
+    own = boxes(browser, ".first > .table ~ .table tr.run circle")
+    assert len(own) == 3
+    assert all(contained(box, screen) for box in own)
+
+
+def test_no_table_of_the_first_section_scrolls_sideways_on_a_wide_screen(opened: Opened) -> None:
+    browser = opened(results(), 1440, height=900)
+    script = (
+        "return [...document.querySelectorAll('.first .table')]"
+        ".map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert browser.run(script) == [0, 0]
+
+
+def test_a_phone_shows_the_scores_of_four_runs_at_once(opened: Opened) -> None:
+    browser = opened(results(), 360, height=740)
+    assert page_width(browser) <= 360
+    scores = boxes(browser, "#table-runs tbody td.number")
+    names = boxes(browser, "#table-runs tbody th")
+    assert len(names) == 6
+    for box in [*scores[:4], *names[:4]]:
+        assert contained(box, {"left": 0, "right": 360, "top": 0, "bottom": 740})
+
+
+# ---------------------------------------------------------------- print
+
+
+def test_on_paper_headings_keep_their_text_and_what_is_to_be_clicked_is_gone(
+    opened: Opened,
+) -> None:
+    made = rich_report()
+    answers = section(items(), name="answers")
+    browser = opened(report(*made.sections, answers), 1040)
+    browser.prefer("light", "print")
+    headings = browser.all("#table-scores thead th")
+    assert [heading.text for heading in headings][:3] == ["Model", "Accuracy %", "CER %"]
+    for heading in headings:
+        (button,) = heading.find_elements("css selector", "button")
+        assert button.is_displayed()
+        arrow = "return getComputedStyle(arguments[0], '::after').display"
+        assert browser.run(arrow, button) == "none"
+    for selector in ("nav", "#theme", ".filter", ".pages", ".skip"):
+        assert not any(element.is_displayed() for element in browser.all(selector))
+
+
+@pytest.mark.parametrize("made", [rich_report, results, lambda: results("hkmmlu")])
+def test_on_paper_no_table_is_wider_than_the_page(
+    opened: Opened, made: Callable[[], Report]
+) -> None:
+    browser = opened(made(), 1040)
+    browser.prefer("light", "print")
+    (body,) = boxes(browser, "body")
+    for table in boxes(browser, "table"):
+        assert table["right"] <= body["right"] + 1
+
+
+def test_on_paper_a_long_table_is_whole_and_black_on_white(opened: Opened) -> None:
+    browser = opened(report(section(subjects())), 1040, "dark")
+    browser.prefer("dark", "print")
+    (table,), rows = boxes(browser, ".table"), boxes(browser, "tbody tr")
+    assert all(contained(row, table) for row in rows)
+    assert browser.run("return getComputedStyle(document.body).colorScheme") == "light"
+
+
+# ---------------------------------------------------------------- hostile text
 
 
 def test_hostile_text_neither_runs_nor_becomes_part_of_the_page(
@@ -197,9 +550,9 @@ def test_hostile_text_neither_runs_nor_becomes_part_of_the_page(
         details.click()
     assert browser.run("return typeof window.pwned") == "undefined"
     assert browser.all("img") == []
+    # The answers as data, and the page's own script.
     scripts = browser.run("return [...document.scripts].map(s => s.type)")
-    # One chart and one view of answers, as data; then the library and the page's own script.
-    assert scripts == ["application/json", "application/json", "", ""]
+    assert scripts == ["application/json", ""]
     assert browser.find("h1").text.startswith("</td></table></script><script>window.pwned=1")
     assert "{{ 7*7 }}" in browser.find("h1").text
     assert "<script>window.pwned=1" in browser.find(".items pre").text
@@ -219,104 +572,175 @@ def test_the_policy_would_stop_a_script_even_if_escaping_failed(
     assert any("Content Security Policy" in line for line in browser.complaints())
 
 
-def test_answers_are_filtered_searched_and_turned_over_fifty_at_a_time(opened: Opened) -> None:
+# ---------------------------------------------------------------- answers
+
+
+COUNT, ARTICLES = ".items .filter output", ".items article"
+
+
+def choose(browser: Browser, label: str, value: str) -> None:
+    labels = {element.text.split("\n")[0].strip(): element for element in browser.all("label")}
+    field = next(element for name, element in labels.items() if name.startswith(label))
+    Select(field.find_element("tag name", "select")).select_by_visible_text(value)
+
+
+def test_a_question_is_shown_once_with_the_runs_side_by_side(opened: Opened) -> None:
+    browser = opened(report(section(items(4))))
+    assert [text.split(" ")[0] for text in browser.texts(f"{ARTICLES} h3")] == ["q/0", "q/1"]
+    first = browser.all(ARTICLES)[0]
+    assert [
+        each.text for each in first.find_elements("css selector", ".answer p:first-child b")
+    ] == list(MODELS[:2])
+    left, right = boxes(browser, f"{ARTICLES}:first-child .answer")
+    assert left["right"] <= right["left"]
+    assert left["top"] == right["top"]
+    assert "subject 0 · TMMLU+" in first.text
+    assert "Gold: B" in first.text
+    assert "✓ right" in first.text
+    assert "✗ unread" in first.text
+    assert "(none: refusal)" in first.text
+
+
+def test_on_a_phone_the_runs_stand_one_below_the_other(opened: Opened) -> None:
+    browser = opened(report(section(items(2))), 320)
+    upper, lower = boxes(browser, ".answer")
+    assert upper["bottom"] <= lower["top"]
+    assert page_width(browser) <= 320
+
+
+def test_twenty_five_questions_are_on_a_page(opened: Opened) -> None:
     browser = opened(report(section(items(120))))
-    count, pages = ".items .filter output", ".pages span"
-    rows = ".items tbody tr:not(.texts)"
-    assert browser.find(count).text == "120 of 120 answers"
-    assert len(browser.all(rows)) == 50
+    back, on = browser.all(".pages button")
+    assert browser.find(COUNT).text == "60 of 60 questions"
+    assert len(browser.all(ARTICLES)) == 25
+    assert not back.is_enabled()
+    on.click()
+    assert browser.find(".pages span").text == "26–50 of 60"
+    on.click()
+    assert browser.find(".pages span").text == "51–60 of 60"
+    assert len(browser.all(ARTICLES)) == 10
+    assert not on.is_enabled()
+    back.click()
+    assert browser.find(".pages span").text == "26–50 of 60"
+
+
+# By hand from `items(120)`, 60 questions. The first run is right on 0, 3, …, 57: 20; the second on
+# the odd ones but 1, which has no score: 29; it could not be read on 0, 10, …, 50: 6. Both are
+# right on 3, 9, …, 57: 10, so one of them on 39; and wrong on 1 - 40 = 60 - 20 - 29 + 10 - 1 less
+# the unread. Runs disagree where their scores or their answers differ.
+@pytest.mark.parametrize(
+    ("choices", "count"),
+    [
+        ({"Task": "HKMMLU"}, 30),
+        ({"Subject": "subject 1"}, 20),
+        ({"Task": "HKMMLU", "Subject": "subject 1"}, 10),
+        ({"Answer": "right"}, 39),
+        ({"Answer": "right", "Run": MODELS[0]}, 20),
+        ({"Answer": "right", "beside": MODELS[1]}, 29),
+        ({"Answer": "unread"}, 6),
+        ({"Answer": "unread", "Run": MODELS[0]}, 0),
+        ({"Answer": "unscored"}, 1),
+        # 40 of the first run; of the second the even ones that could be read, 24, of which the
+        # multiples of six but not of ten, 6, …, 54, are right in the first: 8.
+        ({"Answer": "wrong"}, 48),
+        ({"Read as": "none: refusal"}, 6),
+        ({"Read as": "letter", "Run": MODELS[1]}, 54),
+        # Unlike scores: odd ones that are no multiple of three, 19 without 1; multiples of six, 10;
+        # question 1, whose score is unknown; and what could not be read, unlike a wrong answer: 10,
+        # 20, 40, 50 (0 and 30 are among the multiples of six).
+        ({"Answer": "runs disagree"}, 19 + 10 + 1 + 4),
+        ({"Answer": "runs disagree", "Run": MODELS[0]}, 0),
+        ({"Answer": "runs disagree", "Run": MODELS[0], "beside": MODELS[1]}, 34),
+        ({"Answer": "runs disagree", "Read as": "none: refusal"}, 6),
+    ],
+)
+def test_questions_are_filtered_by_what_was_answered(
+    opened: Opened, choices: dict[str, str], count: int
+) -> None:
+    browser = opened(report(section(items(120))))
+    for label, value in choices.items():
+        choose(browser, label, value)
+    assert browser.find(COUNT).text == f"{count} of 60 questions"
+    assert len(browser.all(ARTICLES)) == min(count, 25)
+
+
+def test_only_the_chosen_runs_are_shown(opened: Opened) -> None:
+    browser = opened(report(section(items(8))))
+    choose(browser, "Run", MODELS[1])
+    assert set(browser.texts(".answer p:first-child b")) == {MODELS[1]}
+    choose(browser, "beside", MODELS[0])
+    assert browser.texts(".answer p:first-child b")[:2] == list(MODELS[:2])
+
+
+def test_a_text_is_looked_for_in_prompts_and_responses_and_starts_on_the_first_page(
+    opened: Opened,
+) -> None:
+    browser = opened(report(section(items(120))))
     browser.all(".pages button")[1].click()
-    assert browser.find(pages).text == "51–100 of 120"
-    # By hand: items 0, 3, 6, … are right, 80 of 120 wrong; every other one is the first model's.
-    *_, correctness = selects = browser.all(".items select")
-    Select(correctness).select_by_visible_text("wrong")
-    assert browser.find(count).text == "80 of 120 answers"
-    assert browser.find(pages).text == "1–50 of 80"
-    Select(selects[0]).select_by_index(1)
-    assert browser.find(count).text == "40 of 120 answers"
-    browser.find(".items input").send_keys("question 118:")
-    browser.wait(lambda: browser.find(count).text == "1 of 120 answers")
-    assert browser.texts(f"{rows} th") == ["hkmmlu/hk_law/118"]
-    assert browser.texts(f"{rows} td")[-1] == "✗ wrong"
+    field = browser.find(".items input")
+    field.send_keys("QUESTION 5")
+    # 5, and 50 to 59.
+    browser.wait(lambda: browser.find(COUNT).text == "11 of 60 questions")
+    assert browser.find(".pages span").text == "1–11 of 11"
+    field.clear()
+    field.send_keys("answer 119:")
+    browser.wait(lambda: browser.find(COUNT).text == "1 of 60 questions")
+    assert browser.find(f"{ARTICLES} h3").text.startswith("q/59 ")
 
 
-def test_the_texts_of_an_answer_enter_the_page_when_they_are_opened(opened: Opened) -> None:
+def test_a_filter_with_nothing_to_choose_between_is_not_shown(opened: Opened) -> None:
     browser = opened(report(section(items(1))))
-    assert browser.all(".items pre") == []
-    response, prompt = browser.all(".items summary")
-    prompt.click()
-    browser.wait("return document.querySelector('.items pre')")
-    assert browser.texts(".items pre") == ["Question 0: 香港嘅首都係邊度？"]
+    shown = [label.text.split("\n")[0] for label in browser.all("label") if label.is_displayed()]
+    assert [name.split(" ")[0] for name in shown] == ["Answer", "Text"]
+
+
+def test_a_prompt_enters_the_page_when_it_is_opened(opened: Opened) -> None:
+    browser = opened(report(section(items(1))))
+    assert browser.texts(".items pre") == ["Answer 0: 香港嘅首都係邊度？"]
     assert browser.find(".items pre").get_attribute("lang") == "zh-HK"
-    response.click()
+    browser.find(".items summary").click()
     browser.wait("return document.querySelectorAll('.items pre').length === 2")
+    assert browser.texts(".items pre")[0] == "Question 0: 香港嘅首都係邊度？"
+
+
+@pytest.mark.parametrize(("more", "cut"), [(590, False), (591, True)])
+def test_a_response_of_more_than_600_characters_is_cut_with_the_whole_folded(
+    opened: Opened, more: int, cut: bool
+) -> None:
+    browser = opened(report(section(items(1, "x" * more))))
+    begins = browser.run("return document.querySelector('.answer pre').textContent")
+    assert begins == f"Answer 0: {'x' * 590}{'…' if cut else ''}"
+    assert len(browser.all(".answer summary")) == cut
+    if cut:
+        browser.find(".answer summary").click()
+        browser.wait("return document.querySelectorAll('.answer pre').length === 2")
+        assert browser.texts(".answer pre")[1] == f"Answer 0: {'x' * more}"
+
+
+def test_a_response_is_not_cut_within_a_character(opened: Opened) -> None:
+    browser = opened(report(section(items(1, "x" + "𨋢" * 700))))
+    begins = browser.run("return document.querySelector('.answer pre').textContent")
+    assert begins.startswith("Answer 0: x𨋢𨋢")
+    assert begins.endswith("𨋢…")
 
 
 def test_a_line_of_a_megabyte_is_cut_and_wrapped(opened: Opened) -> None:
     browser = opened(report(section(items(1, "x" * 1_000_000))), width=320)
-    browser.find(".items summary").click()
-    browser.wait("return document.querySelector('.items pre')")
-    text = browser.run("return document.querySelector('.items pre').textContent")
+    browser.find(".answer summary").click()
+    browser.wait("return document.querySelectorAll('.answer pre').length === 2")
+    text = browser.run("return document.querySelectorAll('.answer pre')[1].textContent")
     left_out = len("Answer 0: ") + 1_000_000 - TEXT_LIMIT
     assert text.endswith(f"x… ({left_out:,} more characters)")
-    assert browser.run("return document.scrollingElement.scrollWidth") <= 320
+    assert page_width(browser) <= 320
 
 
 def test_a_page_with_answers_says_first_that_it_must_not_be_published(opened: Opened) -> None:
     browser = opened(report(section(items(1))))
     assert browser.find("section > h2 + aside").text.startswith("Warning. Do not publish")
+    assert "7 more answers are not on this page." in browser.find("section").text
 
 
-def test_the_page_is_built_for_screen_readers(opened: Opened) -> None:
-    browser = opened(hostile_report())
-    assert browser.find("html").get_attribute("lang") == "en"
-    levels = [int(heading.tag_name[1]) for heading in browser.all("h1, h2, h3, h4, h5, h6")]
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    for table in browser.all("table"):
-        assert table.find_elements("css selector", "caption")
-        assert not table.find_elements("css selector", "th:not([scope])")
-    for field in browser.all("input, select"):
-        assert browser.run("return arguments[0].labels.length", field) == 1
-    for control in browser.all("button, summary, a"):
-        assert browser.run("return arguments[0].textContent.trim()", control)
-    ids = browser.run("return [...document.querySelectorAll('[id]')].map(e => e.id)")
-    assert len(ids) == len(set(ids))
-    refer = "[aria-labelledby], [aria-describedby]"
-    for element in browser.all(refer):
-        for attribute in ("aria-labelledby", "aria-describedby"):
-            assert (element.get_attribute(attribute) or ids[0]) in ids
-    (drawing,) = browser.all("[role=img]")
-    described = drawing.get_attribute("aria-describedby")
-    assert browser.find(f"#{described}").text == "GPT-4o leads in both categories, more so in STEM."
-
-
-def test_chinese_is_marked_as_such_for_fonts_and_voices(opened: Opened) -> None:
-    browser = opened(report(section(scores())))
-    names = browser.all("tbody th bdi")
-    languages = {name.text: name.get_attribute("lang") for name in names}
-    assert languages["粵語大模型-7B"] == "zh-HK"
-    assert not languages["GPT-4o"]
-
-
-def test_contents_lead_to_the_sections_and_fold_away_on_a_phone(opened: Opened) -> None:
-    made = report(section(scores()), section(Note("A remark."), name="remarks"))
-    browser = opened(made, width=320)
-    assert not browser.find("nav a").is_displayed()
-    browser.find("nav summary").click()
-    browser.all("nav a")[1].click()
-    assert browser.driver.current_url.endswith("#remarks")
-    assert opened(made).find("nav a").is_displayed()
-
-
-def test_without_javascript_tables_and_notes_are_still_there(
-    browser: Browser, opened: Opened
-) -> None:
-    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        opened(report(section(Note(HOSTILE), scores())))
-        assert len(browser.all("tbody tr")) == 5
-        assert "window.pwned" in browser.find("aside").text
-        assert not browser.find("#theme").is_displayed()
-    finally:
-        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+def test_a_view_without_answers_says_that_there_are_none(opened: Opened) -> None:
+    browser = opened(report(section(ItemView([]))))
+    assert browser.find(COUNT).text == "0 of 0 questions"
+    assert browser.complaints() == []

@@ -9,19 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 from scipy.optimize import minimize_scalar
-from scipy.stats import binomtest, bootstrap, norm, permutation_test
+from scipy.stats import binomtest, bootstrap, norm, permutation_test, t
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from hkcanto_metrics.translation import sufficient_statistics
 from hkcanto_tasks.reports import significance
+from hkcanto_tasks.reports.intervals import (
+    paired_accuracy_interval,
+    paired_mean_interval,
+    ratio_interval,
+)
 from hkcanto_tasks.reports.significance import (
     bootstrap_differences,
     bootstrap_p_value,
     holm,
     interval,
-    loss_bound,
-    loss_bound_of_equals,
     mcnemar_p_value,
     randomization_p_value,
     ratio,
@@ -157,20 +160,11 @@ def answers(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def test_drawing_kinds_of_answers_has_the_spread_of_theory():
+def test_drawing_items_has_the_spread_of_theory():
     a, b = answers(5000)
     drawn = bootstrap_differences(means(a), means(b), ratio, resamples=10_000, seed=3)
     assert drawn.mean() == pytest.approx((b - a).mean(), abs=3e-4)
     assert drawn.std() == pytest.approx((b - a).std() / np.sqrt(5000), rel=0.03)
-
-
-def test_drawing_items_one_by_one_gives_the_same_interval(monkeypatch: pytest.MonkeyPatch):
-    a, b = (means(side) for side in answers(400))
-    kinds = bootstrap_differences(a, b, ratio, resamples=10_000, seed=3)
-    monkeypatch.setattr(significance, "_MULTINOMIAL_COST", 1000)
-    items = bootstrap_differences(a, b, ratio, resamples=10_000, seed=3)
-    assert not np.array_equal(kinds, items)
-    assert interval(kinds) == pytest.approx(interval(items), abs=0.004)
 
 
 def test_resampling_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
@@ -290,23 +284,24 @@ def test_corpus_figures_have_sacrebleus_p_values(
     assert found == pytest.approx(expected)
 
 
-# --- non-inferiority
+# --- intervals of differences of accuracies
 
 
-def test_the_bound_is_the_published_end_of_tangos_interval():
-    # Fagerland, Lydersen and Laake: -0.1240 to -0.0054, and -0.517 to -0.026; at two-sided 95 %.
-    assert loss_bound(**CAVO, confidence=0.975) == pytest.approx(-0.0054, abs=5e-5)
-    assert loss_bound(**BENTUR, confidence=0.975) == pytest.approx(-0.026, abs=5e-4)
-    for table, low in ((CAVO, -0.1240), (BENTUR, -0.517)):
-        mirrored = {**table, "losses": table["wins"], "wins": table["losses"]}
-        assert -loss_bound(**mirrored, confidence=0.975) == pytest.approx(low, abs=5e-4)
+@pytest.mark.parametrize(("table", "high"), [(CAVO, 0.1240), (BENTUR, 0.517)])
+def test_the_interval_ends_where_tangos_published_one_does(table: dict[str, int], high: float):
+    # Fagerland, Lydersen and Laake: 0.0054 to 0.1240, and 0.026 to 0.517. McNemar's exact test does
+    # not reject (0.052 and 0.070), so that ours starts at 0.
+    assert paired_accuracy_interval(**table) == pytest.approx((0, high), abs=5e-4)
+    mirrored = {**table, "losses": table["wins"], "wins": table["losses"]}
+    assert paired_accuracy_interval(**mirrored) == pytest.approx((-high, 0), abs=5e-4)
 
 
-def test_equal_runs_are_not_proven_equal():
+def test_equal_answers_are_not_proven_equal():
     # z² / (n + z²): Tango's equation with no discordant pair.
-    z = norm.ppf(0.95)
-    assert loss_bound(0, 0, 100) == pytest.approx(z**2 / (100 + z**2))
-    assert loss_bound_of_equals(100) == pytest.approx(0.02951, abs=1e-5)  # 1 - 0.05^(1/100)
+    z = norm.ppf(0.975)
+    end = z**2 / (100 + z**2)
+    assert paired_accuracy_interval(0, 0, 100) == pytest.approx((-end, end))
+    assert paired_accuracy_interval(10, 0, 10)[1] == pytest.approx(1)
 
 
 def score_statistic(losses: int, wins: int, items: int, loss: float) -> float:
@@ -329,29 +324,128 @@ def score_statistic(losses: int, wins: int, items: int, loss: float) -> float:
     return ((losses - wins) / items - loss) / np.sqrt(variance)
 
 
-@given(st.integers(0, 12), st.integers(0, 12), st.integers(1, 60))
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 60))
 @settings(max_examples=60, deadline=None)
-def test_the_bound_is_where_the_score_test_stops_rejecting(losses: int, wins: int, agree: int):
+def test_the_interval_ends_where_the_score_test_stops_rejecting(losses: int, wins: int, agree: int):
     items = losses + wins + agree
-    bound = loss_bound(losses, wins, items)
-    assert score_statistic(losses, wins, items, bound) == pytest.approx(-norm.ppf(0.95), abs=2e-3)
+    low, high = paired_accuracy_interval(wins, losses, items)
+    z = norm.ppf(0.975)
+    if low:
+        assert score_statistic(losses, wins, items, -low) == pytest.approx(-z, abs=2e-3)
+    if high:
+        assert score_statistic(wins, losses, items, high) == pytest.approx(-z, abs=2e-3)
 
 
-def test_more_losses_raise_the_bound_and_more_items_lower_it():
-    by_losses = [loss_bound(losses, 10, 500) for losses in range(0, 60, 5)]
-    by_items = [loss_bound(items // 10, items // 10, items) for items in (50, 500, 5000, 50_000)]
-    assert all(low < high for low, high in pairwise(by_losses))
-    assert all(high > low for high, low in pairwise(by_items))
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
+@settings(deadline=None)
+def test_the_interval_and_mcnemars_test_agree(losses: int, wins: int, agree: int):
+    items = losses + wins + agree + 1
+    low, high = paired_accuracy_interval(wins, losses, items)
+    assert -1 <= low <= (wins - losses) / items <= high <= 1
+    assert (
+        (low < 0 < high or 0 in (low, high))
+        if mcnemar_p_value(wins, losses) > 0.05
+        else (low >= 0 or high <= 0)
+    )
 
 
-def test_the_bound_holds_as_often_as_it_says():
-    # B loses 10 points: 12 % of the answers turn wrong and 2 % right.
-    rng = np.random.default_rng(9)
-    counts = rng.multinomial(150, [0.12, 0.02, 0.86], size=1000)
-    held = np.mean([loss_bound(int(c[0]), int(c[1]), 150) >= 0.1 for c in counts])
-    assert held == pytest.approx(0.95, abs=0.025)
+# --- intervals of differences of means
 
 
-def test_a_run_that_loses_everything_is_bounded_by_everything():
-    assert loss_bound(10, 0, 10) == pytest.approx(1)
-    assert -1 < loss_bound(0, 10, 10) < 0
+def test_the_interval_of_a_mean_is_students_with_one_more_value():
+    # By hand, of Darwin's maize: the mean, and the t distribution with 14 degrees of freedom. The
+    # farthest plants are 87.93 eighths below the mean of 20.93.
+    squares = ((DARWIN - DARWIN.mean()) ** 2).sum() + (67 + DARWIN.mean()) ** 2
+    reach = t.ppf(0.975, 14) * np.sqrt(squares / (14 * 16))
+    expected = DARWIN.mean() - reach, DARWIN.mean() + reach
+    found = paired_mean_interval(DARWIN, largest=1000)
+    assert found == pytest.approx(expected)
+    # Student's own interval is in it: Fisher's 0.003 to 41.86 eighths, for p = 0.0497.
+    assert found[0] < 0.003 < 41.86 < found[1]
+
+
+def test_equal_runs_have_the_interval_of_the_rule_of_three():
+    end = 1 - 0.025 ** (1 / 40)
+    assert paired_mean_interval([0.0] * 40) == pytest.approx((-end, end))
+    assert paired_mean_interval([0.0] * 40, largest=100) == pytest.approx((-100 * end, 100 * end))
+    epochs = paired_mean_interval([0.0] * 400, np.repeat(range(40), 10))
+    assert epochs == pytest.approx((-end, end))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=5), st.integers(0, 50))
+@settings(max_examples=30, deadline=None)
+def test_so_few_differing_items_never_exclude_no_difference(values: list[float], equal: int):
+    # As no exact test rejects: 2 / 2⁵ > 0.05.
+    low, high = paired_mean_interval(values + [0.0] * equal)
+    assert low <= 0 <= high
+
+
+def test_runs_that_differ_by_the_same_everywhere_have_a_width():
+    low, high = paired_mean_interval([0.2] * 50)
+    assert low < 0.2 < high
+
+
+def test_a_single_cluster_says_nearly_nothing():
+    low, high = paired_mean_interval([0.1, 0.3, 0.2] * 9, [1] * 27)
+    assert low < -0.9
+    assert high > 0.95
+
+
+def test_the_interval_agrees_with_its_p_value():
+    values = np.random.default_rng(2).normal(0.2, 0.4, 50)
+    low, high = paired_mean_interval(values)
+    assert low > 0
+    assert paired_mean_interval(values, p_value=0.2) == (0, high)
+    low, high = paired_mean_interval(values - values.mean() + 0.001)
+    assert low < 0 < high
+    assert paired_mean_interval(values - values.mean() + 0.001, p_value=0.01) == (0, high)
+
+
+def test_weights_are_as_many_items():
+    values, counts = np.array([0.1, -0.2, 0.4, 0, 0.3, -0.1, 0.2]), [1, 2, 3, 4, 5, 6, 7]
+    clusters = np.repeat(range(7), counts)
+    assert paired_mean_interval(values, weights=counts) == pytest.approx(
+        paired_mean_interval(np.repeat(values, counts), clusters)
+    )
+
+
+# --- intervals of pooled rates
+
+
+def test_the_interval_of_a_rate_is_that_of_the_jackknife():
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(3, 40, 30)
+    errors = rng.binomial(lengths, 0.1)
+    rate = errors.sum() / lengths.sum()
+    without = (errors.sum() - errors) / (lengths.sum() - lengths)
+    squares = (without - rate) ** 2
+    error = np.sqrt((squares.sum() + squares.max()) * 29 / 31)
+    reach = np.exp(t.ppf(0.975, 29) * error / rate)
+    assert ratio_interval(errors, lengths) == pytest.approx((rate / reach, rate * reach))
+
+
+def test_no_errors_have_an_upper_end():
+    low, high = ratio_interval([0] * 78, [15] * 78)
+    assert low == 0
+    # More than the rule of three for 1,170 independent syllables, less than that for 78 sentences.
+    assert 3.69 / 1170 < high < 3.69 / 78
+    assert high == ratio_interval([1] + [0] * 77, [15] * 78)[1]
+    epochs = ratio_interval([0] * 780, [15] * 780, np.repeat(range(78), 10))
+    assert epochs[1] == pytest.approx(high)
+
+
+def test_more_errors_raise_the_interval():
+    ends = [ratio_interval([1] * n + [0] * (40 - n), [10] * 40) for n in range(2, 24, 3)]
+    assert all(one[0] < other[0] for one, other in pairwise(ends))
+
+
+def test_rates_above_one_are_possible_if_an_item_has_one():
+    assert ratio_interval([9, 1, 8], [10, 10, 10])[1] == 1
+    low, high = ratio_interval([12, 15, 11, 13] * 5, [10] * 20)
+    assert 1 < low < 1.275 < high <= 1.5
+    assert ratio_interval([3], [10]) == pytest.approx((0, 1))
+
+
+def test_a_rate_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="lengths"):
+        ratio_interval([0], [0])

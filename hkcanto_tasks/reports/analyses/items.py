@@ -1,70 +1,67 @@
-"""Wrong answers, one by one, for people to look at: only in a report with items."""
+"""Answers, one by one, for people to look at: only in a report with items."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...corpus_figures import language_of
 from ..blocks import ItemRow, ItemView, Note, Section
 from ..evaluations import Evaluation
-from .presentation import task_title
+from ..presentation import task_title
 
 _MOST = 200
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
-    """Return a section with wrong answers of each model in each task, if their texts were read."""
+    """Return a section with answers of each model in each task, if their texts were read."""
+    found = [(run, _scores(run)) for run in evaluations if run.items.texts]
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for run, own in found:
+        for item, score in zip(run.items.ids, own, strict=True):
+            scores[run.task, item] += [] if np.isnan(score) else [score]
+    # Of an item, not of an answer: so the same items are chosen of all runs of a task.
+    ranks = {key: (min(of) - max(of), fmean(of)) if of else (0, 2) for key, of in scores.items()}
     rows: list[ItemRow] = []
-    left_out = 0
-    for run in evaluations:
-        if run.items.texts:
-            worst = _worst_first(run)
-            rows += [_row(run, place) for place in worst[:_MOST]]
-            left_out += max(0, len(worst) - _MOST)
-    if not rows:
-        return []
+    for run, own in found:
+        chosen = _chosen([ranks[run.task, item] for item in run.items.ids])
+        rows += [_row(run, place, own[place]) for place in chosen]
     how = Note(
-        f"At most {_MOST} answers of a model in a task. Where answers are right or wrong, they are "
-        "wrong ones, evenly spread over the task; elsewhere those with the worst headline figure."
+        f"At most {_MOST} answers of a model in a task: first those on which its runs differ most, "
+        "then the worst, evenly spread over the task where they are equally bad."
     )
-    view = ItemView(rows, left_out)
-    return [Section("Wrong answers", [how, view], name="items")]
+    view = ItemView(rows, sum(len(run.items) for run, _ in found) - len(rows))
+    return [Section("Answers", [how, view], "items")] if rows else []
 
 
-def _worst_first(run: Evaluation) -> NDArray[np.intp]:
-    """Return the places of the answers that are not perfect, in the order to show them in."""
-    faults = _faults(run)
-    wrong: NDArray[np.intp] = np.flatnonzero(faults > 0)
-    if len(np.unique(faults[wrong])) > 1:
-        wrong = wrong[np.argsort(-faults[wrong], kind="stable")]
-    elif len(wrong) > _MOST:
-        spread = np.linspace(0, len(wrong) - 1, _MOST).round().astype(np.intp)
-        rest = np.setdiff1d(np.arange(len(wrong)), spread)
-        wrong = wrong[np.concatenate([spread, rest])]
-    return wrong
+def _chosen(ranks: Sequence[tuple[float, float]]) -> Sequence[int]:
+    """Return the places of the first by rank; of the last rank with room, some evenly spread."""
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    last = ranks[order[:_MOST][-1]]
+    before = [place for place in order if ranks[place] < last]
+    equal = [place for place in order if ranks[place] == last]
+    spread = np.linspace(0, len(equal) - 1, min(len(equal), _MOST - len(before))).round()
+    return before + [equal[int(place)] for place in spread]
 
 
-def _faults(run: Evaluation) -> NDArray[np.float64]:
-    """Return how bad each answer is by the task's headline: 0 is perfect, NaN is unknown."""
+def _scores(run: Evaluation) -> Sequence[float]:
+    """Return how good each answer is by the task's headline, from 0 to 1; NaN is unknown."""
     headline = run.headline
     if headline.corpus:
         from hkcanto_metrics.translation import sentence_scores
 
-        language = language_of(run.named)
-        scores = [
-            sentence_scores(pair.hypothesis, pair.reference, language)[headline.name] / 100
-            for pair in run.items.pairs
-        ]
-        return 1 - np.array(scores)
+        of, name = language_of(run.named), headline.name
+        pairs = run.items.pairs
+        return [sentence_scores(each.hypothesis, each.reference, of)[name] / 100 for each in pairs]
     values = run.items.values[headline.averages]
-    return 1 - values if headline.higher_is_better else values
+    good = values if headline.higher_is_better else 1 - values
+    return list(map(float, np.clip(good, 0, 1)))
 
 
-def _row(run: Evaluation, place: int) -> ItemRow:
-    items = run.items
-    text = items.texts[place]
-    titles = {subject.name: subject.title for subject in run.named.subjects}
+def _row(run: Evaluation, place: int, score: float) -> ItemRow:
+    items, text = run.items, run.items.texts[place]
+    titles = {subject.name: subject.title for subject in run.subjects}
     return ItemRow(
         model=run.label,
         task=task_title(run),
@@ -74,5 +71,6 @@ def _row(run: Evaluation, place: int) -> ItemRow:
         response=text.response,
         answer=text.answer,
         target=text.target,
-        correct=False,
+        reason=items.reasons[place] if items.reasons else "",
+        score=None if np.isnan(score) else score,
     )

@@ -1,19 +1,20 @@
 """Reading the logs of both harnesses into evaluations, without either harness."""
 
 import re
-import struct
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...catalogue import named_tasks
 from ...errors import LogError
 from ..evaluations import Evaluation, SkippedLog
 from . import inspect, lm_eval
-from .decoding import Unusable
+from .decoding import UNREADABLE, reason
 from .labels import Origin, labels
-from .runs import Parts, Run, condition, evaluation, newest
+from .runs import Run, evaluation, newest
+from .task_items import Length
 
 __all__ = ["RunsRead", "read_runs"]
 
@@ -27,34 +28,37 @@ class RunsRead:
 
     Attributes:
         evaluations: What could be read, in the order of the arguments.
-        places: For each evaluation, the place of its argument among all.
-        skipped: What could not, and why.
+        places: For each evaluation, the place of its argument among all: those of one argument may
+            differ in task, condition and model.
+        skipped: What could not, and why: a log, samples of one, or what was read elsewhere.
+        arguments: The paths that were given. Where none has the place of one, there was nothing in
+            it but what is skipped, such as a log that was given twice.
     """
 
     evaluations: Sequence[Evaluation]
     places: Sequence[int]
     skipped: Sequence[SkippedLog]
+    arguments: Sequence[Path]
 
 
-@dataclass(frozen=True, slots=True)
-class _Argument:
+class _Argument(NamedTuple):
+    place: int
     path: Path
     name: str
-    place: int
 
 
 def read_runs(
     arguments: Sequence[str | Path],
     *,
     texts: bool = False,
-    length: Callable[[str], int] = len,
+    length: Length = len,
     length_unit: str = "characters",
     progress: Callable[[int, int], None] | None = None,
 ) -> RunsRead:
     """Read logs of lm-eval and of Inspect, mixed freely.
 
     Runs of one model and condition on different subjects are joined. Within an argument, the newest
-    run counts of each model, condition and subject. One bad file never stops the rest.
+    run counts of each model, condition and subject. One bad file or sample never stops the rest.
 
     Args:
         arguments: Logs, or folders that are searched for them: lm-eval's `results_….json` with
@@ -66,34 +70,24 @@ def read_runs(
 
     Raises:
         LogError: A path does not exist or has no logs, or nothing could be read.
-
-    Example:
-        >>> from hkcanto_tasks.errors import LogError
-        >>> try:
-        ...     read_runs(["no/such/folder"])
-        ... except LogError as error:
-        ...     print(error)
-        no/such/folder does not exist. Give a log or a folder of logs, or NAME=PATH.
     """
     given = [_argument(argument, place) for place, argument in enumerate(arguments)]
     logs = {argument: _logs(argument.path) for argument in given}
     total, done = sum(map(len, logs.values())), 0
     skipped: list[SkippedLog] = []
-    found: list[tuple[Origin, Parts]] = []
-    seen: dict[Path, Path] = {}
+    found: list[tuple[Origin, Evaluation]] = []
+    seen: dict[Path, _Argument] = {}
     for argument, paths in logs.items():
         runs: list[Run] = []
-        skipped += _samples_alone(argument.path, paths)
+        skipped += lm_eval.without_results(argument.path, paths)
         for path in paths:
-            first = seen.setdefault(path.resolve(), argument.path)
-            if first is not argument.path:
-                skipped.append(SkippedLog(path, f"it is also in {first} and was read there"))
+            first = seen.setdefault(path.resolve(), argument)
+            if first is argument:
+                read = list(_read(path, length, texts))
+                runs += [each for each in read if isinstance(each, Run)]
+                skipped += [each for each in read if isinstance(each, SkippedLog)]
             else:
-                for one in _read(path, length, texts):
-                    if isinstance(one, Run):
-                        runs.append(one)
-                    else:
-                        skipped.append(one)
+                skipped.append(SkippedLog(path, f"it is also in {first.path} and was read there"))
             done += 1
             if progress:
                 progress(done, total)
@@ -101,11 +95,21 @@ def read_runs(
         skipped += older
         for parts in kept:
             model = next(iter(parts.values())).model
-            found.append((Origin(model, argument.place, argument.path, argument.name), parts))
+            found.append((Origin(model, *argument), evaluation(parts, length_unit)))
     if not found:
         raise LogError(_nothing_read(given, skipped))
-    ordered = _evaluations(found, length_unit)
-    return RunsRead([one for _, one in ordered], [place for place, _ in ordered], skipped)
+    conditions: dict[Origin, set[Hashable]] = defaultdict(set)
+    for origin, one in found:
+        conditions[origin].add(one.comparable_as)
+    label_of = labels(conditions)
+    tasks = {name: place for place, name in enumerate(named_tasks())}
+    found.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
+    return RunsRead(
+        evaluations=[replace(each, label=label_of[origin]) for origin, each in found],
+        places=[origin.argument for origin, _ in found],
+        skipped=skipped,
+        arguments=[argument.path for argument in given],
+    )
 
 
 def _argument(argument: str | Path, place: int) -> _Argument:
@@ -116,7 +120,7 @@ def _argument(argument: str | Path, place: int) -> _Argument:
     found = Path(path).expanduser()
     if not found.exists():
         raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
-    return _Argument(found, name, place)
+    return _Argument(place, found, name)
 
 
 def _logs(path: Path) -> list[Path]:
@@ -133,7 +137,7 @@ def _logs(path: Path) -> list[Path]:
                 "end in .eval or .json."
             )
         return [path]
-    found = [file for file in sorted(path.rglob("*")) if file.is_file() and _is_log(file)]
+    found = [file for file in sorted(path.rglob("*")) if file.is_file() and _reader(file)]
     if not found and not any(path.rglob("samples_*.jsonl")):
         raise LogError(
             f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "
@@ -142,64 +146,27 @@ def _logs(path: Path) -> list[Path]:
     return found
 
 
-def _is_log(file: Path) -> bool:
-    if file.suffix == ".eval" or (file.suffix == ".json" and file.name.startswith("results_")):
-        return True
+def _reader(file: Path) -> Callable[[Path, Length, bool], Iterator[Run | SkippedLog]] | None:
+    """Return what reads a log, by its name and beginning; None if it is none."""
     if file.suffix != ".json":
-        return False
-    with file.open("rb") as opened:
-        head = opened.read(100)
-    return bool(_HEAD_OF_LM_EVAL.match(head) or _HEAD_OF_INSPECT.match(head))
-
-
-def _samples_alone(folder: Path, logs: Sequence[Path]) -> Iterator[SkippedLog]:
-    """Find samples of lm-eval whose results are not there, as those of an interrupted run."""
-    stamps = {(log.parent, stamp[1]) for log in logs if (stamp := lm_eval.STAMP.search(log.stem))}
-    renamed = {log.parent for log in logs if not lm_eval.STAMP.search(log.stem)}
-    for file in sorted(folder.rglob("samples_*.jsonl")) if folder.is_dir() else ():
-        stamp = lm_eval.STAMP.search(file.stem)
-        key = file.parent, stamp[1] if stamp else ""
-        if key not in stamps and file.parent not in renamed:
-            stamps.add(key)
-            yield SkippedLog(
-                file, "samples without the results_….json that lm-eval writes with them"
-            )
-
-
-def _read(path: Path, length: Callable[[str], int], texts: bool) -> Iterator[Run | SkippedLog]:
+        return inspect.read if file.suffix == ".eval" else None
     try:
-        reader = inspect if _is_of_inspect(path) else lm_eval
-        yield from reader.read(path, length, texts)
-    except Unusable as problem:
-        yield SkippedLog(path, str(problem))
-    except OSError as error:
-        yield SkippedLog(path, f"cannot be read: {error.strerror or error}")
-    # What a hostile file may make the libraries below raise.
-    except (ValueError, TypeError, RuntimeError, EOFError, OverflowError, struct.error) as error:
-        yield SkippedLog(path, f"damaged: {str(error).partition(chr(10))[0]}")
+        with file.open("rb") as opened:
+            head = opened.read(100)
+    except OSError:
+        return lm_eval.read  # which tells why it cannot be read
+    if _HEAD_OF_INSPECT.match(head):
+        return inspect.read
+    return (
+        lm_eval.read if file.name.startswith("results_") or _HEAD_OF_LM_EVAL.match(head) else None
+    )
 
 
-def _is_of_inspect(path: Path) -> bool:
-    if path.suffix == ".eval":
-        return True
-    with path.open("rb") as file:
-        return _HEAD_OF_INSPECT.match(file.read(100)) is not None
-
-
-def _evaluations(
-    found: Sequence[tuple[Origin, Parts]], length_unit: str
-) -> Sequence[tuple[int, Evaluation]]:
-    """Label the models, and sort by argument and the catalogue's order."""
-    conditions: dict[Origin, set[Hashable]] = defaultdict(set)
-    for origin, parts in found:
-        conditions[origin].add(condition(parts))
-    label_of = labels(conditions)
-    tasks = {name: place for place, name in enumerate(named_tasks())}
-    made = [
-        (origin.argument, evaluation(parts, label_of[origin], length_unit))
-        for origin, parts in found
-    ]
-    return sorted(made, key=lambda each: (each[0], tasks[each[1].task]))
+def _read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+    try:
+        yield from (_reader(path) or lm_eval.read)(path, length, texts)
+    except UNREADABLE as error:
+        yield SkippedLog(path, reason(error))
 
 
 def _nothing_read(given: Sequence[_Argument], skipped: Sequence[SkippedLog]) -> str:

@@ -3,10 +3,11 @@
 They are read without Inspect, which takes seconds to import and minutes for large logs.
 """
 
+import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from math import nan
@@ -17,13 +18,16 @@ import msgspec
 
 from ...corpus_figures import Pair
 from ...task import condition
-from .decoding import Unusable, decode
-from .item_columns import Length, Row, TaskItems
+from ..evaluations import SkippedLog
+from ..items import Row
+from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .runs import Model, Run, settings_of
-from .signatures import Signature, catalogue_task, of_whole_task, parse_signature
+from .signatures import Signature, parse_signature
+from .task_items import Length, TaskItems
 
 _SCORER = "judged"
 _ZSTANDARD = 93
+_LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
 
 
 class _Eval(msgspec.Struct):
@@ -33,28 +37,31 @@ class _Eval(msgspec.Struct):
     model_args: Any = None
     model_generate_config: Any = None
     model_roles: Any = None
-    task_args: Any = None
     metadata: Any = None
-
-
-class _Figure(msgspec.Struct):
-    value: Any = None
 
 
 class _Score(msgspec.Struct):
     name: str
     scorer: str = ""
-    metrics: dict[str, _Figure] = msgspec.field(default_factory=dict)
+    metrics: dict[str, dict[str, Any]] = {}
 
 
 class _Results(msgspec.Struct):
-    scores: list[_Score] = msgspec.field(default_factory=list)
+    scores: list[_Score] = []
 
 
 class _Header(msgspec.Struct):
     eval: _Eval
     status: str = "started"
     results: _Results | None = None
+
+
+class _Log(_Header):
+    samples: list[msgspec.Raw] | None = None
+
+
+class _LogWithNaN(_Header):
+    samples: list[Any] | None = None
 
 
 # The records of samples take no part in garbage collection, which would take a tenth of the time.
@@ -80,10 +87,9 @@ class _Message(msgspec.Struct, gc=False):
 
     @property
     def reasoning(self) -> str:
-        if isinstance(self.content, str):
-            return ""
-        parts = (part for part in self.content if part.type == "reasoning")
-        return "".join((part.summary or "") if part.redacted else part.reasoning for part in parts)
+        parts = () if isinstance(self.content, str) else self.content
+        own = (part for part in parts if part.type == "reasoning")
+        return "".join((part.summary or "") if part.redacted else part.reasoning for part in own)
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -96,19 +102,13 @@ class _Usage(msgspec.Struct, gc=False):
 
 
 class _Output(msgspec.Struct, gc=False):
-    choices: list[_Choice] = msgspec.field(default_factory=list)
+    choices: list[_Choice] = []
     usage: _Usage | None = None
 
 
-class _Pair(msgspec.Struct, gc=False):
-    hypothesis: str
-    reference: str
-    source: str
-
-
 class _ScoreMetadata(msgspec.Struct, gc=False):
-    weights: dict[str, float] = msgspec.field(default_factory=dict)
-    pair: _Pair | None = None
+    weights: dict[str, float] = {}
+    pair: dict[str, str] | None = None
     reason: str = ""
 
 
@@ -116,11 +116,6 @@ class _SampleScore(msgspec.Struct, gc=False):
     value: Any = None
     answer: str | None = None
     metadata: _ScoreMetadata | None = None
-
-    @property
-    def values(self) -> dict[str, float]:
-        given = self.value if isinstance(self.value, dict) else {}
-        return {name: value for name, value in given.items() if isinstance(value, int | float)}
 
 
 class _Metadata(msgspec.Struct, gc=False):
@@ -139,41 +134,54 @@ class _Sample(msgspec.Struct, gc=False):
     scores: dict[str, _SampleScore] | None = None
 
 
-class _Log(_Header):
-    samples: list[_Sample] | None = None
-
-
 _HEADER = msgspec.json.Decoder(_Header)
 _SAMPLE = msgspec.json.Decoder(_Sample)
 _LOG = msgspec.json.Decoder(_Log)
+_LOG_WITH_NAN = msgspec.json.Decoder(_LogWithNaN)
 
 
-def read(path: Path, length: Length, texts: bool) -> Iterator[Run]:
-    """Read a log.
-
-    Args:
-        path: A file that ends in `.eval` or `.json`.
-        length: Of a text.
-        texts: Whether to keep the texts.
-
-    Yields:
-        The runs: one, or one for each task in it.
-
-    Raises:
-        Unusable: Nothing can be read.
-    """
-    if path.suffix == ".eval":
-        with path.open("rb") as file:
-            archive = _Archive(file)
-            header = archive.header()
-            yield from _runs(path, header, archive.samples(), length, texts)
-    else:
-        log = decode(path.read_bytes(), _LOG)
-        yield from _runs(path, log, log.samples or (), length, texts)
+def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+    """Read a log that ends in `.eval` or `.json`: a run for each task, and what is left out."""
+    with path.open("rb") as file:
+        log = _Archive(file) if path.suffix == ".eval" else _Whole(file)
+        logged = log.header.eval
+        signatures = _signatures(logged)
+        items = {key: TaskItems(own.task, length, texts) for key, own in signatures.items()}
+        problems, unscored = list[str](), 0
+        for name in log.names:
+            try:
+                sample = _sample(log.read(name))
+                if _SCORER not in (scores := sample.scores or {}):
+                    unscored += 1
+                    continue
+                key = "" if "" in items else sample.metadata.task
+                if key not in items:
+                    raise Unusable(f"it is of a task {key!r}, which has no signature")
+                items[key].add(_row(sample, scores, key and items[key].task.entry.name, texts))
+            except UNREADABLE as error:
+                problems.append(f"{name}: {reason(error)}")
+    scored = sum(map(len, items.values()))
+    if missing := left_out(problems, scored, scored + len(problems)):
+        yield SkippedLog(path, missing)
+    if not scored:
+        raise Unusable(f"no sample with a score; the run ended as {log.header.status!r}")
+    given = (logged.model_generate_config, logged.model_args)
+    settings = {name: each for own in given if isinstance(own, dict) for name, each in own.items()}
+    for key, signature in signatures.items():
+        if len(items[key]):
+            yield Run(
+                model=Model("inspect", logged.model, settings_of(settings)),
+                signature=signature,
+                created=_created(path, logged),
+                source=path,
+                items=items[key].columns(),
+                reported=_reported(log.header, key),
+                notes=tuple(_notes(log.header, scored, unscored)),
+            )
 
 
 class _Archive:
-    """The members of an `.eval` file."""
+    """An `.eval` file: a member for each sample."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -184,30 +192,46 @@ class _Archive:
             raise Unusable(
                 "not a whole zip archive: the run is still going on, or the file is cut off"
             ) from error
+        # Samples are logged as they finish: in the order of their numbers they are as they were.
+        names = (name for name in self._members if name.startswith("samples/"))
+        self.names = sorted(names, key=lambda name: (name.rpartition("/")[0], len(name), name))
+        headers = (each for each in ("header.json", "_journal/start.json") if each in self._members)
+        if (first := next(headers, None)) is None:
+            raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
+        self.header = decode(self.read(first), _HEADER)
 
-    def header(self) -> _Header:
-        for name in ("header.json", "_journal/start.json"):
-            if name in self._members:
-                return decode(self._read(name), _HEADER)
-        raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
-
-    def samples(self) -> Iterator[_Sample]:
-        """Read the samples in the order of their numbers; they are logged as they finish."""
-        names = [name for name in self._members if name.startswith("samples/")]
-        for name in sorted(names, key=_by_number):
-            try:
-                yield _sample(self._read(name))
-            except Unusable as problem:
-                raise Unusable(f"{name}: {problem}") from problem
-
-    def _read(self, name: str) -> bytes:
-        """Read a member: `ZipFile.read` takes three times as long, and before Python 3.14 knows
-        no Zstandard."""
+    def read(self, name: str) -> bytes:
+        # `ZipFile.read` takes three times as long, and before Python 3.14 knows no Zstandard.
         member = self._members[name]
+        if member.file_size > _LARGEST:
+            raise Unusable(f"larger than {_LARGEST >> 20} MB when unpacked")
         self._file.seek(member.header_offset + 26)
         lengths: tuple[int, int] = struct.unpack("<HH", self._file.read(4))
         self._file.seek(sum(lengths), 1)
-        return _unpacked(self._file.read(member.compress_size), member.compress_type)
+        packed = self._file.read(member.compress_size)
+        data = _unpacked(packed, member.compress_type, member.file_size + 1)
+        if len(data) != member.file_size:
+            raise Unusable("damaged: not as large as the archive says")
+        return data
+
+
+class _Whole:
+    """A `.json` file, with all samples in it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        data = file.read()
+        self.header: _Log | _LogWithNaN
+        try:
+            self.header = _LOG.decode(data)
+            samples = [bytes(each) for each in self.header.samples or ()]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.header = decode(data, _LOG_WITH_NAN)
+            samples = [json.dumps(each).encode() for each in self.header.samples or ()]
+        self._samples = {f"sample {number}": each for number, each in enumerate(samples, 1)}
+        self.names = list(self._samples)
+
+    def read(self, name: str) -> bytes:
+        return self._samples[name]
 
 
 def _sample(data: bytes) -> _Sample:
@@ -222,155 +246,100 @@ def _sample(data: bytes) -> _Sample:
     return decode(data, _SAMPLE)
 
 
-def _unpacked(data: bytes, method: int) -> bytes:
+def _unpacked(data: bytes, method: int, most: int) -> bytes:
+    """Unpack so many bytes of a member at most."""
     if method == zipfile.ZIP_STORED:
         return data
     if method == zipfile.ZIP_DEFLATED:
-        try:
-            return zlib.decompress(data, -zlib.MAX_WBITS)
-        except zlib.error as error:
-            raise Unusable(f"damaged: {error}") from error
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, most)
     if method != _ZSTANDARD:
         raise Unusable(f"compressed in a way that this version does not know ({method})")
+    decompressor, damage = _zstandard()
+    try:
+        with decompressor.stream_reader(data, read_across_frames=True) as reader:
+            return bytes(reader.read(most))
+    except damage as error:
+        raise Unusable(f"damaged: {error}") from error
+
+
+@cache
+def _zstandard() -> tuple[Any, type[Exception]]:
     try:
         import zstandard
     except ImportError as error:
         raise Unusable("compressed with Zstandard: pip install 'hkcanto[report]'") from error
-    try:
-        whole: bytes = _zstandard().decompressobj(read_across_frames=True).decompress(data)
-    except zstandard.ZstdError as error:
-        raise Unusable(f"damaged: {error}") from error
-    return whole
-
-
-@cache
-def _zstandard() -> Any:
-    import zstandard
-
-    return zstandard.ZstdDecompressor()
-
-
-def _by_number(name: str) -> tuple[str, int, str]:
-    return name.rpartition("/")[0], len(name), name
-
-
-def _runs(
-    path: Path, header: _Header, samples: Iterable[_Sample], length: Length, texts: bool
-) -> Iterator[Run]:
-    logged = header.eval
-    signatures = _signatures(logged)
-    tasks = {key: catalogue_task(signature.task) for key, signature in signatures.items()}
-    items = {key: TaskItems(task, length, texts) for key, task in tasks.items()}
-    unscored = scored = 0
-    for sample in samples:
-        scores = sample.scores or {}
-        if _SCORER not in scores:
-            unscored += 1
-            continue
-        scored += 1
-        key = "" if "" in items else sample.metadata.task
-        if key not in items:
-            raise Unusable(f"{sample.id} is of a task {key!r}, which has no signature")
-        row = _row(sample, scores, texts)
-        if key:  # ids begin with the name of the variant, to differ from those of others
-            row = msgspec.structs.replace(
-                row, id=f"{tasks[key].entry.name}{row.id.removeprefix(key)}"
-            )
-        items[key].add(row)
-    if not scored:
-        raise Unusable(f"no sample with a score; the run ended as {header.status!r}")
-    notes = tuple(_notes(header, scored, unscored))
-    for key, signature in signatures.items():
-        if by_subject := items[key].by_subject():
-            yield Run(
-                model=_model(logged),
-                signature=of_whole_task(signature, tasks[key]),
-                created=_created(path, logged),
-                source=path,
-                items=by_subject,
-                reported=_reported(header.results, key),
-                notes=notes,
-            )
+    return zstandard.ZstdDecompressor(), zstandard.ZstdError
 
 
 def _signatures(logged: _Eval) -> dict[str, Signature]:
     """Return the signature of each task, by its name; of the only one, by nothing."""
     metadata = logged.metadata if isinstance(logged.metadata, dict) else {}
     given = metadata.get("signatures") or {"": metadata.get("signature")}
-    if isinstance(given, dict) and all(isinstance(text, str) for text in given.values()):
-        return {str(task): parse_signature(text) for task, text in given.items()}
-    if logged.task.startswith("hkcanto/"):
-        raise Unusable("no signature: it was made by another version of hkcanto; run it again")
-    raise Unusable(f"not a task of hkcanto: {logged.task}")
+    if given == {"": None} and not logged.task.startswith("hkcanto/"):
+        raise Unusable(f"not a task of hkcanto: {logged.task}")
+    return {str(task): parse_signature(text) for task, text in dict(given).items()}
 
 
-def _row(sample: _Sample, scores: Mapping[str, _SampleScore], texts: bool) -> Row:
+def _row(sample: _Sample, scores: dict[str, _SampleScore], entry: str, texts: bool) -> Row:
+    """Return a sample as a row; `entry` begins its id instead of the variant, if there are more."""
     choice = sample.output.choices[0] if sample.output.choices else _Choice()
     messages = [_Message("user", sample.input)] if isinstance(sample.input, str) else sample.input
-    judged, about = scores[_SCORER], sample.metadata
-    values = judged.values
-    for name, score in scores.items():
-        if name.startswith(f"{_SCORER}_"):
-            values |= score.values
+    judged, about = scores.pop(_SCORER), sample.metadata
     metadata = judged.metadata or _ScoreMetadata()
+    judges = [score for name, score in scores.items() if name.startswith(f"{_SCORER}_")]
     return Row(
-        id=sample.id,
+        id=f"{entry}{sample.id.removeprefix(about.task)}" if entry else sample.id,
         subject=about.subject,
         question=about.question,
         response=choice.message.text,
         target=sample.target,
-        values=values,
+        values={
+            name: value
+            for score in (judged, *judges)
+            if isinstance(score.value, dict)
+            for name, value in score.value.items()
+            if isinstance(value, int | float)
+        },
         answer=judged.answer or "",
         reason=metadata.reason,
         reasoning=choice.message.reasoning,
         parts=about.parts,
         weights=metadata.weights,
-        pair=Pair(*msgspec.structs.astuple(metadata.pair)) if metadata.pair else None,
+        pair=Pair(**metadata.pair) if metadata.pair else None,
         output_tokens=sample.output.usage.output_tokens if sample.output.usage else nan,
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
         prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages) if texts else "",
     )
 
 
-def _reported(results: _Results | None, task: str) -> dict[str, float]:
+def _reported(header: _Header, task: str) -> dict[str, float]:
     """Return Inspect's figures; of a task among several, there is its headline alone."""
+    headline = condition(task).table[0].name if task else ""
     reported: dict[str, float] = {}
-    headline = {task: condition(task).table[0].name} if task else {}
-    for score in results.scores if results else ():
+    for score in header.results.scores if header.results else ():
         for name, figure in score.metrics.items():
             if score.scorer != _SCORER:  # a judge's
                 name = score.name if name == "mean" else ""
             elif task:
-                name = headline.get(name, "")
-            if name and not name.endswith("_stderr") and isinstance(figure.value, int | float):
-                reported.setdefault(name, float(figure.value))
+                name = headline if name == task else ""
+            value = figure.get("value")
+            if name and not name.endswith("_stderr") and isinstance(value, int | float):
+                reported.setdefault(name, float(value))
     return reported
 
 
 def _notes(header: _Header, scored: int, unscored: int) -> Iterator[str]:
-    logged = header.eval
-    scorers = {score.scorer for score in header.results.scores} if header.results else set()
-    if any(name.startswith(f"{_SCORER}_") for name in scorers) and (names := _graders(logged)):
+    roles = header.eval.model_roles if isinstance(header.eval.model_roles, dict) else {}
+    graders = roles.get("grader", [])
+    graders = graders if isinstance(graders, list) else [graders]
+    names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
+    scores = header.results.scores if header.results else ()
+    if names and any(score.scorer.startswith(f"{_SCORER}_") for score in scores):
         yield f"judged by {', '.join(names)}"
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if header.status != "success":
         yield f"the run did not end well (status {header.status!r}); it has {scored} items"
-
-
-def _graders(logged: _Eval) -> list[str]:
-    roles = logged.model_roles if isinstance(logged.model_roles, dict) else {}
-    graders = roles.get("grader", [])
-    graders = graders if isinstance(graders, list) else [graders]
-    return [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
-
-
-def _model(logged: _Eval) -> Model:
-    settings: dict[str, Any] = {}
-    for given in (logged.model_generate_config, logged.model_args):
-        if isinstance(given, dict):
-            settings |= given
-    return Model("inspect", logged.model, settings_of(settings))
 
 
 def _created(path: Path, logged: _Eval) -> datetime:

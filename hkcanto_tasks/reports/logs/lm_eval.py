@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -13,31 +12,21 @@ import msgspec
 
 from ...corpus_figures import Pair
 from ...task import Condition, condition
-from ..evaluations import Items, SkippedLog
-from .decoding import Unusable, decode
-from .item_columns import Length, Row, TaskItems
+from ..evaluations import SkippedLog
+from ..items import Columns, Row
+from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .runs import Model, Run, settings_of
-from .signatures import Signature, catalogue_task, of_whole_task, parse_signature
+from .signatures import parse_signature
+from .task_items import Length, TaskItems
 
-STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*)$")
-"""When a file was written, at the end of its name without the suffix."""
-
-
-class _Config(msgspec.Struct):
-    dataset_path: Any = None
-    dataset_name: Any = None
-    metadata: Any = None
-
-
-class _Count(msgspec.Struct):
-    effective: int | None = None
+_STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*)$")
 
 
 class _Results(msgspec.Struct):
     results: dict[str, dict[str, Any]]
-    configs: dict[str, _Config]
-    counts: dict[str, _Count] = msgspec.field(name="n-samples", default_factory=dict)
-    config: dict[str, Any] = msgspec.field(default_factory=dict)
+    configs: dict[str, dict[str, Any]]
+    counts: dict[str, dict[str, int | None]] = msgspec.field(name="n-samples", default_factory=dict)
+    config: dict[str, Any] = {}
     date: float | None = None
     model_name: str | None = None
     chat_template_sha: str | None = None
@@ -48,7 +37,7 @@ class _Judgement(msgspec.Struct, gc=False):
     answer: str
     values: dict[str, float]
     reason: str = ""
-    weights: dict[str, float] = msgspec.field(default_factory=dict)
+    weights: dict[str, float] = {}
 
 
 class _Doc(msgspec.Struct, gc=False):
@@ -69,139 +58,98 @@ class _Sample(msgspec.Struct, gc=False):
 _RESULTS = msgspec.json.Decoder(_Results)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A task of a results file that is one of ours: a whole condition, or a part of one."""
-
-    name: str
-    how: Condition
-    signature: Signature
-    effective: int | None
-
-    @property
-    def has_items(self) -> bool:
-        """Whether the data had any of its subjects."""
-        return bool(self.signature.data) if self.effective is None else self.effective > 0
-
-
 def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
-    """Read a results file and the samples beside it.
-
-    Args:
-        path: The results file.
-        length: Of a text.
-        texts: Whether to keep the texts.
-
-    Yields:
-        The runs, and what could not be read.
-
-    Raises:
-        Unusable: Nothing can be read.
-    """
+    """Read a results file and the samples beside it: a run for each task, and what is left out."""
     results = decode(path.read_bytes(), _RESULTS)
-    entries: list[_Entry] = []
-    others: list[str] = []
+    others, without = list[str](), list[str]()
     for name, config in results.configs.items():
-        if config.dataset_path != "hkcanto":
+        if config.get("dataset_path") != "hkcanto":
             others.append(name)
             continue
+        where, what = path, f"{name}: "
         try:
-            entries.append(_entry(name, config, results))
-        except Unusable as problem:
-            yield SkippedLog(path, f"{name}: {problem}")
+            samples = _samples_file(path, name)
+            metadata = config.get("metadata")
+            text = metadata.get("signature") if isinstance(metadata, dict) else None
+            signature = parse_signature(text)
+            how = condition(signature.task)
+            expected = results.counts.get(name, {}).get("effective")
+            if not (signature.data if expected is None else expected):
+                continue  # The data has none of its subjects.
+            if not samples.is_file():
+                without.append(name)
+                continue
+            where, what = samples, ""
+            items, missing = _items(samples, how, expected, length, texts)
+        except UNREADABLE as error:
+            yield SkippedLog(where, what + reason(error))
+            continue
+        if missing:
+            yield SkippedLog(samples, missing)
+        system = "with a system instruction of the user's in front"
+        yield Run(
+            model=_model(results),
+            signature=signature,
+            created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
+            source=path,
+            items=items,
+            reported=_reported(how, results.results.get(name, {})),
+            notes=(system,) if results.system_instruction_sha else (),
+        )
     if others:
         yield SkippedLog(path, f"not tasks of hkcanto: {_listed(others)}")
-    without: list[str] = []
-    for entry in entries:
-        samples = samples_file(path, entry.name)
-        if not entry.has_items:
-            continue
-        if not samples.is_file():
-            without.append(entry.name)
-            continue
-        try:
-            yield _run(path, results, entry, _items(samples, entry, length, texts))
-        except Unusable as problem:
-            yield SkippedLog(samples, str(problem))
     if without:
-        yield SkippedLog(
-            path,
-            f"results without the samples of {_listed(without)}: run lm_eval with --log_samples",
-        )
+        what = f"results without the samples of {_listed(without)}"
+        yield SkippedLog(path, f"{what}: run lm_eval with --log_samples")
 
 
-def samples_file(results: Path, task: str) -> Path:
+def without_results(folder: Path, logs: Sequence[Path]) -> Iterator[SkippedLog]:
+    """Find samples whose results are not there, as those of an interrupted run."""
+    known = {(log.parent, _stamp(log)) for log in logs}
+    for file in sorted(folder.rglob("samples_*.jsonl")) if folder.is_dir() else ():
+        # Results without a stamp were renamed: whose they are is known only to the reader.
+        if known.isdisjoint({(file.parent, _stamp(file)), (file.parent, "")}):
+            known.add((file.parent, _stamp(file)))
+            what = "samples without the results_….json that lm-eval writes with them"
+            yield SkippedLog(file, what)
+
+
+def _stamp(file: Path) -> str:
+    """Return when a file was written, by the end of its name."""
+    found = _STAMP.search(file.stem)
+    return found[1] if found else ""
+
+
+def _samples_file(results: Path, task: str) -> Path:
     """Return where the samples of a task are that belong to a results file."""
-    if stamp := STAMP.search(results.stem):
-        return results.with_name(f"samples_{task}_{stamp[1]}.jsonl")
+    if stamp := _stamp(results):
+        return results.with_name(f"samples_{task}_{stamp}.jsonl")
     # Somebody renamed the file.
     name = re.compile(rf"samples_{re.escape(task)}(?:_\d{{4}}-[^_]*)?\.jsonl")
     found = [path for path in results.parent.iterdir() if name.fullmatch(path.name)]
     return found[0] if len(found) == 1 else results.with_name(f"samples_{task}.jsonl")
 
 
-def _entry(name: str, config: _Config, results: _Results) -> _Entry:
-    metadata = config.metadata if isinstance(config.metadata, dict) else {}
-    signature = metadata.get("signature")
-    if not isinstance(signature, str):
-        raise Unusable("no signature: it was made by another version of hkcanto; run it again")
-    how = condition(catalogue_task(str(config.dataset_name)).name)
-    count = results.counts.get(name)
-    return _Entry(name, how, parse_signature(signature), count.effective if count else None)
-
-
-def _run(path: Path, results: _Results, entry: _Entry, items: dict[str, Items]) -> Run:
-    notes = []
-    if results.system_instruction_sha:
-        notes.append("with a system instruction of the user's in front")
-    return Run(
-        model=_model(results),
-        signature=of_whole_task(entry.signature, entry.how.task),
-        created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
-        source=path,
-        items=items,
-        reported=_reported(entry.how, results.results.get(entry.name, {})),
-        notes=tuple(notes),
-    )
-
-
-def _items(path: Path, entry: _Entry, length: Length, texts: bool) -> dict[str, Items]:
-    found = TaskItems(entry.how.task, length, texts)
-    corpus = next((figure.name for figure in entry.how.table if figure.corpus), "pair")
+def _items(
+    path: Path, how: Condition, expected: int | None, length: Length, texts: bool
+) -> tuple[Columns, str | None]:
+    """Read samples; return them, and which are missing."""
+    items, problems = TaskItems(how.task.name, length, texts), list[str]()
+    corpus = next((figure.name for figure in how.table if figure.corpus), "pair")
     decoder = _decoder(corpus, texts)
-    count, name_of_filter = 0, None
-    with path.open("rb") as file:
+    of_filter = None
+    with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
                 sample = decode(line, decoder)
-            except Unusable as problem:
-                raise Unusable(f"line {number}: {problem}") from problem
-            name_of_filter = name_of_filter or sample.filter
-            if sample.filter != name_of_filter:
-                continue
-            count += 1
-            doc = sample.doc
-            if doc.judgement is None:
-                raise Unusable("no scores: it was made with --predict_only")
-            found.add(
-                Row(
-                    id=doc.id,
-                    subject=doc.subject,
-                    question=doc.question,
-                    response=_response(entry.how, sample),
-                    target=doc.target,
-                    values=doc.judgement.values,
-                    answer=doc.judgement.answer,
-                    reason=doc.judgement.reason,
-                    parts=doc.parts,
-                    weights=doc.judgement.weights,
-                    pair=sample.pair,
-                    prompt=_prompt(sample) if texts else "",
-                )
-            )
-    if entry.effective is not None and count < entry.effective:
-        raise Unusable(f"it has {count} of {entry.effective} samples: it is cut off")
-    return found.by_subject()
+                of_filter = of_filter or sample.filter
+                if sample.filter == of_filter:
+                    items.add(_row(how, sample, texts))
+            except UNREADABLE as error:
+                problems.append(f"line {number}: {reason(error)}")
+    if not (read := len(items)):
+        raise Unusable(problems[0] if problems else "it has no samples: it is cut off")
+    return items.columns(), left_out(problems, read, expected or read + len(problems))
 
 
 @cache
@@ -213,27 +161,41 @@ def _decoder(corpus: str, texts: bool) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(msgspec.defstruct("Sample", fields, bases=(_Sample,), gc=False))
 
 
-def _response(how: Condition, sample: _Sample) -> str:
+def _row(how: Condition, sample: Any, texts: bool) -> Row:
+    doc: _Doc = sample.doc
+    if (judgement := doc.judgement) is None:
+        raise Unusable("no scores: it was made with --predict_only")
     if how.task.variant.scoring == "loglikelihood":
-        assert sample.doc.judgement is not None
-        return sample.doc.judgement.answer
-    first = sample.filtered_resps[0] if sample.filtered_resps else ""
-    while isinstance(first, list):  # with --metadata repeats, or a filter of the user's
-        first = first[0] if first else ""
-    return first if isinstance(first, str) else ""
+        response = judgement.answer
+    else:
+        response = sample.filtered_resps[0] if sample.filtered_resps else ""
+        while isinstance(response, list):  # with --metadata repeats, or a filter of the user's
+            response = response[0] if response else ""
+    return Row(
+        id=doc.id,
+        subject=doc.subject,
+        question=doc.question,
+        response=response if isinstance(response, str) else "",
+        target=doc.target,
+        values=judgement.values,
+        answer=judgement.answer,
+        reason=judgement.reason,
+        parts=doc.parts,
+        weights=judgement.weights,
+        pair=sample.pair,
+        prompt=_prompt(sample.arguments) if texts else "",
+    )
 
 
-def _prompt(sample: Any) -> str:
-    prompt = next((each.get("arg_0", "") for each in sample.arguments.values()), "")
+def _prompt(arguments: Mapping[str, Mapping[str, Any]]) -> str:
+    prompt = next((each.get("arg_0", "") for each in arguments.values()), "")
     if isinstance(prompt, list) and prompt:  # a chat, as JSON in a list of its own
         prompt = prompt[0]
     if not isinstance(prompt, str):
         return json.dumps(prompt, ensure_ascii=False)
-    if not prompt.startswith("[{"):
-        return prompt
     try:
-        messages = json.loads(prompt)
-        return "\n\n".join(f"[{each['role']}]\n{each['content']}" for each in messages)
+        messages = json.loads(prompt) if prompt.startswith("[{") else []
+        return "\n\n".join(f"[{each['role']}]\n{each['content']}" for each in messages) or prompt
     except (ValueError, TypeError, KeyError):
         return prompt
 
@@ -241,12 +203,13 @@ def _prompt(sample: Any) -> str:
 def _reported(how: Condition, row: Mapping[str, Any]) -> dict[str, float]:
     """Return the figures of the catalogue in a row of the results."""
     known = {figure.name for figure in how.figures}
-    reported: dict[str, float] = {}
-    for key, value in row.items():
-        name, _, _ = key.partition(",")
-        if name in known and isinstance(value, int | float):
-            reported.setdefault(name, float(value))
-    return reported
+    found = [(key.partition(",")[0], value) for key, value in row.items()]
+    # Of two filters the first one counts, as in the samples.
+    return {
+        name: float(value)
+        for name, value in reversed(found)
+        if name in known and isinstance(value, int | float)
+    }
 
 
 def _model(results: _Results) -> Model:
@@ -274,5 +237,5 @@ def _arguments(given: Any) -> dict[str, str]:
     return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -5,14 +5,15 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from ...catalogue import find_task
-from ..evaluations import Evaluation, Items, SkippedLog
-from . import signatures
-from .item_columns import joined
-from .signatures import Signature, sort_of_data
+from ..evaluations import Evaluation, SkippedLog
+from ..items import Columns
+from ..items import joined as joined_items
+from .signatures import Signature, joined
 
 # What changes how fast a model runs, but not what it answers; and what is nobody's business.
 _SETTINGS_OF_NO_MATTER = re.compile(
@@ -25,16 +26,10 @@ _SETTINGS_OF_NO_MATTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What was run.
-
-    Attributes:
-        harness: Which harness ran it.
-        name: What the harness calls it.
-        settings: What else can tell two runs of it apart, such as its precision or chat template.
-    """
+    """What was run: its settings can tell two runs of it apart, such as precision or template."""
 
     harness: Literal["lm-eval", "inspect"]
-    name: str
+    name: str  # as the harness has it
     settings: tuple[tuple[str, str], ...] = ()
 
 
@@ -54,46 +49,40 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One model under one condition, out of one log: on all subjects, or on some of them.
-
-    Attributes:
-        model: The model.
-        signature: How it was run, of the whole task.
-        created: When it was run.
-        source: The log.
-        items: Subject → what the model did.
-        reported: Figure → what the harness reports of all of these.
-        notes: What a reader should know.
-    """
+    """One model under one condition, out of one log: on all subjects, or on some of them."""
 
     model: Model
-    signature: Signature
+    signature: Signature  # of the whole task
     created: datetime
     source: Path
-    items: Mapping[str, Items]
-    reported: Mapping[str, float]
+    items: Columns
+    reported: Mapping[str, float]  # what the harness says of all of these, by figure
     notes: tuple[str, ...]
+
+    @cached_property
+    def subjects(self) -> Sequence[str]:
+        """The subjects of which it has items."""
+        return list(dict.fromkeys(self.items["subjects"]))
 
     @property
     def evaluation(self) -> Hashable:
         """What it has in common with the other runs of its evaluation."""
-        data = sort_of_data(self.signature.data)
-        return self.model, replace(self.signature, data=data, package="")
+        return self.model, replace(self.signature, data=self.signature.sort_of_data, package="")
 
 
 Parts = Mapping[str, Run]
-"""The runs that make an evaluation: subject → where its items are, in the catalogue's order."""
+"""The runs that make an evaluation: subject → where its items are."""
 
 
 def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
     """Return the newest runs of each model, condition and subject, and the logs with older ones."""
     latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
     for run in sorted(runs, key=lambda run: (run.created, run.source.name)):
-        latest[run.evaluation] |= dict.fromkeys(run.items, run)
+        latest[run.evaluation] |= dict.fromkeys(run.subjects, run)
     older = Counter(
         (run.source, newer.source, run.signature.task)
         for run in runs
-        for subject in run.items
+        for subject in run.subjects
         if (newer := latest[run.evaluation][subject]).source != run.source
     )
     skipped = [
@@ -104,33 +93,18 @@ def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
         )
         for (old, new, task), count in older.items()
     ]
-    return [_in_order(parts) for parts in latest.values()], skipped
+    return list(latest.values()), skipped
 
 
-def _in_order(parts: Parts) -> Parts:
-    task = next(iter(parts.values())).signature.task
-    order = (subject.name for subject in find_task(task).subjects)
-    return {subject: parts[subject] for subject in order if subject in parts}
-
-
-def condition(parts: Parts) -> Hashable:
-    """Return what an evaluation shares with those of other models beside it."""
-    return replace(signatures.joined(run.signature for run in parts.values()), package="")
-
-
-def evaluation(parts: Parts, label: str, length_unit: str) -> Evaluation:
-    """Join runs of one model under one condition.
-
-    Args:
-        parts: At least one.
-        label: What a report calls the model.
-        length_unit: What the lengths count.
-    """
-    runs = list(dict.fromkeys(parts.values()))
-    whole = [run for run in runs if all(parts[subject] is run for subject in run.items)]
-    signature = signatures.joined(run.signature for run in runs)
+def evaluation(parts: Parts, length_unit: str) -> Evaluation:
+    """Join runs of one model under one condition; they have no label yet."""
+    signature = joined(run.signature for run in parts.values())
+    order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
+    runs = list(dict.fromkeys(parts[subject] for subject in order))
+    counted = {run: [each for each in order if parts[each] is run] for run in runs}
+    unread = sum(int(number) for number in re.findall(r"-(\d+)rows", signature.data))
     return Evaluation(
-        label=label,
+        label="",
         model=runs[0].model.name,
         harness=runs[0].model.harness,
         task=signature.task,
@@ -141,15 +115,16 @@ def evaluation(parts: Parts, label: str, length_unit: str) -> Evaluation:
         signature=signature.text,
         created=max(run.created for run in runs),
         sources=tuple(dict.fromkeys(run.source for run in runs)),
-        items=joined([run.items[subject] for subject, run in parts.items()]),
+        items=joined_items([(run.items, own) for run, own in counted.items()], order),
         reported={
-            (() if len(run.items) == len(parts) else tuple(run.items), name): value
-            for run in whole
+            (() if len(own) == len(parts) else tuple(own), name): value
+            for run, own in counted.items()
+            if len(own) == len(run.subjects)
             for name, value in run.reported.items()
         },
         notes=(
             *dict.fromkeys(note for run in runs for note in run.notes),
-            *signatures.remarks(signature.data),
+            *[f"{unread} unreadable rows of its data set aside"] * bool(unread),
         ),
         length_unit=length_unit,
     )

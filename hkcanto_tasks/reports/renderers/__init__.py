@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..blocks import Report
 
-Format = Literal["html", "md", "json", "csv"]
+Format = Literal["html", "md", "github", "json", "csv"]
 
 
 def render(report: Report, format: Format) -> str:  # noqa: A002
@@ -15,11 +15,12 @@ def render(report: Report, format: Format) -> str:  # noqa: A002
 
     Args:
         report: What to render.
-        format: `html`, one page that needs no network; `md`, Markdown as GitHub reads it; `json`,
-            the blocks as they are; `csv`, one long table with a value a line.
+        format: `html`, one page that needs no network; `md`, Markdown as GitHub reads it;
+            `github`, the same for a pull request, with all but the summary folded; `json`, the
+            records; `csv`, one long table with a value a line.
 
     Raises:
-        MissingPackage: If the page's packages are not installed.
+        OptionError: If the page's package is not installed.
 
     Example:
         >>> from datetime import datetime
@@ -28,11 +29,18 @@ def render(report: Report, format: Format) -> str:  # noqa: A002
     """
     match format:
         case "html":
-            from .page import page as renderer
-        case "md":
-            from .markdown import markdown as renderer
+            from .page import page
+
+            return page(report)
+        case "md" | "github":
+            from .markdown import markdown
+
+            return markdown(report, folded=format == "github")
         case "json":
-            from .json_document import json_document as renderer
+            from .records import json_document
+
+            return json_document(report)
         case "csv":
-            from .tidy_csv import tidy_csv as renderer
-    return renderer(report)
+            from .records import tidy_csv
+
+            return tidy_csv(report)

@@ -1,12 +1,11 @@
-"""How a value becomes text: the same in every format."""
+"""How a value becomes text: the same in every form of output."""
 
 import math
 import re
-import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..blocks import Cell, Column, Row, Table
+from ..blocks import Column, Figure, Row, Table, Unit, Value
 
 MISSING = "–"
 
@@ -15,7 +14,7 @@ ITEMS_NOTICE = (
     "up in training data, and the benchmark measures nothing any more."
 )
 
-_SIGNS = {"percent": "%", "points": "pts"}
+_SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
 _MARKS = {"run": "this run", "human": "human", "random": "random"}
 
 # Controls would act on a terminal or be refused by a parser; bidirectional embeddings, overrides
@@ -72,10 +71,6 @@ def encodable(text: str) -> str:
 def shorten(text: str, limit: int) -> str:
     """Return the beginning of a text, saying how much is left out.
 
-    Args:
-        text: Any text.
-        limit: Characters to keep.
-
     Example:
         >>> shorten("x" * 1_200, 3)
         'xxx… (1,197 more characters)'
@@ -95,60 +90,61 @@ def is_chinese(text: str) -> bool:
     return bool(_CHINESE.search(text))
 
 
-def number(cell: Cell, column: Column) -> float | None:
-    """Return the number in a cell; None for a text, for nothing, and for NaN.
+def number(value: Value) -> float | None:
+    """Return the number of a value; None for a text, for nothing, and for NaN.
 
     Example:
-        >>> number(Cell(0.5), Column("acc", "percent")), number(Cell("7B"), Column("size"))
-        (0.5, None)
+        >>> number(0.5), number("7B"), number(Figure(0.25, 0.2, 0.3, 9))
+        (0.5, None, 0.25)
     """
-    value = cell.value
-    if column.unit == "text" or value is None or isinstance(value, str) or math.isnan(value):
+    if isinstance(value, Figure):
+        value = value.value
+    if value is None or isinstance(value, str) or math.isnan(value):
         return None
     return float(value)
 
 
-def value_text(cell: Cell, column: Column) -> str:
-    """Return the value of a cell as text.
+def value_text(value: Value, unit: Unit) -> str:
+    """Return a value as text.
 
     Example:
-        >>> value_text(Cell(0.523), Column("acc", "percent"))
-        '52.3'
-        >>> value_text(Cell(0.00002), Column("p", "p")), value_text(Cell(0.0832), Column("p", "p"))
-        ('< 0.001', '0.083')
-        >>> value_text(Cell(-0.021), Column("loss", "points")), value_text(Cell(None), Column("n"))
-        ('−2.1', '–')
+        >>> value_text(0.523, "percent"), value_text(0.00002, "p"), value_text(-0.021, "points")
+        ('52.3', '< 0.001', '−2.1')
+        >>> value_text(None, "count"), value_text("7B", "text")
+        ('–', '7B')
     """
-    value = number(cell, column)
-    if value is not None:
-        return _number_text(value, column)
-    if cell.value is None or (isinstance(cell.value, float) and math.isnan(cell.value)):
-        return MISSING
-    return one_line(str(cell.value)) or MISSING
+    found = number(value)
+    if found is not None:
+        return _number_text(found, unit)
+    return one_line(value) or MISSING if isinstance(value, str) else MISSING
 
 
-def interval_text(cell: Cell, column: Column) -> str:
-    """Return the interval of a cell as text; empty if it has none.
+def interval_text(value: Value, unit: Unit) -> str:
+    """Return the interval of a value as text; empty if it has none.
 
     Example:
-        >>> interval_text(Cell(0.523, 0.4911, 0.5539), Column("acc", "percent"))
+        >>> interval_text(Figure(0.523, 0.4911, 0.5539, 9), "percent")
         '[49.1, 55.4]'
     """
-    if cell.low is None or cell.high is None or math.isnan(cell.low) or math.isnan(cell.high):
+    if not isinstance(value, Figure) or value.low is None or value.high is None:
         return ""
-    return f"[{_number_text(cell.low, column)}, {_number_text(cell.high, column)}]"
+    if math.isnan(value.low) or math.isnan(value.high):
+        return ""
+    return f"[{_number_text(value.low, unit)}, {_number_text(value.high, unit)}]"
 
 
-def _number_text(value: float, column: Column) -> str:
+def _number_text(value: float, unit: Unit) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    match column.unit:
+    match unit:
         case "percent":
             text = f"{100 * value:z.1f}"
-        case "points":
-            text = f"{100 * value:z.1f}"
-            text = text if text.startswith("-") or text == "0.0" else f"+{text}"
-        case "count" | "rank":
+        case "score":
+            text = f"{value:z.1f}"
+        case "points" | "score_points":
+            text = f"{value * (100 if unit == 'points' else 1):+z.1f}"
+            text = "0.0" if text == "+0.0" else text
+        case "count":
             text = f"{value:,.0f}"
         case "p":
             text = "< 0.001" if value < 0.001 else f"{value:.2g}"
@@ -166,41 +162,27 @@ def heading(column: Column) -> str:
         >>> heading(Column("Accuracy", "percent")), heading(Column("Items", "count"))
         ('Accuracy %', 'Items')
     """
-    sign = _SIGNS.get(column.unit, "")
-    name = one_line(column.name)
-    return f"{name} {sign}".strip() if sign not in name.split() else name
+    sign, name = _SIGNS.get(column.unit, ""), one_line(column.title)
+    return name if sign in name.split() else f"{name} {sign}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCell:
-    """A cell as text.
-
-    Attributes:
-        text: Its value.
-        interval: Its interval in brackets; empty without one.
-        marker: The letter of its note below the table; empty without one.
-        note: That note.
-        best: Whether it is the best of its column.
-        number: Its number, to sort by; None for a text or nothing.
-    """
+    """A value as text: itself, its interval in brackets, its note, whether it is its column's best;
+    and its number and the interval's ends, to sort and to draw by."""
 
     text: str
     interval: str
-    marker: str
     note: str
     best: bool
     number: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """A row as text.
-
-    Attributes:
-        cells: Its cells.
-        kind: Whose it is, as in `blocks.Row`, if the table has rows of several kinds; else `other`.
-        mark: The same in words, where the name of the row does not say it.
-    """
+    """A row as text: its cells, whose it is, and that in words where its name does not say it."""
 
     cells: Sequence[ShownCell]
     kind: str
@@ -209,98 +191,59 @@ class ShownRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """A table as text.
-
-    Attributes:
-        headings: The headings of its columns.
-        numeric: Which columns hold numbers.
-        intervals: Which columns hold a value with an interval.
-        rows: Its rows.
-        notes: (Letter, text) of the notes on its values.
-        meanings: (Heading, text) of the columns that explain themselves.
-    """
+    """A table as text: its headings, which columns hold numbers, its rows, and (heading, text) of
+    the columns that explain themselves."""
 
     headings: Sequence[str]
     numeric: Sequence[bool]
-    intervals: Sequence[bool]
     rows: Sequence[ShownRow]
-    notes: Sequence[tuple[str, str]]
     meanings: Sequence[tuple[str, str]]
 
 
 def shown(table: Table) -> ShownTable:
-    """Return a table as text: values formatted, the best marked, notes lettered.
+    """Return a table as text: values formatted, the best marked.
 
-    The best of a column is looked for among models, that is the user's runs and published rows,
-    and only among percentages and numbers; where a name occurs twice the rows are no rivals.
+    The best of a column is looked for among models, that is the user's runs and published rows;
+    where a name occurs twice the rows are no rivals.
 
     Example:
-        >>> table = Table("T", [Column("Model"), Column("acc", "percent")], [
-        ...     Row([Cell("ours"), Cell(0.5)], "run"), Row([Cell("GPT"), Cell(0.4)], "published")])
+        >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
+        ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
         >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table).rows]
         [('this run', '50.0', True), ('', '40.0', False)]
     """
     best = [_best(table, place) for place in range(len(table.columns))]
-    letters: dict[str, str] = {}
-    names = _letters()
     several_kinds = len({row.kind for row in table.rows}) > 1
 
-    def shown_cell(cell: Cell, place: int, row: Row) -> ShownCell:
-        column = table.columns[place]
-        note = one_line(cell.note)
-        if note and note not in letters:
-            letters[note] = next(names)
-        value = number(cell, column)
-        return ShownCell(
-            text=value_text(cell, column),
-            interval=interval_text(cell, column),
-            marker=letters.get(note, ""),
-            note=note,
-            best=_is_model(row) and value is not None and value == best[place],
-            number=value,
-        )
+    def cell(value: Value, place: int, row: Row) -> ShownCell:
+        unit, found = table.columns[place].unit, number(value)
+        low, high, note = None, None, ""
+        if isinstance(value, Figure):
+            low, high, note = value.low, value.high, value.note
+        is_best = found is not None and found == best[place] and row.kind in ("run", "published")
+        text, interval = value_text(value, unit), interval_text(value, unit)
+        return ShownCell(text, interval, one_line(note), is_best, found, low, high)
 
     rows = []
     for row in table.rows:
-        cells = [shown_cell(cell, place, row) for place, cell in enumerate(row.cells)]
+        cells = [cell(value, place, row) for place, value in enumerate(row.values)]
         mark = _MARKS.get(row.kind, "") if several_kinds else ""
-        named = cells and mark.casefold() in cells[0].text.casefold()
+        named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return ShownTable(
         headings=[heading(column) for column in table.columns],
-        numeric=[column.unit != "text" for column in table.columns],
-        intervals=[
-            any(row.cells[place].interval for row in rows) for place in range(len(table.columns))
-        ],
+        numeric=[column.unit not in ("text", "badges") for column in table.columns],
         rows=rows,
-        notes=[(letter, note) for note, letter in letters.items()],
-        meanings=[
-            (one_line(column.name), one_line(column.help))
-            for column in table.columns
-            if column.help
-        ],
+        meanings=[(one_line(c.title), one_line(c.help)) for c in table.columns if c.help],
     )
-
-
-def _is_model(row: Row) -> bool:
-    return row.kind in ("run", "published")
 
 
 def _best(table: Table, place: int) -> float | None:
     """Return the best number of a column; None if there is nothing to choose between."""
-    column = table.columns[place]
-    if column.unit not in ("percent", "number") or column.lower_is_better is None:
+    lower = table.columns[place].lower_is_better
+    models = [row for row in table.rows if row.kind in ("run", "published")]
+    names = {row.values[0] for row in models}
+    numbers = {found for row in models if (found := number(row.values[place])) is not None}
+    if lower is None or len(numbers) < 2 or len(names) < len(models):
         return None
-    models = [row for row in table.rows if _is_model(row)]
-    names = {row.cells[0].value for row in models}
-    numbers = {number(row.cells[place], column) for row in models} - {None}
-    if len(numbers) < 2 or len(names) < len(models):
-        return None
-    return (min if column.lower_is_better else max)(value for value in numbers if value is not None)
-
-
-def _letters() -> Iterator[str]:
-    """Yield a, b, …, z, aa, ab, …"""
-    yield from string.ascii_lowercase
-    for first in _letters():
-        yield from (first + second for second in string.ascii_lowercase)
+    return (min if lower else max)(numbers)

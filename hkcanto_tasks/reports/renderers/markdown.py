@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..blocks import Block, Chart, ItemView, Note, Report, Table
+from ..blocks import Block, ItemView, Note, Report, Section, Table
 from .formatting import ITEMS_NOTICE, ShownCell, ShownRow, one_line, shorten, shown
 
 # Everything that GitHub gives a meaning to inside a line; `&` and `<` would begin HTML.
@@ -12,10 +12,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 _CELL_LENGTH = 300
 
 
-def markdown(report: Report) -> str:
-    r"""Return a report as Markdown.
+def markdown(report: Report, *, folded: bool = False) -> str:
+    r"""Return a report as Markdown; of long answers only the beginning is shown.
 
-    Charts are given as their descriptions; of long answers only the beginning is shown.
+    Args:
+        report: What to render.
+        folded: For a pull request: sections that are no summary are folded, and headings small.
 
     Example:
         >>> from datetime import datetime
@@ -29,27 +31,35 @@ def markdown(report: Report) -> str:
         Sources
         <BLANKLINE>
     """
-    return "\n\n".join(_paragraphs(report)) + "\n"
+    return "\n\n".join(_paragraphs(report, folded)) + "\n"
 
 
-def _paragraphs(report: Report) -> Iterator[str]:
-    yield f"# {_text(report.title)}"
+def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
+    level = "##" if folded else "#"
+    yield f"{level} {_text(report.title)}"
     yield f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}"
     for section in report.sections:
-        yield f"## {_text(section.title)}"
-        for block in section.blocks:
-            yield from _block(block)
+        if folded and not section.is_summary:
+            yield f"<details><summary>{_text(section.title)}</summary>"
+            yield from _blocks(section)
+            yield "</details>"
+        else:
+            yield f"{level}# {_text(section.title)}"
+            yield from _blocks(section)
     if report.footer:
         yield "---"
         yield from map(_text, report.footer)
+
+
+def _blocks(section: Section) -> Iterator[str]:
+    for block in section.blocks:
+        yield from _block(block)
 
 
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Table():
             yield from _table(block)
-        case Chart(title, _, description):
-            yield f"**Chart: {_text(title)}.** {_text(description)}"
         case Note(text, "warning"):
             yield f"> **Warning.** {_text(text)}"
         case Note(text):
@@ -59,14 +69,14 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    if table.data_only:
+        return
     view = shown(table)
     yield f"**{_text(table.title)}**"
     if table.caption:
         yield _text(table.caption)
     aligned = ["---:" if numeric else "---" for numeric in view.numeric]
     yield _grid([_text(name) for name in view.headings], aligned, map(_row, view.rows))
-    if view.notes:
-        yield "  \n".join(f"<sup>{letter}</sup> {_text(note)}" for letter, note in view.notes)
     if view.meanings:
         yield "\n".join(f"- *{_text(name)}*: {_text(meaning)}" for name, meaning in view.meanings)
 
@@ -78,19 +88,18 @@ def _row(row: ShownRow) -> list[str]:
 
 
 def _cell(cell: ShownCell) -> str:
-    text = _text(cell.text)
-    parts = [f"**{text}**" if cell.best else text, _text(cell.interval)]
-    marker = f"<sup>{cell.marker}</sup>" if cell.marker else ""
-    return " ".join(filter(None, parts)) + marker
+    text, note = _text(cell.text), f"({_text(cell.note)})" if cell.note else ""
+    parts = [f"**{text}**" if cell.best else text, _text(cell.interval), note]
+    return " ".join(filter(None, parts))
 
 
 def _items(view: ItemView) -> Iterator[str]:
     yield f"> **Warning.** {ITEMS_NOTICE}"
-    headings = ["Item", "Model", "Task", "Subject", "Answer", "Gold", "Right", "Response"]
+    headings = ["Item", "Model", "Task", "Subject", "Answer", "Gold", "Read as", "Response"]
     rows = [
         [
-            *(row.item, row.model, row.task, row.subject, row.answer, row.target),
-            *("yes" if row.correct else "no", row.response),
+            *(row.item, row.model, row.task, row.subject),
+            *(row.answer, row.target, row.reason, row.response),
         ]
         for row in view.rows
     ]

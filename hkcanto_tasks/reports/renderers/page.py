@@ -1,18 +1,19 @@
-"""A report as one web page that needs no network: tables, charts by Vega-Lite, and answers."""
+"""A report as one web page that needs no network: tables, their plots, and answers."""
 
 import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ...errors import OptionError
-from ..blocks import Chart, Column, ItemView, Note, Report, Table
+from ..blocks import Column, ItemView, Note, Report, Table
 from .formatting import ITEMS_NOTICE, is_chinese, one_line, printable, shorten, shown
-from .json_document import plain
+from .plots import plot
+from .records import plain
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -24,20 +25,15 @@ LONG_TABLE = 40
 TEXT_LIMIT = 20_000
 """Characters of a prompt or a response that the page shows."""
 
-_INSTALL = 'a page needs the package {}: pip install "hkcanto[report]".'
-
 
 def page(report: Report) -> str:
     """Return a report as one HTML page.
 
     Nothing in the report can run in the page or load anything: every text is escaped, and a
-    Content-Security-Policy admits the page's own scripts and style by their hashes only.
-
-    Args:
-        report: What to show. The page has a chart library in it (0.9 MB) if there is a chart.
+    Content-Security-Policy admits the page's own script and style by their hashes only.
 
     Raises:
-        OptionError: Jinja2, or vl-convert for the charts, is not installed.
+        OptionError: Jinja2 is not installed.
 
     Example:
         >>> from datetime import datetime
@@ -47,18 +43,11 @@ def page(report: Report) -> str:
     template = _template()
     from markupsafe import Markup
 
-    has_charts = any(
-        isinstance(block, Chart) for section in report.sections for block in section.blocks
-    )
-    style = _resource("page.css")
-    scripts = [_inline(_resource("page.js"))]
-    if has_charts:
-        scripts.insert(0, _inline(_vega()))
+    style, script = _resource("page.css"), _resource("page.js")
     policy = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_hash, scripts)),
+        "script-src": _hash(script),
         "style-src": _hash(style),
-        "img-src": "data: blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
@@ -66,9 +55,7 @@ def page(report: Report) -> str:
         report=report,
         policy="; ".join(f"{name} {value}" for name, value in policy.items()),
         style=Markup(style),
-        scripts=[Markup(script) for script in scripts],
-        # A comment: the licences ask for no more, and have no `--` in them.
-        licences=Markup(_resource("vega_licences.txt")) if has_charts else "",
+        script=Markup(script),
     )
     return html.lstrip()
 
@@ -79,7 +66,9 @@ def _template() -> "Template":
         from jinja2 import Environment, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
-        raise OptionError(_INSTALL.format("Jinja2")) from error
+        raise OptionError(
+            'a page needs the package Jinja2: pip install "hkcanto[report]".'
+        ) from error
 
     def finalize(value: object) -> object:
         return printable(value) if isinstance(value, str) and type(value) is not Markup else value
@@ -92,35 +81,19 @@ def _template() -> "Template":
         lstrip_blocks=True,
     )
     environment.filters |= {"shown": shown, "one_line": one_line, "json": _embedded}
-    environment.filters |= {"breakable": _breakable}
-    environment.filters |= {"first_order": _first_order, "items": _items}
+    environment.filters |= {"breakable": _breakable, "first_order": _first_order}
+    environment.filters |= {"items": _items, "beneath": _beneath}
     environment.tests |= {"chinese": is_chinese}
     environment.tests |= {
         kind.__name__.lower(): lambda block, kind=kind: isinstance(block, kind)
-        for kind in (Table, Chart, Note, ItemView)
+        for kind in (Table, Note, ItemView)
     }
-    environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
+    environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE, "plot": plot}
     return environment.from_string(_resource("page.html.j2"))
-
-
-@cache
-def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert."""
-    try:
-        from vl_convert import javascript_bundle
-    except ImportError as error:
-        raise OptionError(_INSTALL.format("vl-convert-python")) from error
-    bundle: str = javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle
 
 
 def _resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _inline(script: str) -> str:
-    """Return a script with nothing in it that an HTML parser would take for the script's end."""
-    return re.sub(r"<(?=/?script)", r"<\\", script, flags=re.IGNORECASE)
 
 
 def _hash(text: str) -> str:
@@ -147,9 +120,11 @@ def _breakable(text: str) -> "Markup":
 
 def _first_order(column: Column) -> str:
     """Return the order that a reader wants first: the best, or the alphabet."""
-    if column.unit in ("text", "rank") or column.lower_is_better:
-        return "ascending"
-    return "descending"
+    return "ascending" if column.unit == "text" or column.lower_is_better else "descending"
+
+
+def _beneath(columns: Sequence[Column]) -> list[int]:
+    return [place for place, column in enumerate(columns) if column.beneath]
 
 
 def _items(view: ItemView) -> Mapping[str, Any]:
@@ -163,7 +138,7 @@ def _items(view: ItemView) -> Mapping[str, Any]:
         [
             *(place(row.model), place(row.task), place(row.item), place(row.subject)),
             *(place(row.prompt), place(row.response), place(row.answer), place(row.target)),
-            int(row.correct),
+            *(place(row.reason), row.score),
         ]
         for row in view.rows
     ]

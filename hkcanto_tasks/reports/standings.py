@@ -1,0 +1,280 @@
+"""Where runs stand in the papers' tables: on the same measure only, with a range of ranks.
+
+A run stands in a column if it measures the same: same task, script, shots, and whether a chain of
+thought was asked for; answers generated, not ranked by likelihood; and not the sample data.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+import numpy as np
+
+from ..catalogue import NamedTask
+from .evaluations import Evaluation
+from .figures import Figure, agreement, figure, mean_figure
+from .published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The figure of a run in a column of a published table.
+
+    Attributes:
+        table: The table.
+        column: The column.
+        figure: The run's figure; its note says why it has no rank.
+        evaluations: What it comes from.
+        ranks: Best and worst place among the paper's models that its 95 % interval allows; None if
+            it has no rank: not all items, figures unlike the harness's, or unknown data.
+        of: Number of the paper's models, and the run.
+    """
+
+    table: PublishedTable
+    column: PublishedColumn
+    figure: Figure
+    evaluations: tuple[Evaluation, ...]
+    ranks: tuple[int, int] | None
+    of: int
+
+    def is_headline_of(self, run: Evaluation) -> bool:
+        """Whether it is of the figure to read first of a run, on all of its items."""
+        column, metric = self.column, run.headline.name
+        part = column.category or column.subject
+        return (self.evaluations, column.metric) == ((run,), metric) and not part
+
+    @property
+    def rank(self) -> str:
+        """The ranks for people: `2–4`; empty without."""
+        best, worst = self.ranks or ("", "")
+        return str(best) if best == worst else f"{best}–{worst}"
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A published table with the runs that stand in it.
+
+    Attributes:
+        table: The table.
+        headline: The column to read first: the table's headline, or the first one that a run has.
+        runs: Run → column → its standing; a run is a model under one set of options.
+    """
+
+    table: PublishedTable
+    headline: PublishedColumn
+    runs: Mapping[str, Mapping[str, Standing]]
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """What the runs' figures come from, each once."""
+        every = [
+            one for own in self.runs.values() for each in own.values() for one in each.evaluations
+        ]
+        return list({id(one): one for one in every}.values())
+
+
+def standings(evaluations: Sequence[Evaluation]) -> list[Beside]:
+    """Return each published table that some run stands in.
+
+    Args:
+        evaluations: What was run.
+    """
+    runs: dict[str, list[Evaluation]] = defaultdict(list)
+    for evaluation in evaluations:
+        if not why_incomparable(evaluation):
+            options = [f"{name}:{value}" for name, value in departures(evaluation).items()]
+            runs[" ".join([evaluation.label, *options])].append(evaluation)
+    found = []
+    for table in published_tables():
+        own = {name: _of_run(table, run) for name, run in runs.items()}
+        own = {name: columns for name, columns in own.items() if columns}
+        if any(not each.column.repeats for columns in own.values() for each in columns.values()):
+            found.append(Beside(table, _headline(table, own), own))
+    return found
+
+
+def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
+    """Return a published model's place among the others; equal scores share the better one."""
+    score = row.values[column.name]
+    if row.kind != "model" or score is None:
+        return None
+    return _places(Figure(score, None, None, 0), table, column)[0]
+
+
+def departures(evaluation: Evaluation) -> Mapping[str, str]:
+    """Return the options that are not the paper's, but for those that make it another measure."""
+    defaults = evaluation.how.kind.Options()
+    return {
+        name: value
+        for name, value in evaluation.options.items()
+        if name not in ("cot", "script") and value != str(getattr(defaults, name, None))
+    }
+
+
+def why_incomparable(evaluation: Evaluation) -> str:
+    """Say why an evaluation can be in no table; empty if it can."""
+    if evaluation.is_sample:
+        return "Results on the sample data are comparable with nothing."
+    if evaluation.named.variant.scoring == "loglikelihood":
+        return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
+    return ""
+
+
+def why_left_out(evaluation: Evaluation) -> str:
+    """Say why an evaluation is in no table."""
+    if reason := why_incomparable(evaluation):
+        return reason
+    columns = [
+        (table, column)
+        for table in tables_of(evaluation.task)
+        for column in table.columns
+        if any(_measures(evaluation, task, column.shots_of(task)) for task in column.named)
+    ]
+    reasons = set()
+    for table, column in columns:
+        others = [name for name in column.tasks if name != evaluation.task]
+        if column.unmeasured:
+            reasons.add(f"{table.source}, {column.name}: {column.unmeasured}.")
+        elif others:
+            reasons.add(f"{table.source}, {column.name}, pools it with {' and '.join(others)}.")
+    if reasons:
+        return " ".join(sorted(reasons))
+    if columns:
+        return "Another run of this model under the same condition is there in its place."
+    return f"The papers have no figure of it under this condition ({evaluation.condition})."
+
+
+def _of_run(table: PublishedTable, run: Sequence[Evaluation]) -> dict[str, Standing]:
+    found = {column.name: _standing(column, table, run) for column in table.columns}
+    return {name: standing for name, standing in found.items() if standing}
+
+
+def _standing(
+    column: PublishedColumn, table: PublishedTable, run: Sequence[Evaluation]
+) -> Standing | None:
+    if column.unmeasured:
+        return None
+    if column.mean_of:
+        parts = [_standing(table.column(name), table, run) for name in column.mean_of]
+        known = [part for part in parts if part]
+        if len(known) < len(parts):
+            return None
+        behind = tuple(one for part in known for one in part.evaluations)
+        reason = next((part.figure.note for part in known if part.figure.note), "")
+        return _ranked(table, column, _mean(known), behind, reason)
+    chosen = []
+    for task in column.named:
+        same = [one for one in run if _measures(one, task, column.shots_of(task))]
+        if not same:
+            return None
+        chosen.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
+    value = _pooled(chosen) if len(chosen) > 1 else _figure(chosen[0], column)
+    if value is None:
+        return None
+    return _ranked(table, column, value, tuple(chosen), _why_unranked(chosen, column))
+
+
+def _ranked(
+    table: PublishedTable,
+    column: PublishedColumn,
+    value: Figure,
+    behind: tuple[Evaluation, ...],
+    reason: str,
+) -> Standing:
+    ranks = None if reason else _places(value, table, column)
+    models = sum(row.kind == "model" and row.values[column.name] is not None for row in table.rows)
+    return Standing(table, column, replace(value, note=reason), behind, ranks, models + 1)
+
+
+def _why_unranked(evaluations: Sequence[Evaluation], column: PublishedColumn) -> str:
+    if not all(_is_complete(one, column) for one in evaluations):
+        return "not all items"
+    if not all(one.trusted_data for one in evaluations):
+        return "unknown data"
+    if any(agreement(one).different for one in evaluations):
+        return "unlike the harness's figure"
+    return ""
+
+
+def _places(value: Figure, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
+    """Return the best and the worst place that an interval allows among the paper's models."""
+    sign = -1 if column.lower_is_better else 1
+    others = [
+        sign * score
+        for row in table.rows
+        if row.kind == "model" and (score := row.values[column.name]) is not None
+    ]
+    ends = [sign * (value.value if end is None else end) for end in (value.low, value.high)]
+    best, worst = (1 + sum(bool(other > end) for other in others) for end in (max(ends), min(ends)))
+    return best, worst
+
+
+def _measures(evaluation: Evaluation, task: NamedTask, shots: int) -> bool:
+    own, options = evaluation.named, evaluation.options
+    return (own.entry.name, evaluation.shots) == (task.entry.name, shots) and (
+        own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
+        "sc" if options.get("script") == "sc" else own.variant.script,
+    ) == (task.variant.cot, task.variant.script)
+
+
+def _subjects(evaluation: Evaluation, column: PublishedColumn) -> list[str]:
+    return [subject.name for subject in column.subjects_of(evaluation.named)]
+
+
+def _figure(evaluation: Evaluation, column: PublishedColumn) -> Figure | None:
+    restricted = column.category or column.subject
+    subjects = _subjects(evaluation, column)
+    where = evaluation.items.of_subjects(subjects) if restricted else None
+    return figure(evaluation, column.metric, where)
+
+
+def _is_complete(evaluation: Evaluation, column: PublishedColumn) -> bool:
+    if evaluation.complete or not (column.category or column.subject):
+        return evaluation.complete
+    own = evaluation.items.of_subjects(_subjects(evaluation, column))
+    ids = {name for name, counts in zip(evaluation.items.ids, own, strict=True) if counts}
+    return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.named))
+
+
+def _pooled(evaluations: Sequence[Evaluation]) -> Figure | None:
+    """Return the accuracy over the questions of several tasks."""
+    values, clusters, first = [], [], 0
+    for evaluation in evaluations:
+        of_items = evaluation.items.values.get("acc")
+        if of_items is None:
+            return None
+        there = ~np.isnan(of_items)
+        values.append(of_items[there])
+        clusters.append(evaluation.items.clusters[there] + first)
+        first = int(clusters[-1].max(initial=first)) + 1
+    return mean_figure(np.concatenate(values), np.concatenate(clusters))
+
+
+def _mean(parts: Sequence[Standing]) -> Figure:
+    """Return the mean of some columns.
+
+    Columns on the same questions, such as cultural ones with and without examples, rise and fall
+    together: their intervals add up; those on different questions do so in squares.
+    """
+    spans: dict[tuple[str, ...], float] = defaultdict(float)
+    for part in parts:
+        tasks = tuple(one.named.entry.name for one in part.evaluations)
+        low, high = part.figure.low, part.figure.high
+        spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
+    value = fmean(part.figure.value for part in parts)
+    half = sum(span**2 for span in spans.values()) ** 0.5 / len(parts)
+    items = sum(part.figure.items for part in parts)
+    if np.isnan(half):
+        return Figure(value, None, None, items)
+    return Figure(value, max(value - half, 0.0), min(value + half, 1.0), items)
+
+
+def _headline(table: PublishedTable, runs: Mapping[str, Mapping[str, Standing]]) -> PublishedColumn:
+    columns = [table.column(table.headline)] if table.headline else []
+
+    def best(column: PublishedColumn) -> int:
+        found = [own[column.name] for own in runs.values() if column.name in own]
+        return max((1 + (each.ranks is not None) for each in found), default=0)
+
+    return max([*columns, *table.columns], key=best)

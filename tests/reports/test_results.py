@@ -1,0 +1,580 @@
+"""What a report says first of each run, and last of how everything was made."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hkcanto_tasks.corpus_figures import Pair
+from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
+from hkcanto_tasks.reports.evaluations import Evaluation, ItemText, SkippedLog
+from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.renderers import render
+from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.reports.results import first_section, last_section, published_sections, trust
+from hkcanto_tasks.reports.standings import standings
+
+from .building import evaluation
+from .whole import whole
+
+CULTURAL = ["food", "food", "food", "food", "local_knowledge"]
+
+
+def first(*runs: Evaluation) -> Section:
+    return first_section(runs, standings(runs))
+
+
+def tables(section: Section) -> list[Table]:
+    return [block for block in section.blocks if isinstance(block, Table)]
+
+
+def at_a_glance(*runs: Evaluation) -> Table:
+    return tables(first(*runs))[0]
+
+
+def plot(*runs: Evaluation) -> Table:
+    _, found = tables(first(*runs))
+    return found
+
+
+def papers(*runs: Evaluation) -> dict[str, Table]:
+    found = {section.name: tables(section) for section in published_sections(standings(runs))}
+    assert all(len(each) == 1 for each in found.values())
+    return {name: table for name, (table,) in found.items()}
+
+
+def column(table: Table, title: str) -> list[Value]:
+    place = [column.title for column in table.columns].index(title)
+    return [row.values[place] for row in table.rows]
+
+
+def value(table: Table, name: str, title: str) -> Value:
+    place = [column.title for column in table.columns].index(title)
+    return row(table, name).values[place]
+
+
+def row(table: Table, name: str) -> Row:
+    return next(row for row in table.rows if row.values[0] == name)
+
+
+def numbers(values: Sequence[Value]) -> list[float]:
+    return [value.value for value in values if isinstance(value, Figure)]
+
+
+def said(*runs: Evaluation, skipped: Sequence[SkippedLog] = ()) -> list[str]:
+    """Return the remarks of the last section."""
+    section = last_section(runs, standings(runs), skipped)
+    return [block.text for block in section.blocks if isinstance(block, Note)]
+
+
+def about(word: str, *runs: Evaluation) -> str:
+    (found,) = [text for text in said(*runs) if word in text]
+    return found
+
+
+# ---------------------------------------------------------------- each run at a glance
+
+
+def test_the_headline_is_averaged_as_the_paper_averages_it() -> None:
+    # Cultural: the mean over subjects, (1/4 + 1/1) / 2; law: over questions, 2/5.
+    cultural = evaluation("hkcanto_cultural", {"acc": [1, 0, 0, 0, 1]}, subjects=CULTURAL)
+    law = evaluation("hkcanto_law", {"acc": [1, 0, 0, 0, 1]})
+    table = at_a_glance(cultural, law)
+    assert numbers(column(table, "Result")) == pytest.approx([0.625, 0.4])
+    assert column(table, "Measure") == ["Accuracy, mean over subjects", "Accuracy"]
+
+
+def test_the_measure_says_where_lower_is_better() -> None:
+    made = whole("hkcanto_g2p", 0.1, metric="cer")
+    (measure,) = column(at_a_glance(made), "Measure")
+    assert str(measure).endswith("(lower is better)")
+
+
+def test_scores_of_a_corpus_have_a_column_of_their_own() -> None:
+    pairs = [Pair("我哋去飲茶", "我哋去飲茶", "We go for dim sum.")] * 3
+    perfect = evaluation("hkcanto_translation_en_yue", {}, pairs=pairs)
+    alone = at_a_glance(perfect)
+    assert numbers(column(alone, "Score")) == pytest.approx([100])
+    assert "Result" not in [column.title for column in alone.columns]
+    both = at_a_glance(perfect, evaluation("hkcanto_law", {"acc": [1, 0]}))
+    assert [isinstance(each, Figure) for each in column(both, "Result")] == [False, True]
+
+
+def test_models_under_one_condition_stand_together() -> None:
+    runs = [
+        evaluation("hkcanto_law", {"acc": [1]}, label="a"),
+        evaluation("hkcanto_law_mc", {"acc": [1]}, label="a"),
+        evaluation("hkcanto_law", {"acc": [0]}, label="b"),
+    ]
+    table = at_a_glance(*runs)
+    assert column(table, "Model") == ["a", "b", "a"]
+    assert column(table, "Task and condition") == [
+        *["Hong Kong law, 5-shot"] * 2,
+        "Hong Kong law, log-likelihood, 5-shot",
+    ]
+    assert table.caption == "Only rows of one task under one condition are comparable."
+    assert at_a_glance(runs[0], runs[2]).caption == ""
+
+
+def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
+    table = at_a_glance(whole("hkcanto_cultural"), evaluation("hkcanto_law", {"acc": [1, 0]}))
+    # 50 ± 6.2 % among 23 models, by hand in `test_standings`.
+    assert column(table, "Rank") == ["16–21 of 24", None]
+
+
+def phonology() -> Evaluation:
+    """Half of all questions right, among them 50 of the 60 on homophones."""
+    parts = [("homophone",)] * 60 + [("rhyme",)] * 40
+    return evaluation("hkcanto_phonology", {"acc": [1] * 50 + [0] * 50}, parts=parts)
+
+
+@pytest.mark.parametrize(
+    ("made", "part"),
+    [
+        (phonology(), "Homophone"),
+        (whole("hkcanto_cultural", subjects=["food"]), "Food Culture"),
+    ],
+)
+def test_a_rank_in_another_figure_than_the_headline_says_in_which(
+    made: Evaluation, part: str
+) -> None:
+    table = at_a_glance(made)
+    if "Rank" in [column.title for column in table.columns]:
+        (rank,) = column(table, "Rank")
+        assert part in str(rank)
+
+
+def test_a_report_without_a_rank_has_no_column_of_ranks() -> None:
+    table = at_a_glance(evaluation("hkcanto_law", {"acc": [1, 0]}))
+    assert "Rank" not in [column.title for column in table.columns]
+
+
+def test_task_and_measure_stand_beneath_the_name_and_trust_in_badges() -> None:
+    columns = {each.title: each for each in at_a_glance(whole("hkcanto_cultural")).columns}
+    beneath = [title for title, each in columns.items() if each.beneath]
+    assert sorted(beneath) == ["Measure", "Task and condition"]
+    assert columns["Trust"].unit == "badges"
+
+
+def test_results_are_drawn_where_no_published_table_stands_beside_them() -> None:
+    def drawn(*runs: Evaluation) -> list[bool]:
+        columns = at_a_glance(*runs).columns
+        return [each.drawn for each in columns if each.title == "Result"]
+
+    assert drawn(evaluation("hkcanto_law", {"acc": [1, 0]})) == [True]
+    assert drawn(whole("hkcanto_cultural")) == [False]
+    # A paper's table of subjects, without models as rows, is none to stand beside.
+    run = whole("tmmluplus_gen", subjects=["economics"])
+    beside = [each for each in standings([run]) if each.table.transposed]
+    (alone,) = tables(first_section([run], beside))
+    assert [each.drawn for each in alone.columns if each.title == "Result"] == [True]
+
+
+def test_sample_data_is_warned_of_first() -> None:
+    (warning,) = [
+        block
+        for block in first(evaluation("hkcanto_law", {"acc": [1]}, data="sample")).blocks
+        if isinstance(block, Note)
+    ]
+    assert (warning.level, "comparable with nothing" in warning.text) == ("warning", True)
+
+
+def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1]})
+    texts = [ItemText("prompt", "response", "A", "A")]
+    note, *_ = first(replace(run, items=replace(run.items, texts=texts))).blocks
+    assert isinstance(note, Note)
+    assert (note.level, "Do not publish it" in note.text) == ("warning", True)
+
+
+# ---------------------------------------------------------------- trust
+
+
+RIGHT = {((), "acc"): 0.4, ((), "acc_macro"): 0.625, (("food",), "acc"): 0.25}
+
+
+def cultural(**values: Sequence[float]) -> Evaluation:
+    values = {"acc": [1, 0, 0, 0, 1], **values}
+    return evaluation("hkcanto_cultural", values, subjects=CULTURAL)
+
+
+@pytest.mark.parametrize(
+    ("made", "badges"),
+    [
+        (
+            whole("hkcanto_cultural"),
+            ["✗ not checked against the harness", "✓ all items", "✓ data ba2a58b"],
+        ),
+        (
+            replace(cultural(), reported=RIGHT),
+            ["✓ equal to the harness", "✗ 5 of 252 items", "✓ data ba2a58b"],
+        ),
+        (
+            replace(cultural(), reported=RIGHT | {((), "acc"): 0.5, ((), "acc_macro"): 0.5}),
+            ["✗ 2 figures unlike the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"],
+        ),
+        (
+            evaluation("hkcanto_law", {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}),
+            # 1 of 50 is no more than 2 %.
+            ["✗ 50 of 424 items", "✓ 2.0% unread"],
+        ),
+        (
+            evaluation("hkcanto_law", {"acc": [1] * 40, "unparsed_rate": [1] + [0] * 39}),
+            ["✗ 40 of 424 items", "✗ 2.5% unread"],
+        ),
+        (whole("hkcanto_cultural", data="local-1a2b3c4"), ["✗ data local-1a2b3c4"]),
+        (whole("hkcanto_cultural", data="sample"), ["✗ data sample"]),
+    ],
+)
+def test_badges_say_what_a_runs_figures_can_be_relied_on_for(
+    made: Evaluation, badges: list[str]
+) -> None:
+    (found,) = column(at_a_glance(made), "Trust")
+    shown = str(found).split(" · ")
+    assert [badge for badge in shown if badge in badges] == badges
+    if len(badges) == 3:
+        assert shown == badges
+
+
+def test_epochs_of_an_item_count_once() -> None:
+    run = whole("hkcanto_cultural")
+    twice = evaluation(
+        "hkcanto_cultural",
+        {"acc": [*run.items.values["acc"]] * 2},
+        subjects=[*run.items.subjects] * 2,
+        ids=[*run.items.ids] * 2,
+    )
+    assert (trust(twice).items, trust(twice).expected) == (252, 252)
+
+
+def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1, 0]})
+    assert trust(replace(run, reported={((), "acc"): 0.5 + 1e-8})).figures.different
+    assert not trust(replace(run, reported={((), "acc"): 0.5 + 1e-10})).figures.different
+
+
+# ---------------------------------------------------------------- beside the paper's models
+
+
+def test_a_run_stands_in_the_plot_where_its_score_puts_it() -> None:
+    table = plot(whole("hkcanto_cultural"))
+    names = column(table, "Model")
+    # Half of each subject's questions: between 50.7 and 42.7 under Average.
+    place = names.index("mine")
+    assert names[place - 1 : place + 2] == ["Yi 1.5 6B", "mine", "Mistral Nemo 12B"]
+    assert names[0] == "Qwen2 72B"
+    assert len(names) == 25 + 1
+    kinds = {name: row(table, name).kind for name in ("mine", "GPT4o", "Human", "Random")}
+    assert list(kinds.values()) == ["run", "published", "human", "random"]
+    assert [each.title for each in table.columns] == ["Model", "Rank", "Average"]
+    assert [each.drawn for each in table.columns] == [False, False, True]
+
+
+def test_models_have_a_rank_runs_a_range_of_them_and_people_none() -> None:
+    table = plot(whole("hkcanto_cultural"))
+    ranks = {name: value(table, name, "Rank") for name in ("Mistral Nemo 12B", "mine", "Human")}
+    assert ranks == {"Mistral Nemo 12B": "21", "mine": "16–21", "Human": None}
+
+
+def test_the_fewest_errors_come_first() -> None:
+    table = plot(whole("hkcanto_g2p", 0.1, metric="cer_published"))
+    assert column(table, "Model")[:4] == ["Rule Based", "GPT4o", "Claude 3.5 Sonnet", "mine"]
+    assert "lower is better" in table.caption
+    assert table.columns[2].lower_is_better is True
+
+
+def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> None:
+    runs = [
+        whole("hkcanto_cultural", subjects=["food"], label="part"),
+        whole("hkcanto_cultural", data="local-1a2b3c4", label="local"),
+        whole("hkcanto_cultural", label="whole"),
+    ]
+    table = plot(*runs)
+    notes = {}
+    for name in ("part", "local", "whole"):
+        of = value(table, name, "Average")
+        assert isinstance(of, Figure)
+        notes[name] = (value(table, name, "Rank"), of.note)
+    assert notes["part"] == (None, "not all items")
+    assert notes["local"] == (None, "unknown data")
+    assert notes["whole"] == ("16–21", "")
+    # Llama-3-8B-Instruct is among those of which the paper has no translation.
+    missing = evaluation("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
+    ends = plot(missing).rows[-4:]
+    assert all(each.values[2] is None for each in ends)
+
+
+def test_the_plotted_tables_section_is_folded_and_has_all_columns() -> None:
+    run = whole("hkcanto_cultural")
+    (section,) = published_sections(standings([run]))
+    assert (section.name, section.is_summary) == ("published-hkcanto-7", False)
+    assert section.title.startswith("HKCanto-Eval (Cheng et al., 2025), Table 7: Accuracy on")
+    (table,) = tables(section)
+    titles = [each.title for each in table.columns]
+    assert titles[:3] == ["Model", "Rank", "Food Culture"]
+    assert len(titles) == 2 + 6
+    assert not any(each.drawn for each in table.columns)
+
+
+def test_further_tables_draw_their_own_headline_and_are_in_the_summary() -> None:
+    runs = [whole("hkcanto_cultural"), whole("hkcanto_g2p", 0.1, metric="cer_published")]
+    drawn = {
+        section.name: (
+            section.is_summary,
+            [each.title for each in tables(section)[0].columns if each.drawn],
+        )
+        for section in published_sections(standings(runs))
+    }
+    # The first of the papers' tables stands beside the runs.
+    assert drawn == {"published-hkcanto-3": (False, []), "published-hkcanto-7": (True, ["Average"])}
+
+
+def test_figures_of_a_corpus_keep_their_scale_beside_the_papers() -> None:
+    sentence = "我們去了海邊看日落啊"
+    pairs = [Pair(sentence, sentence, "我哋去咗海邊睇日落啊")] * 3
+    made = evaluation("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
+    table = papers(made)["published-hkmmlu-2"]
+    assert numbers([value(table, "mine", "Avg. C to M")]) == pytest.approx([299.95 / 3])
+    assert value(table, "DeepSeek-V3", "Avg. C to M") == 72.2
+    units = {each.title: each.unit for each in table.columns}
+    assert units["BLEU C to M"] == "score"
+
+
+def test_subjects_stand_beside_those_of_the_paper() -> None:
+    made = whole("tmmluplus_gen", subjects=["economics", "physics"])
+    table = papers(made)["published-tmmluplus-11"]
+    assert len(table.rows) == 66
+    assert value(table, "economics", "GPT-4") == 0.6845
+    # The share of 196 of 393.
+    assert numbers([value(table, "economics", "mine")]) == pytest.approx([196 / 393])
+    assert value(table, "trade", "mine") is None
+    assert [each.title for each in table.columns if each.drawn] == ["mine"]
+
+
+def test_nothing_to_compare_gives_no_published_section() -> None:
+    assert papers(evaluation("hkcanto_law", {"acc": [1, 0]})) == {}
+    assert papers() == {}
+
+
+# ---------------------------------------------------------------- how it was made
+
+
+def test_signatures_are_in_a_table() -> None:
+    run = replace(whole("hkcanto_cultural"), model="org/mine")
+    (table,) = tables(last_section([run], [], []))
+    assert table.rows[0].values == [
+        *("mine", "org/mine", "lm-eval"),
+        *("hkcanto-cultural|shots:5|data:ba2a58b|v:1|pkg:0.1.0", "2026-11-01 00:00"),
+    ]
+
+
+def test_equal_figures_are_counted_and_others_named() -> None:
+    agreed = said(replace(cultural(), reported=RIGHT))
+    assert agreed[0] == "3 figures equal those of the harnesses."
+    assert not any(" here, " in text for text in agreed)
+    reported = {**RIGHT, (("local_knowledge",), "acc"): 0.5}
+    differs = about(" here, ", replace(cultural(), reported=reported))
+    assert "Accuracy of local_knowledge is 1 here, 0.5 in lm-eval" in differs
+
+
+def test_of_many_figures_that_differ_three_are_named() -> None:
+    subjects = ["food", "history_and_landmarks", "life_in_hk", "local_knowledge"]
+    run = evaluation("hkcanto_cultural", {"acc": [1] * 4}, subjects=subjects)
+    found = said(replace(run, reported={((name,), "acc"): 0.0 for name in subjects}))
+    assert sum(" here, " in text for text in found) == 3
+    assert "model on Hong Kong cultural questions, 5-shot: 1 more figures differ." in found
+
+
+def test_figures_of_categories_are_checked_too() -> None:
+    run = evaluation("hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"])
+    checked = said(replace(run, reported={((), "acc_stem"): 0.5}))
+    assert checked[0].startswith("1 figures equal")
+
+
+def test_a_part_says_what_it_lacks_but_the_sample_data_is_one() -> None:
+    # The paper counts 424 questions; the 15 other subjects are missing.
+    part = about(" of 424 items", evaluation("hkcanto_law", {"acc": [1, 0]}))
+    assert part.endswith("has 2 of 424 items (15 subjects are missing).")
+    sample = said(evaluation("hkcanto_law", {"acc": [1, 0]}, data="sample"))
+    assert not any("items" in text for text in sample)
+
+
+def test_what_is_to_know_of_a_run_is_said() -> None:
+    run = replace(evaluation("hkcanto_law", {"acc": [1]}), notes=("judged by a person",))
+    assert "judged by a person" in about("judged", run)
+
+
+def test_the_papers_protocols_are_said_once() -> None:
+    runs = [whole("hkcanto_cultural", label=label) for label in "ab"]
+    assert "People answered the questions without examples" in about("Table 7: Five-shot", *runs)
+    report = build_report(runs)
+    texts = [
+        block.text
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Note)
+    ]
+    assert sum("without examples" in text for text in texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "departure"),
+    [
+        ({"prompt": "yue"}, "its prompt is yue instead of the paper's"),
+        ({"shuffle_choices": "7"}, "its options are shuffled (seed 7)"),
+        ({"reasoning": "yes"}, "it had room for a reasoning block"),
+        ({"size": "9"}, "it was run with size:9"),
+    ],
+)
+def test_what_differs_from_the_paper_is_said(options: dict[str, str], departure: str) -> None:
+    made = whole("hkcanto_cultural", **options)
+    expected = f"Different from the paper: mine on hkcanto_cultural: {departure}."
+    assert about("Different from", made) == expected
+
+
+def test_the_release_examples_of_g2p_are_said() -> None:
+    made = whole("hkcanto_g2p", 0.1, metric="cer_published", examples="release")
+    assert "its worked examples are those of the release" in about("Different from", made)
+
+
+def test_a_run_as_in_the_paper_differs_in_nothing() -> None:
+    assert not any("Different from" in text for text in said(whole("hkcanto_cultural")))
+
+
+def test_what_is_in_no_published_table_says_why_by_reason() -> None:
+    runs = [
+        whole("hkcanto_law", label="a"),
+        whole("hkcanto_law", label="b"),
+        whole("hkmmlu_mc", label="a"),
+    ]
+    pools, likelihood = [text for text in said(*runs) if text.startswith("Not beside")]
+    assert pools.startswith("Not beside published figures: a on hkcanto_law, b on hkcanto_law. ")
+    assert "pools it with hkcanto_dse_zh and hkcanto_professional_zh" in pools
+    assert "a on hkmmlu_mc. The answers were ranked by log-likelihood" in likelihood
+
+
+def test_logs_that_were_not_read_are_listed_without_whole_paths_and_in_the_summary() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1]})
+    log = SkippedLog(Path("/home/someone/logs/run/broken.eval"), "It is no log.")
+    made = last_section([run], [], [log])
+    _, table = tables(made)
+    assert [row.values for row in table.rows] == [["run/broken.eval", "It is no log."]]
+    assert made.is_summary
+    assert not last_section([run], [], []).is_summary
+
+
+# ---------------------------------------------------------------- the report as a whole
+
+
+def document(*runs: Evaluation) -> Any:
+    return json.loads(render(build_report(runs), "json"))
+
+
+def test_json_has_a_record_for_each_run() -> None:
+    run = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.5})
+    (found,) = document(run)["runs"]
+    assert {name: found[name] for name in ("label", "harness", "task", "condition")} == {
+        "label": "mine",
+        "harness": "lm-eval",
+        "task": "hkcanto_cultural",
+        "condition": "5-shot",
+    }
+    assert found["signature"] == run.signature
+    assert found["created"] == "2026-11-01T00:00:00+00:00"
+    assert found["figure"]["value"] == pytest.approx(0.5)
+    assert found["figure"]["low"] < 0.5 < found["figure"]["high"]
+    assert found["figure"]["items"] == 252
+    assert found["trust"] == {
+        "figures": {"equal": 1, "different": []},
+        "items": 252,
+        "expected": 252,
+        "unread": None,
+        "data": "ba2a58b",
+        "data_known": True,
+    }
+
+
+def test_json_has_the_places_of_a_run_with_the_papers_headline_first() -> None:
+    (found,) = document(whole("hkcanto_cultural"))["runs"]
+    headline, *others = found["standings"]
+    assert (headline["table"], headline["column"]) == ("hkcanto_7", "Average")
+    assert (headline["ranks"], headline["of"]) == ([16, 21], 24)
+    assert headline["figure"]["value"] == pytest.approx(0.5)
+    assert [each["column"] for each in others][:2] == ["Food Culture", "History & Landmarks"]
+    assert len(others) == 5
+
+
+def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank() -> None:
+    run = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
+    (found,) = document(run)["runs"]
+    (different,) = found["trust"]["figures"]["different"]
+    assert different == {
+        "subjects": [],
+        "name": "acc_macro",
+        "ours": pytest.approx(0.5),
+        "reported": 0.6,
+    }
+    assert found["standings"][0]["ranks"] is None
+    assert found["standings"][0]["figure"]["note"] == "unlike the harness's figure"
+
+
+def test_a_report_is_named_after_its_models() -> None:
+    runs = [evaluation("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
+    assert build_report(runs[:1]).title == "a"
+    assert build_report([*runs, runs[0]]).title == "a, b, c, d and 2 more"
+    assert build_report(runs, title="Six").title == "Six"
+
+
+def test_the_footer_names_the_papers_of_what_was_run() -> None:
+    (line,) = build_report([evaluation("hkcanto_law", {"acc": [1]})]).footer
+    assert "HKCanto-Eval" in line
+    assert "HKMMLU" not in line
+
+
+def test_names_are_unique_and_rows_as_wide_as_their_table() -> None:
+    def runs(options: dict[str, str], task: str, shots: int) -> list[Evaluation]:
+        subjects = ["dentistry", "hk_law", "physics"] * 10
+        values = {"acc": [1.0, 0.0] * 15, "unparsed_rate": [0.0, 1.0] * 15}
+        return [
+            replace(
+                evaluation(
+                    task,
+                    values,
+                    subjects=subjects,
+                    ids=[f"hkmmlu/{i}" for i in range(30)],
+                    label=label,
+                    shots=shots,
+                    question_lengths=list(range(30)),
+                    parts=[("hkdse",)] * 30,
+                ),
+                options=options,
+            )
+            for label in ("a", "b")
+        ]
+
+    paper = {"prompt": "paper", "script": "tc"}
+    made = build_report(
+        [
+            *runs(paper, "hkmmlu", 0),
+            *runs(paper, "hkmmlu", 1),
+            *runs({"prompt": "yue", "script": "tc"}, "hkmmlu", 0),
+            *runs({"prompt": "yue+scaffold", "script": "tc"}, "hkmmlu", 0),
+            *runs(paper, "hkmmlu_mc", 0),
+            *runs({"prompt": "paper", "script": "sc"}, "hkmmlu_sc", 0),
+            *runs({"prompt": "paper", "script": "tc", "cot": "yes"}, "hkmmlu_cot", 0),
+        ],
+        [SkippedLog(Path("a/b"), "no log")],
+    )
+    found = [table for section in made.sections for table in tables(section)]
+    assert len({section.name for section in made.sections}) == len(made.sections)
+    assert len({table.name for table in found}) == len(found) > 8
+    assert all(len(table.columns) == len(row.values) for table in found for row in table.rows)
+
+
+def test_a_report_of_nothing_can_be_made() -> None:
+    made = build_report([])
+    assert [section.name for section in made.sections] == ["results", "made"]
+    assert document()["runs"] == []

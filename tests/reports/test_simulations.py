@@ -1,0 +1,205 @@
+"""How often intervals cover and gates let a worse run pass, by enumeration and simulation.
+
+`performance/simulate_intervals.py` does more of the same, and compares it with other methods.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import multinomial
+
+from hkcanto_tasks.reports.gates import loss_bound
+from hkcanto_tasks.reports.intervals import (
+    paired_accuracy_interval,
+    paired_mean_interval,
+    ratio_interval,
+)
+
+pytestmark = pytest.mark.slow
+
+SIZES = (30, 60, 78, 145, 500)
+REPEATS = 1000
+# Three standard errors of a share of 95 % in so many repeats are 2 points.
+ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
+
+Numbers = np.ndarray
+
+
+def covers(interval: tuple[float, float], truth: float) -> bool:
+    return interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
+
+
+def tables(items: int, wins: float, losses: float) -> Iterator[tuple[int, int, float]]:
+    """Every likely number of wins and losses with its probability."""
+    grid = [(i, j) for i in range(items + 1) for j in range(items + 1 - i)]
+    counts = np.column_stack([grid, items - np.sum(grid, axis=1)])
+    chances = multinomial.pmf(counts, items, [wins, losses, 1 - wins - losses])
+    for (i, j), chance in zip(grid, chances, strict=True):
+        if chance > 1e-6:
+            yield i, j, chance
+
+
+# --- intervals
+
+
+@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize(
+    ("wins", "losses"),
+    [
+        pytest.param(0.20, 0.15, id="accuracies 50 and 55 %"),
+        pytest.param(0.12, 0.08, id="accuracies 75 and 79 %"),
+        pytest.param(0.05, 0.02, id="accuracies 92 and 95 %"),
+    ],
+)
+def test_differences_of_accuracies_are_covered(items: int, wins: float, losses: float):
+    # By enumeration. With 30 items two discordant ones are to be expected of 95 %, too few for any
+    # interval to be wrong as often as it may.
+    held = sum(
+        chance
+        for i, j, chance in tables(items, wins, losses)
+        if covers(paired_accuracy_interval(i, j, items), wins - losses)
+    )
+    assert 0.945 < held < (0.97 if items * (wins + losses) > 4 else 1)
+
+
+@pytest.mark.parametrize("items", SIZES)
+def test_equal_accuracies_are_covered_at_least_as_often_as_the_exact_test_says(items: int):
+    for share in (0.02, 0.05, 0.15):
+        held = sum(
+            chance
+            for i, j, chance in tables(items, share, share)
+            if covers(paired_accuracy_interval(i, j, items), 0)
+        )
+        assert held > 0.95
+
+
+def normal(rng: np.random.Generator, items: int) -> Numbers:
+    return rng.normal(0.01, 0.1, items)
+
+
+def heavy_tailed(rng: np.random.Generator, items: int) -> Numbers:
+    return 0.005 + 0.08 * rng.standard_t(4, items)
+
+
+def skewed(rng: np.random.Generator, items: int) -> Numbers:
+    return rng.exponential(0.1, items)
+
+
+def sparse(rng: np.random.Generator, items: int) -> Numbers:
+    return np.where(rng.random(items) < 0.1, rng.uniform(-0.3, 0.5, items), 0)
+
+
+@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize(
+    ("draw", "truth"), [(normal, 0.01), (heavy_tailed, 0.005), (skewed, 0.1), (sparse, 0.01)]
+)
+def test_mean_differences_are_covered(
+    draw: Callable[[np.random.Generator, int], Numbers], truth: float, items: int
+):
+    rng = np.random.default_rng(items)
+    held = np.mean([covers(paired_mean_interval(draw(rng, items)), truth) for _ in range(REPEATS)])
+    # Where three of 30 items differ, the interval is one that always holds.
+    most = 1 if draw is sparse and items < 78 else 0.97
+    assert 0.95 - ERROR < held < most + ERROR
+
+
+def sentences(rng: np.random.Generator, items: int, rate: float) -> tuple[Numbers, Numbers]:
+    """Errors and lengths of sentences of 3 to 40 syllables, some harder than others."""
+    lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items))
+    spread = 1 / 0.05 - 1  # an intraclass correlation of 0.05
+    hardness = rng.beta(rate * spread, (1 - rate) * spread, items)
+    return rng.binomial(lengths, hardness).astype(float), lengths.astype(float)
+
+
+@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.12, 0.25])
+def test_pooled_rates_are_covered(rate: float, items: int):
+    rng = np.random.default_rng(items)
+    held = np.mean(
+        [covers(ratio_interval(*sentences(rng, items, rate)), rate) for _ in range(REPEATS)]
+    )
+    few = items * rate < 1
+    assert 0.95 - ERROR < held < (1 if few else 0.97 + ERROR)
+
+
+@pytest.mark.parametrize("items", SIZES)
+def test_differences_of_pooled_rates_are_covered(items: int):
+    rng = np.random.default_rng(items)
+    held = 0
+    for _ in range(REPEATS):
+        lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items))
+        hardness = rng.beta(0.06 * 19, 0.94 * 19, items)
+        a, b = rng.binomial(lengths, hardness), rng.binomial(lengths, 0.7 * hardness)
+        found = paired_mean_interval((b - a) / lengths, weights=lengths)
+        held += covers(found, -0.3 * 0.06)
+    assert 0.95 - ERROR < held / REPEATS < 0.97 + ERROR
+
+
+@pytest.mark.parametrize(("questions", "epochs"), [(20, 10), (78, 4)])
+def test_epochs_are_covered(questions: int, epochs: int):
+    rng = np.random.default_rng(questions)
+    clusters = np.repeat(np.arange(questions), epochs)
+    held = 0
+    for _ in range(REPEATS):
+        easy = rng.beta(2, 1, questions)
+        shares = np.repeat(easy, epochs), np.repeat(easy * 0.9, epochs)
+        a, b = (rng.random(len(clusters)) < share for share in shares)
+        held += covers(paired_mean_interval(b.astype(float) - a, clusters), -0.1 * 2 / 3)
+    assert 0.95 - ERROR < held / REPEATS < 0.97 + ERROR
+
+
+# --- gates
+
+
+@cache
+def passes(values: tuple[float, ...], counts: tuple[int, ...], delta: float) -> bool:
+    differences = np.repeat(values, counts)
+    return differences.mean() < delta and loss_bound(differences, 1 + 0 * differences) < delta
+
+
+@pytest.mark.parametrize(
+    ("items", "delta"), [(20, 0.2), (30, 0.1), (60, 0.1), (100, 0.05), (160, 0.02)]
+)
+def test_an_inferior_accuracy_seldom_passes(items: int, delta: float):
+    # By enumeration, on the boundary: Tango's bound lets 6.0 % pass.
+    for wins in (0, 0.01, 0.03, 0.1, 0.2, 0.35):
+        passed = sum(
+            chance
+            for i, j, chance in tables(items, wins, wins + delta)
+            if passes((-1.0, 0.0, 1.0), (i, items - i - j, j), delta)
+        )
+        assert passed < 0.05
+
+
+@pytest.mark.parametrize("items", [78, 145, 500])
+@pytest.mark.parametrize("delta", [0.02, 0.05])
+@pytest.mark.parametrize("loss", [0.3, 0.5, 1])
+def test_rare_large_losses_seldom_pass(items: int, delta: float, loss: float):
+    # On the boundary: mostly a little noise. A bootstrap lets up to 44 % pass.
+    rng = np.random.default_rng(items)
+    chances = [0.5 * (1 - delta / loss), 0.5 * (1 - delta / loss), delta / loss]
+    counts = rng.multinomial(items, chances, size=REPEATS)
+    passed = np.mean([passes((-0.01, 0.01, loss), tuple(each), delta) for each in counts.tolist()])
+    assert passed < 0.055
+
+
+@pytest.mark.parametrize(("questions", "delta"), [(20, 0.2), (78, 0.05)])
+def test_inferior_epochs_seldom_pass(questions: int, delta: float):
+    # On the boundary: some questions are lost in all epochs, as those are not independent.
+    rng = np.random.default_rng(questions)
+    lost = rng.binomial(questions, delta, size=REPEATS)
+    passed = np.mean([passes((0.0, 1.0), (questions - k, k), delta) for k in lost.tolist()])
+    assert passed < 0.055
+
+
+def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():
+    # Every long sentence may be lost as a whole; the pooled rate is what is bounded.
+    rng = np.random.default_rng(1)
+    passed, delta, repeats = 0, 0.05, 400
+    for _ in range(repeats):
+        lengths = rng.choice([3.0, 10.0, 40.0], size=145)
+        lost = (lengths == 40) & (rng.random(145) < delta * (3 + 10 + 40) / 40)
+        passed += loss_bound(lost.astype(float), lengths) < delta
+    assert passed / repeats < 0.055

@@ -1,0 +1,332 @@
+"""Where runs stand among the papers' models: on the same measure only, with a range of ranks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.corpus_figures import Pair
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.standings import (
+    Beside,
+    Standing,
+    departures,
+    rank_of,
+    standings,
+    why_left_out,
+)
+
+from .building import evaluation
+from .whole import whole
+
+
+def beside(name: str, *runs: Evaluation) -> Beside:
+    return next(each for each in standings(runs) if each.table.name == name)
+
+
+def standing(name: str, column: str, *runs: Evaluation, of: str = "mine") -> Standing:
+    return beside(name, *runs).runs[of][column]
+
+
+def names(*runs: Evaluation) -> list[str]:
+    return [each.table.name for each in standings(runs)]
+
+
+def wilson(right: int, total: int) -> tuple[float, float]:
+    low, high = proportion_confint(right, total, method="wilson")
+    return float(low), float(high)
+
+
+# ---------------------------------------------------------------- ranks
+
+
+def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> None:
+    found = standing("hkcanto_7", "Food Culture", whole("hkcanto_cultural"))
+    # 27 of 54: [37.1, 62.9] by Wilson. Above 62.9 under Food Culture are 74.1, 81.5, 74.1, 75.9,
+    # 83.3, 87.0, 77.8, 74.1, 64.8 and 75.9; above 37.1 but for these 59.3, 57.4, 51.9, 40.7, 53.7,
+    # 48.2, 61.1, 51.9, 61.1 and 55.6. People, with 81.7, are no model.
+    assert (found.figure.low, found.figure.high) == pytest.approx(wilson(27, 54))
+    assert found.ranks == (10 + 1, 20 + 1)
+    assert found.rank == "11–21"
+    assert found.of == 23 + 1
+
+
+def test_the_interval_of_a_mean_over_subjects_is_put_together_from_theirs() -> None:
+    found = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
+    ends = [wilson(count // 2, count) for count in (54, 56, 44, 70, 28)]
+    half = sum((0.5 - low) ** 2 for low, _ in ends) ** 0.5 / 5
+    # [43.8, 56.2]: from below 57.3, of which 15 models have at least as much, to above 42.7.
+    assert (found.figure.low, found.figure.high) == pytest.approx((0.5 - half, 0.5 + half))
+    assert found.ranks == (16, 21)
+
+
+def test_the_fewest_errors_are_the_best() -> None:
+    made = whole("hkcanto_g2p", 0.1, metric="cer_published")
+    found = standing("hkcanto_3", "CER", made)
+    # 14 of 145: [5.8, 15.6]. Fewer than 5.8 has 5.4; fewer than 15.6 also 7.9, 12.0 and 15.3. The
+    # rule-based row, with 0.8, is no model.
+    assert found.ranks == (2, 5)
+    assert found.of == 23 + 1
+
+
+def test_a_narrow_interval_leaves_one_rank() -> None:
+    stem = [s.name for s in find_task("hkmmlu").subjects if s.category == "stem"]
+    found = beside("hkmmlu_1", whole("hkmmlu", subjects=stem))
+    own = found.runs["mine"]
+    # Half right of 6,068, ±1.3. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5,
+    # 59.6, 63.8, 55.9, 63.8, 71.9 and 56.2; next is 47.2.
+    assert (own["STEM TC"].ranks, own["STEM TC"].rank) == ((13, 13), "13")
+    assert own["STEM TC"].of == 20 + 1
+    assert found.headline.name == "STEM TC"
+    assert "Other TC" not in own
+
+
+def test_models_that_have_no_figure_in_a_column_do_not_count_in_it() -> None:
+    # SenseChat's cell for History & Landmarks is N.A.
+    assert standing("hkcanto_7", "History & Landmarks", whole("hkcanto_cultural")).of == 22 + 1
+
+
+def test_the_best_of_all_is_first_and_the_worst_last() -> None:
+    assert standing("hkcanto_7", "Average", whole("hkcanto_cultural", 1.0)).rank == "1"
+    assert standing("hkcanto_7", "Average", whole("hkcanto_cultural", 0.0)).rank == "24"
+
+
+def test_two_runs_do_not_count_in_each_others_ranks() -> None:
+    runs = [whole("hkcanto_cultural", label=label) for label in "ab"]
+    found = [standing("hkcanto_7", "Average", *runs, of=label) for label in "ab"]
+    assert [(each.ranks, each.of) for each in found] == [((16, 21), 24)] * 2
+
+
+def test_the_papers_models_share_the_better_rank_where_they_are_equal() -> None:
+    table = beside("hkcanto_7", whole("hkcanto_cultural")).table
+    average = table.column("Average")
+    # 77.7, 77.4, 77.2, 76.7, 75.2, twice 75.0, 73.8.
+    ranks = {row.model: rank_of(row, table, average) for row in table.rows}
+    assert ranks["Claude 3.5 Sonnet"] == ranks["Doubao Pro"] == 6
+    assert ranks["Gemini 1.5 Pro"] == 8
+    assert ranks["Human"] is ranks["Random"] is None
+    assert rank_of(table.row("SenseChat"), table, table.column("History & Landmarks")) is None
+
+
+def test_ranks_are_plain_numbers_for_programs() -> None:
+    ranks = standing("hkcanto_7", "Average", whole("hkcanto_cultural")).ranks
+    assert ranks
+    assert [type(rank) for rank in ranks] == [int, int]
+
+
+# ---------------------------------------------------------------- no rank
+
+
+def part(task: str, *kept: str) -> Evaluation:
+    return whole(task, subjects=kept)
+
+
+UNLIKE = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (part("hkcanto_cultural", "food", "life_in_hk"), "not all items"),
+        (whole("hkcanto_cultural", data="local-1a2b3c4"), "unknown data"),
+        (whole("hkcanto_cultural", data=""), "unknown data"),
+        (UNLIKE, "unlike the harness's figure"),
+    ],
+)
+def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank(
+    made: Evaluation, reason: str
+) -> None:
+    found = standing("hkcanto_7", "Average", made)
+    assert found.figure.value == pytest.approx(0.5)
+    assert (found.ranks, found.rank, found.figure.note) == (None, "", reason)
+    assert found.of == 23 + 1
+
+
+def test_a_figure_like_the_harnesss_has_a_rank() -> None:
+    made = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.5})
+    found = standing("hkcanto_7", "Average", made)
+    assert (found.ranks, found.figure.note) == ((16, 21), "")
+
+
+def test_a_whole_subject_of_a_part_has_a_rank_of_its_own() -> None:
+    made = part("hkcanto_cultural", "food", "life_in_hk")
+    found = beside("hkcanto_7", made)
+    assert found.runs["mine"]["Food Culture"].rank == "11–21"
+    assert "Local Area Knowledge" not in found.runs["mine"]
+    assert found.headline.name == "Food Culture"
+
+
+def test_the_papers_headline_is_first_where_some_run_has_a_rank_in_it() -> None:
+    runs = [part("hkcanto_cultural", "food"), whole("hkcanto_cultural", label="b")]
+    assert beside("hkcanto_7", *runs).headline.name == "Average"
+
+
+def test_five_items_of_a_subject_have_no_rank() -> None:
+    made = evaluation(
+        "hkcanto_cultural", {"acc": [1, 1, 1, 0, 1]}, label="mine", subjects=["food"] * 5
+    )
+    found = beside("hkcanto_7", made)
+    for column, value in (("Food Culture", 0.8), ("Average", 0.8)):
+        own = found.runs["mine"][column]
+        assert (own.figure.value, own.ranks) == (pytest.approx(value), None)
+        assert own.figure.note == "not all items"
+    assert found.headline.name == "Average"
+
+
+def test_a_pool_or_an_average_with_a_part_of_a_task_has_no_rank() -> None:
+    some = find_task("hkcanto_dse_en").subjects[0].name
+    runs = [
+        *(whole("hkcanto_mmlu_en"), whole("hkcanto_professional_en")),
+        part("hkcanto_dse_en", some),
+    ]
+    own = beside("hkcanto_1", *runs).runs["mine"]
+    assert own["MMLU EN"].ranks
+    for column in ("Academic & Professional EN", "Average EN"):
+        assert (own[column].ranks, own[column].figure.note) == (None, "not all items")
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_subjects_stand_beside_those_of_the_paper() -> None:
+    made = whole("tmmluplus_gen", subjects=["economics", "physics"])
+    found = beside("tmmluplus_11", made)
+    assert len(found.table.columns) == 66
+    assert found.table.row("GPT-4").values["economics"] == 0.6845
+    own = found.runs["mine"]
+    assert sorted(own) == ["economics", "physics"]
+    economics = own["economics"].figure
+    assert (economics.value, economics.low, economics.high) == pytest.approx(
+        (196 / 393, *wilson(196, 393))
+    )
+    assert economics.note == ""
+
+
+def test_translation_keeps_its_scale() -> None:
+    # Ten characters each, without error: BLEU and ROUGE-L 100, METEOR 100 − 50 / 10³ = 99.95.
+    sentence = "我們去了海邊看日落啊"
+    pairs = [Pair(sentence, sentence, "我哋去咗海邊睇日落啊")] * 3
+    made = evaluation("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
+    found = beside("hkmmlu_2", made)
+    assert found.runs["mine"]["Avg. C to M"].figure.value == pytest.approx(299.95 / 3)
+    assert found.table.row("DeepSeek-V3").values["Avg. C to M"] == 72.2
+
+
+ENGLISH = ["hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en"]
+
+
+def questions(task: str) -> int:
+    return sum(subject.rows for subject in find_task(task).subjects)
+
+
+def test_questions_of_several_tasks_are_pooled() -> None:
+    runs = [whole("hkcanto_dse_en", 1.0), whole("hkcanto_professional_en", 0.0)]
+    found = standing("hkcanto_1", "Academic & Professional EN", *runs).figure
+    right = questions("hkcanto_dse_en")
+    total = right + questions("hkcanto_professional_en")
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (right / total, *wilson(right, total))
+    )
+    assert found.items == total
+
+
+def test_an_average_is_of_columns_and_its_interval_of_independent_ones() -> None:
+    own = beside("hkcanto_1", *map(whole, ENGLISH)).runs["mine"]
+    parts = [own[column].figure for column in ("MMLU EN", "Academic & Professional EN")]
+    found = own["Average EN"].figure
+    assert found.value == pytest.approx(sum(part.value for part in parts) / 2)
+    halves = [((part.high or 0) - (part.low or 0)) / 2 for part in parts]
+    half = ((found.high or 0) - (found.low or 0)) / 2
+    assert half == pytest.approx((halves[0] ** 2 + halves[1] ** 2) ** 0.5 / 2)
+    assert own["Average EN"].ranks
+
+
+def test_an_average_without_all_of_its_parts_is_missing() -> None:
+    runs = [whole(task) for task in (*ENGLISH[:2], "hkcanto_cultural_0shot")]
+    own = beside("hkcanto_1", *runs).runs["mine"]
+    assert own["MMLU EN"].figure.value == pytest.approx(0.5, abs=0.001)
+    assert own["Cultural 0-shot"].figure.value == 0.5
+    assert not {"Academic & Professional EN", "Average EN", "Average ZH/YUE"} & set(own)
+
+
+def test_two_models_do_not_complete_each_others_rows() -> None:
+    runs = [whole("hkcanto_dse_en", label="a"), whole("hkcanto_professional_en", label="b")]
+    assert names(*runs) == []
+
+
+def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
+    first = whole("hkcanto_cultural")
+    later = replace(whole("hkcanto_cultural", 0.25), created=first.created + timedelta(days=1))
+    some = replace(part("hkcanto_cultural", "food"), created=first.created + timedelta(days=2))
+    found = standing("hkcanto_7", "Average", some, later, first)
+    assert found.evaluations == (later,)
+    assert "Another run of this model under the same condition" in why_left_out(first)
+
+
+# ---------------------------------------------------------------- the same measure only
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (whole("hkmmlu", data="sample"), "sample data are comparable with nothing"),
+        (whole("hkmmlu_mc"), "ranked by log-likelihood"),
+        (whole("hkmmlu", shots=7), "no figure of it under this condition (7-shot)"),
+        (whole("tmmluplus_gen_cot", shots=0), "no figure of it under this condition"),
+        (whole("hkcanto_cultural", cot="yes"), "under this condition (5-shot, cot:yes)"),
+        (whole("hkcanto_dse_en"), "Professional EN, pools it with hkcanto_professional_en."),
+        (
+            evaluation("hkcanto_translation_yue_en", {"empty": [0.0]}),
+            "people marked the errors in the translations; judged_accuracy",
+        ),
+    ],
+)
+def test_another_measure_is_in_no_table_and_can_say_why(made: Evaluation, reason: str) -> None:
+    assert names(made) == []
+    assert reason in why_left_out(made)
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([whole("hkmmlu", shots=3)], ["hkmmlu_8_3shot"]),
+        # Direct answers alone show no table that only repeats another.
+        ([whole("hkmmlu")], ["hkmmlu_1", "hkmmlu_11"]),
+        ([whole("hkcanto_cultural")], ["hkcanto_7"]),
+        ([], []),
+    ],
+)
+def test_runs_stand_in_the_tables_of_their_own_condition(
+    runs: Sequence[Evaluation], expected: list[str]
+) -> None:
+    assert names(*runs) == expected
+
+
+def test_scripts_stand_in_their_own_columns() -> None:
+    own = beside("hkmmlu_1", whole("hkmmlu", 0.5), whole("hkmmlu_sc", 0.4)).runs["mine"]
+    assert own["Avg. TC"].figure.value == pytest.approx(0.5, abs=0.001)
+    assert own["Avg. SC"].figure.value == pytest.approx(0.4, abs=0.001)
+
+
+def test_chains_of_thought_stand_beside_chains_of_thought() -> None:
+    own = beside("hkmmlu_3", whole("hkmmlu_cot"), whole("hkmmlu", 0.25)).runs["mine"]
+    assert own["Avg. 0-CoT"].figure.value == pytest.approx(0.5, abs=0.001)
+    assert own["Avg. DA"].figure.value == pytest.approx(0.25, abs=0.001)
+    assert "Avg. 1-CoT" not in own
+
+
+def test_an_option_that_is_not_the_papers_makes_a_row_of_its_own() -> None:
+    runs = [whole("hkcanto_cultural"), whole("hkcanto_cultural", 0.25, prompt="yue")]
+    assert [dict(departures(run)) for run in runs] == [{}, {"prompt": "yue"}]
+    own = beside("hkcanto_7", *runs).runs
+    assert own["mine"]["Average"].figure.value == 0.5
+    assert own["mine prompt:yue"]["Average"].figure.value == pytest.approx(0.25, abs=0.01)
+
+
+def test_what_the_runs_figures_come_from_is_named_once() -> None:
+    runs = [whole(task) for task in ENGLISH]
+    found = beside("hkcanto_1", *runs)
+    assert sorted(one.task for one in found.evaluations) == sorted(ENGLISH)

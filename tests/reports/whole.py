@@ -1,0 +1,32 @@
+"""Evaluations of whole tasks, as large as the papers', for tests of what stands beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.reports.evaluations import Evaluation
+
+from .building import evaluation
+
+
+def whole(
+    task: str,
+    share: float | Mapping[str, float] = 0.5,
+    *,
+    label: str = "mine",
+    metric: str = "acc",
+    subjects: Sequence[str] | None = None,
+    shots: int | None = None,
+    data: str = "ba2a58b",
+    **options: str,
+) -> Evaluation:
+    """Return an evaluation of whole subjects; `share` of the items of each are right."""
+    values, names = [], []
+    for subject in find_task(task).subjects:
+        if subjects is None or subject.name in subjects:
+            own = share if isinstance(share, float) else share[subject.name]
+            right = round(own * subject.rows)
+            values += [1.0] * right + [0.0] * (subject.rows - right)
+            names += [subject.name] * subject.rows
+    made = evaluation(task, {metric: values}, label=label, subjects=names, shots=shots, data=data)
+    return replace(made, options={**made.options, **options})
