@@ -14,46 +14,11 @@ from time import process_time
 
 from hkcanto_metrics import extract_choice
 
-CASES = Path(__file__).parent.parent / "tests" / "metrics" / "choice_cases.jsonl"
-ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+TESTS = Path(__file__).parent.parent / "tests" / "metrics"
+sys.path.insert(0, str(TESTS))
+from test_choice import ISLANDS, REPEATED  # noqa: E402
+
 SHORT = ("B", "答案：B", "B. 南丫島", "The answer is (B).", "我揀B，因為南丫島有風車。")
-REPEATED = (
-    "答案",
-    "答案：",
-    "答案是不是",
-    "應該",
-    "正確的",
-    "選A",
-    "A ",
-    "A、",
-    "A. ",
-    "((((",
-    "**",
-    " ",
-    "\n",
-    "ㄅ",
-    "(ㄅ",
-    r"\boxed{",
-    "\\",
-    "the answer is ",
-    "I think ",
-    "不對。",
-    "|",
-    "-",
-    "_",
-    "<",
-    "</think>",
-    "ﷺ",
-    "最",
-    "1.",
-    "Question: A\nA. ",
-    '{"answer": "B"}\n',
-    "A. 大嶼山\nB. 南丫島\n",
-    "大嶼山",
-    "第一個",
-    "[THINK]",
-    "<|im_end|>",
-)
 
 
 def accuracy(path: Path) -> None:
@@ -104,6 +69,6 @@ def megabytes() -> None:
 
 if __name__ == "__main__":
     extract_choice("答案：B", ISLANDS)  # compiles the patterns
-    accuracy(Path(sys.argv[1]) if len(sys.argv) > 1 else CASES)
+    accuracy(Path(sys.argv[1]) if len(sys.argv) > 1 else TESTS / "choice_cases.jsonl")
     short_answers()
     megabytes()

@@ -6,25 +6,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
-from hkcanto_metrics.option_grammar import AROUND, OPTION_WORD, Mention, Options, options_of
+from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
 _NUMBERED = re.compile(
-    r"^\s*(?:問題|问题|Q|第)?\s?\d{1,3}\s?[題题]?[.)、:：]\s*(?:答案|(?i:answer))?[:：]?\s*([A-J])[.。]?\s*$",
-    re.MULTILINE,
+    r"(?im)^\s*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
-_LABEL = re.compile(r"\n\(?([A-J])[).:、]")
-_ITEM = re.compile(r"\n([A-J])[.):、] ?([^\n]+)")
+_ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
+_GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
+_ENDS = (".", "。", "!")
 _SENTENCE_END = re.compile(r"[。!?\n]|\.(?=\s)")
 
 
@@ -34,10 +34,9 @@ class ChoiceReading:
 
     Attributes:
         letter: the letter of an option, or `None`.
-        reason: how the letter was read: ``bare``, ``first line``, ``first letter``, ``stated``,
-            ``affirmed``, ``option text``, ``paraphrase``; or why there is none: ``none: empty``,
-            ``none: cut off`` (in the reasoning or in a list), ``none: refusal``, ``none:
-            several``, ``none: no option`` (another letter), ``none: undecided``.
+        reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
+            ``option text``, ``paraphrase``; or ``none: `` and ``empty``, ``cut off`` (in reasoning
+            or a list), ``refusal``, ``several``, ``no option`` (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -82,47 +81,49 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
     ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
-    bare = _BARE_LETTER.fullmatch(text)
-    if bare and bare[1].upper() in options:
-        return ChoiceReading(bare[1].upper(), "bare", bare.span(1))
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")
+    bare = _BARE_LETTER.fullmatch(answer.text)
+    if bare and bare[1].upper() in options:
+        return _located(bare[1].upper(), "bare", answer[bare.start(1) : bare.end(1)])
+    same = [letter for letter, own in options.items() if own.strip() == answer.text.strip() != ""]
+    if len(same) == 1:
+        return _located(same[0], "option text", answer)
     shown = options_of(tuple(options.items()))
-    response = normalize_response(answer, shown.keep_bopomofo)
-    if letter := shown.spelled(answer.text, response.text):
-        return _located(letter, "option text", answer, 0, len(answer.text))
+    response = normalize_response(answer, shown.keep_readings)
     if not response.text.strip():
         return ChoiceReading(None, "none: empty")
     if len(set(_NUMBERED.findall(answer.text))) > 1:
         return ChoiceReading(None, "none: several")
-    for part in _questions(response, shown):
+    for part in _parts(response, shown):
         reading = _Reader(part, shown).reading()
         if reading.letter:
             break
     return reading
 
 
-def _questions(response: Response, shown: Options) -> Iterator[Response]:
-    """The response up to where it begins another question; on from there if it is this one."""
-    cuts = [match.start() for match in phrases.NEW_QUESTION.finditer(response.text)]
-    cuts = [0, *cuts, len(response.text)]
-    for start, end in pairwise(cuts[:4]):
-        items = _ITEM.findall(response.text[start:end])
+def _parts(response: Response, shown: Options) -> Iterator[Response]:
+    """The response in parts, each without what it takes back, up to another question."""
+    text, cuts = response.text, list(phrases.NEXT_PART.finditer(response.text, 1))
+    ends = [*(cut.start() for cut in cuts), len(text)]
+    for cut, start, end in zip([None, *cuts], [0, *ends], ends[:3], strict=False):
+        items = [match.groups() for match in _ITEM.finditer(text, start, end)]
         is_this = all(own.lower().startswith(shown.texts.get(name, own)) for name, own in items)
-        if start and not (items and is_this):
+        if cut and cut["question"] and not (items and is_this):
             return
-        yield response[start:end]
+        taken_back = [match.start() for match in phrases.RETRACTED.finditer(text, start, end)]
+        yield response[max([start, *taken_back]) : end]
 
 
-def _located(letter: str, reason: str, text: Response, start: int, end: int) -> ChoiceReading:
-    return ChoiceReading(letter, reason, (text.origins[start], text.origins[end - 1] + 1))
+def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
+    return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
 class _Stance(IntEnum):
     """What a response says of an option at one place."""
 
-    REFUTED, SPOKEN_OF, NAMED, AFFIRMED, HEDGED, CHOSEN = range(6)
+    DISMISSED, NAMED, AFFIRMED, HEDGED, CHOSEN = range(5)
 
 
 class _Reader:
@@ -130,131 +131,101 @@ class _Reader:
 
     def __init__(self, response: Response, shown: Options) -> None:
         self._response, self._shown, self._text = response, shown, response.text
+        ends = [match.end() for match in _SENTENCE_END.finditer(self._text)]
+        self._edges = [0, *ends, len(self._text)]
+        places = response.origins[:2]  # B因為: a letter run together with what follows
+        self._is_glued = bool(_GLUED.match(self._text)) and places[1] == places[0] + 1
         self._mentions = shown.mentions(self._text)
-        self._ends = [match.end() for match in _SENTENCE_END.finditer(self._text)]
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
         """Where the sentence around a mention starts and ends."""
-        at = bisect_right(self._ends, mention.start)
-        start, end = [0, *self._ends][at], [*self._ends, len(self._text)][at]
+        at = bisect_right(self._edges, mention.start)
+        start, end = self._edges[at - 1 : at + 1]
         if start and self._text[start - 1] == "\n" and not self._rest_of_line(mention):
-            previous = [0, *self._ends][at - 1]
+            previous = self._edges[at - 2]
             if phrases.LEADS_ON.search(self._text[previous : start - 1]):
                 start = previous  # 答案是：⏎B
         return start, end
+
+    def _lead(self, mention: Mention) -> str:
+        start = max(self._sentence(mention)[0], mention.start - 300)
+        return phrases.OPTION_WORD.sub("", self._text[start : mention.start])
 
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~")
 
     def _stance(self, mention: Mention) -> _Stance:
-        text, (start, end) = self._text, self._sentence(mention)
-        lead = OPTION_WORD.sub("", text[max(start, mention.start - 300) : mention.start])
+        lead, rest = self._lead(mention), self._text[mention.end : self._sentence(mention)[1]]
         clause = re.split("[,、;]", lead)[-1]
-        after = text[mention.end : mention.end + 60]
+        after = self._text[mention.end : mention.end + 60]
         if mention.lettered and mention.spelled and not lead.strip(AROUND):
             after = after.replace(",", "-")  # the verdict on an item of a list
-        is_asked = text[end - 1] == "?" and "," not in text[mention.end : end]
-        is_asked = is_asked or after.lstrip(") ")[:1] in (*"吗咩",)
-        if is_asked and not (mention.spelled and mention.letters <= self._shown.asking):
-            return _Stance.SPOKEN_OF
-        if phrases.NEGATED.search(clause):
-            return _Stance.REFUTED
-        if phrases.NOT_OWN.search(phrases.CONTRAST.split(lead)[-1]):
-            return _Stance.SPOKEN_OF
+        is_own = not phrases.NOT_OWN.search(phrases.CONTRAST.split(lead)[-1])
+        is_glued = mention.start == 0 and self._is_glued
+        is_asked = phrases.ASKED.match(rest) and not is_glued
+        if is_asked or not is_own or phrases.NEGATED.search(clause):
+            return _Stance.DISMISSED
         if phrases.CLAIMED.match(after):
             return _Stance.CHOSEN
-        is_closed = bool(phrases.CLOSED.match(after)) or (mention.spelled and mention.lettered)
         is_chosen = bool(phrases.FIRM.search(lead[-60:]))
-        if is_closed and not is_chosen:
-            is_chosen = any(cue.search(lead[-90:]) for cue in phrases.CUES)
-        if is_closed and not is_chosen:
+        if phrases.CLOSED.match(after) or (mention.spelled and mention.lettered):
+            is_chosen = is_chosen or any(cue.search(lead[-90:]) for cue in phrases.CUES)
             is_predicate = bool(phrases.COPULA.search(clause[-60:]))
-            if is_predicate and not mention.lettered:
+            if is_predicate and not is_chosen and not mention.lettered:
                 return _Stance.AFFIRMED
-            is_end = text[mention.end : end].strip(" )") in (".", "。", "!")
-            is_chosen = is_predicate or (is_end and lead != clause and not clause.strip(AROUND))
-        refuted = (phrases.ASSAILED if is_chosen else phrases.REFUTED).match(after)
-        affirmed = phrases.AFFIRMED.match(after)
-        if refuted and phrases.OTHER_REFUTED.search(refuted[0]):
-            following = range(mention.end + refuted.end(), mention.end + refuted.end() + 3)
-            refuted = None if any(each.start in following for each in self._mentions) else refuted
-        if refuted and not (affirmed and affirmed.end() < refuted.end()):
-            return _Stance.REFUTED
-        if is_chosen:
-            return _Stance.HEDGED if phrases.HEDGED.search(clause[-60:]) else _Stance.CHOSEN
-        return _Stance.AFFIRMED if affirmed or phrases.ONLY.search(clause) else _Stance.NAMED
+            is_alone = lead != clause and not clause.strip(AROUND) and rest.strip(" )\n") in _ENDS
+            is_chosen = is_chosen or is_predicate or is_alone
+        if (phrases.ASSAILED if is_chosen else phrases.REFUTED).match(after):
+            return _Stance.DISMISSED
+        if is_chosen or is_glued:
+            return _Stance.HEDGED if is_glued or phrases.HEDGED.search(clause) else _Stance.CHOSEN
+        return _Stance.AFFIRMED if phrases.AFFIRMED.match(after) else _Stance.NAMED
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
-        opening = self._opening()
-        if opening and self._opens_list(opening):
-            return ChoiceReading(None, "none: several")
-        decisions = self._decisions(opening)
+        opening = next(filter(self._opens, self._mentions[:1]), None)
+        decisions = [
+            mention
+            for mention in self._mentions
+            if self._stances[mention] >= _Stance.HEDGED
+            or mention == opening
+            or (mention == self._mentions[-1] and self._closes(mention))
+        ]
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = phrases.REVISED if len(opening.letters) == 1 else phrases.CONTRAST
-            after = self._text[opening.end :]
+            text, end = self._text, opening.end
             decisions = [
-                decision
-                for decision in decisions
-                if (at := decision.start - opening.end) > 0 and turn.search(after[:at], at - 60)
+                m for m in decisions[1:] if turn.search(text, max(end, m.start - 60), m.start)
             ]
             if not decisions:
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
-        if len(mention.letters) > 1:
-            return ChoiceReading(None, "none: several")
-        if not mention.letters <= self._shown.texts.keys():
-            return ChoiceReading(None, "none: no option")
-        start, end = mention.start, mention.end
-        return _located(min(mention.letters), reason, self._response, start, end)
+        if len(mention.letters) > 1 or not mention.letters <= self._shown.texts.keys():
+            why = "several" if len(mention.letters) > 1 else "no option"
+            return ChoiceReading(None, f"none: {why}")
+        return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
-    def _opening(self) -> Mention | None:
-        """The option that the response opens with, unless it is judged among others."""
-        first = self._mentions[0] if self._mentions else None
-        if first is None or self._stances[first] <= _Stance.SPOKEN_OF:
-            return None
+    def _opens(self, first: Mention) -> bool:
+        """Whether the response opens with an option that is not judged among others."""
         before, after = self._text[: first.start], self._text[first.end :]
-        label = _LABEL.search(after)
-        is_item = label and self._rest_of_line(first) and label[1] > first.last
-        is_first = not OPTION_WORD.sub("", before).strip(AROUND)
-        return first if is_first and phrases.CLOSED.match(after) and not is_item else None
-
-    def _opens_list(self, opening: Mention) -> bool:
-        """Whether the first two lines, or several lines of text alone, are an option each."""
-        lines = [line.strip(AROUND) for line in self._text[opening.start :].split("\n")]
-        spans = {self._text[m.start : m.end].strip(AROUND): m for m in reversed(self._mentions)}
-        others = [spans.get(line) for line in lines[1 : 2 if opening.lettered else None]]
-        return spans.get(lines[0]) == opening and any(
-            other and other.lettered == opening.lettered and other.last > opening.last
-            for other in others
-        )
-
-    def _decisions(self, opening: Mention | None) -> list[Mention]:
-        decisions = [
-            mention
-            for mention in self._mentions
-            if mention == opening
-            or self._stances[mention] >= _Stance.HEDGED
-            or (mention == self._mentions[-1] and self._is_last_line(mention))
-        ]
-        aside = phrases.ASIDE.search(self._text, decisions[0].end) if decisions else None
-        end = aside.start() if aside else len(self._text)
-        taken_back = [match.start() for match in phrases.RETRACTED.finditer(self._text)]
-        start = max(taken_back, default=-1)
-        return [mention for mention in decisions if start < mention.start < end]
-
-    def _is_last_line(self, last: Mention) -> bool:
-        """Whether the last sentence is an option, and no item of a list that was cut off."""
-        start, rest = self._sentence(last)[0], self._text[last.end :].strip(" )\n")
-        is_alone = not OPTION_WORD.sub("", self._text[start : last.start]).strip(AROUND)
-        is_line = self._text[start - 1] in "\n?" or rest
-        if self._stances[last] < _Stance.NAMED or not is_alone or not is_line or rest.strip(".。!"):
+        if self._stances[first] < _Stance.NAMED or phrases.OPTION_WORD.sub("", before).strip(
+            AROUND
+        ):
             return False
-        labels = _LABEL.findall(self._text[: last.start])
-        return not labels or (rest != "." and ord(last.last) != ord(labels[-1]) + 1)
+        item = _ITEM.search(after)
+        is_item = item and self._rest_of_line(first) and item[1] > max(first.letters)
+        return bool(phrases.CLOSED.match(after)) and not is_item
+
+    def _closes(self, last: Mention) -> bool:
+        """Whether the last sentence is an option, and no item of a list that was cut off."""
+        before, rest = self._text[: last.start].rstrip(" ("), self._text[last.end :].strip(" )\n")
+        items = _ITEM.findall(before)
+        is_item = items and (rest == "." or ord(max(last.letters)) == ord(items[-1][0]) + 1)
+        is_named = self._stances[last] >= _Stance.NAMED and not self._lead(last).strip(AROUND)
+        return is_named and not is_item and (rest in _ENDS or (not rest and before[-1:] in "\n?"))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         firm = [m for m in decisions if self._stances[m] != _Stance.HEDGED]
@@ -269,56 +240,39 @@ class _Reader:
 
     def _hinted(self) -> ChoiceReading:
         """The one option that the response speaks for without stating a decision."""
-        if glued := self._glued():
-            return self._of(glued, "first letter")
-        last = self._mentions[-1] if self._mentions else None
-        is_open = self._text[-1] not in ".。!)" if len(self._mentions) > 1 else False
-        if last and self._stances[last] == _Stance.NAMED and (is_open or self._text[-1] in ":,、"):
+        is_several, ending = len(self._mentions) > 1, self._text[-1:]
+        is_open = ending in ",:、" or (is_several and ending not in ".。!)")
+        if self._mentions and self._stances[self._mentions[-1]] == _Stance.NAMED and is_open:
             return ChoiceReading(None, "none: cut off")
-        refuted = {m.letters for m in self._mentions if self._stances[m] == _Stance.REFUTED}
         for stance, reason in ((_Stance.AFFIRMED, "affirmed"), (_Stance.NAMED, "option text")):
             hints = [m for m in self._mentions if self._stances[m] == stance]
-            hints = [hint for hint in hints if hint.letters not in refuted]
             if len({hint.letters for hint in hints}) > 1:
                 return ChoiceReading(None, "none: several")
             for hint in hints:
-                # A text counts in the first or in the last sentence.
-                start, end = self._sentence(hint)
-                is_inner = start and self._text[end:].strip(AROUND)
-                name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
-                is_first = hint.start == start and not name.isascii()
-                is_long = is_first or len(name) > 3 or name.isdigit()
-                is_whole = is_long or phrases.CLOSED.match(after)
-                if stance == _Stance.AFFIRMED or (hint.spelled and is_whole and not is_inner):
+                if stance == _Stance.AFFIRMED or self._is_telling(hint):
                     return self._of(hint, reason)
         if phrases.REFUSED.search(self._text):
             return ChoiceReading(None, "none: refusal")
         return self._paraphrased() or ChoiceReading(None, "none: undecided")
 
-    def _glued(self) -> Mention | None:
-        """The letter that the response opens with, run together with what follows: B因為."""
-        if not self._mentions or not re.match(r"[A-J][\u4e00-\u9fff].{8}", self._text):
-            return None
-        first, origins = self._mentions[0], self._response.origins
-        is_first = first.start == 0 and first.lettered and origins[1] == origins[0] + 1
-        is_only = all(m.letters == first.letters for m in self._mentions if m.lettered)
-        is_glued = is_first and is_only and self._stances[first] != _Stance.REFUTED
-        return replace(first, end=1) if is_glued else None
+    def _is_telling(self, hint: Mention) -> bool:
+        """Whether an option's text stands in the first or the last sentence, and not by chance."""
+        start, end = self._sentence(hint)
+        name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
+        is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
+        is_inner = start and self._text[end:].strip(AROUND)
+        return hint.spelled and not is_inner and (is_long or bool(phrases.CLOSED.match(after)))
 
     def _paraphrased(self) -> ChoiceReading | None:
         """The option most of whose pairs of characters stand in the last sentence."""
-        texts = self._shown.texts
-        start = max((end for end in self._ends if self._text[end:].strip(AROUND)), default=0)
-        sentence = self._text[start:].lower()
-        pairs = {letter: list(pairwise(text)) for letter, text in texts.items()}
+        start = self._edges[bisect_left(self._edges, len(self._text.rstrip(AROUND))) - 1]
+        texts, sentence = self._shown.texts, self._text[start:].lower()
         shares = sorted(
-            (sum(a + b in sentence for a, b in own) / len(own), letter)
-            for letter, own in pairs.items()
-            if len(own) > 4 and not texts[letter].isascii()
+            (sum(a + b in sentence for a, b in pairwise(text)) / (len(text) - 1), letter)
+            for letter, text in texts.items()
+            if len(text) > 5 and not text.isascii()
         )
-        if len(shares) < 2 or shares[-1][0] < max(0.7, shares[-2][0] + 0.15):
+        is_named = self._mentions or any(text in self._text.lower() for text in texts.values())
+        if is_named or len(shares) < 2 or shares[-1][0] < max(0.7, shares[-2][0] + 0.15):
             return None
-        named = self._mentions or any(text in self._text.lower() for text in texts.values())
-        if named or len(sentence) > 200:
-            return None
-        return _located(shares[-1][1], "paraphrase", self._response, start, len(self._text))
+        return _located(shares[-1][1], "paraphrase", self._response[start:])

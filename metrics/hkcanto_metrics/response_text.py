@@ -12,15 +12,17 @@ from itertools import chain
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import fold_script
 
-# What matters stands near the beginning or near the end. Looking no further keeps the time bounded
-# on outputs of any length.
+# What matters stands near the beginning or near the end: looking no further bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
 
-_GONE = "\0"  # fills up what a replacement leaves of a match, until `_compacted`
+_GONE = "\0"  # fills up what a replacement leaves of a match, until it is taken out
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGNS = "\u3100-\u312f\u31a0-\u31bf"
-BOPOMOFO = re.compile(f"[{_SIGNS}]")
-_READING = re.compile(rf"\(\s*˙?[{_SIGNS}][{_SIGNS}ˊˇˋ˙ˉ\s,、]*\)|˙?[{_SIGNS}]+[ˊˇˋ˙]?")
+# Bopomofo anywhere, Jyutping in brackets after a character.
+READING = re.compile(
+    rf"\(\s*˙?[{_SIGNS}][{_SIGNS}ˊˇˋ˙ˉ\s,、]*\)|˙?[{_SIGNS}]+[ˊˇˋ˙]?"
+    rf"|<rt>[^<>\n]*</rt>|(?<=[{_CJK}])\((?:[a-z]{{1,6}}[1-6] ?)+\)"
+)
 # Cantonese words that mean what a written Chinese one does, so that each phrase is written once;
 # brackets and quotation marks; letters that look like Latin ones.
 _SAME = str.maketrans(
@@ -45,44 +47,29 @@ class _CharacterTable(dict[int, str]):
         return self[code]
 
 
-_CHARACTERS = _CharacterTable({ord(c): c for c in "\n\t ˊˇˋ˙ˉ"})
-_REWRITES = tuple(
+_CHARACTERS = _CharacterTable({ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " "))
+_TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
+_REWRITES = [
     (re.compile(pattern, re.MULTILINE), replacement)
     for pattern, replacement in (
-        (r"\\n(?![a-z])|</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>", "\n"),
+        (READING.pattern, ""),
+        (rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
         (r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
+        (r"\\n(?![a-z])|</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>", "\n"),
         (r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
-        (r"</(?:final_?)?(?:answer|choice)>", "\n"),
-        (r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}", ""),
-        (r"\A第[一二三四五六七八九十\d]{1,3}题[:、. ]*", ""),
+        (r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
         # the \b of \boxed may have been read as a backspace
         (r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
         (r"\\(?:d?text(?:bf|it|rm)?|math(?:bf|rm|sf|it)|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$", ""),
-        (r"~~[^~\n]{1,80}~~|[*`~]+", ""),
-        (r"(?<=[a-z])_(?=[a-z])", " "),
-        (r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"", ""),
+        (r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
+        (r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
         # headings, bullets, numbers of list items, tables
         (r"^ *(?:(?:[#>+•·▪●○◦-]+ +|#+|\d{1,2}[.)](?: |(?=[^\d\s]))|\d{1,2}、|\|) *)+|[|# ]+$", ""),
-        (r"^[|: \0-]+$", ""),
         (r" *\| *", ":"),
+        (r" *\n\s*", "\n"),
+        (rf" +(?= )|(?<=[{_CJK}]) | (?=[{_CJK},.;:!?)])", ""),
     )
-)
-_SPACES = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"[^\S\n]*\n\s*", "\n"),
-        (rf"[^\S\n]+(?=[^\S\n])|(?<=[{_CJK}])\s(?<!\n)|[^\S\n](?=[{_CJK},.;:!?)])", ""),
-        (r"[^\S\n ]", " "),
-    )
-)
-
-_TURN = re.compile(
-    r"<[|｜](?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|end▁of▁sentence|return|end|eos)"
-    r"[|｜]>|</s>|<eos>|<end_of_turn>"
-    r"|(?:<\|(?:im_start|start_header_id|start)\|>|<start_of_turn>|<[|｜](?=[A-Za-z]+[|｜]>))"
-    r" ?(system|user|human|assistant|model)(?:<\|end_header_id\|>|[|｜]>)?",
-    re.IGNORECASE,
-)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,51 +80,41 @@ class Response:
     origins: Sequence[int]
 
     def __getitem__(self, part: slice) -> Response:
-        """A part of this text."""
         return Response(self.text[part], self.origins[part])
 
 
 def own_answer(text: str) -> Response | None:
-    """Cut a response to what the model itself answers first: no reasoning, no other turn.
+    """Cut a response to what is no reasoning; of more than 5,000 characters, to both ends of it.
 
-    Of more than 5,000 characters, both ends. `None` where the reasoning was cut off.
+    `None` where the reasoning was cut off.
 
-    >>> own_answer("<think>C?</think>B<|im_end|>\\n<|im_start|>user\\nNext?").text
+    >>> own_answer("<think>C?</think>B").text
     'B'
     """
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
         return None
-    ranges = [range(*span) for span in reasoned.spans]
-    places = ranges[0] if len(ranges) == 1 else [*chain.from_iterable(ranges)]
-    answer = Response(reasoned.answer, places)
-    if len(places) > _HEAD + _TAIL:
-        head, tail = answer[:_HEAD], answer[len(places) - _TAIL :]
-        places = [*head.origins, head.origins[-1], *tail.origins]
-        answer = Response(f"{head.text}\n{tail.text}", places)
-    start, role = 0, "assistant"
-    for turn in _TURN.finditer(answer.text):
-        if role in ("assistant", "model") and answer.text[start : turn.start()].strip():
-            return answer[start : turn.start()]
-        start, role = turn.end(), (turn[1] or role).lower()
-    return answer[start if role in ("assistant", "model") else len(answer.text) :]
+    spans = [range(*span) for span in reasoned.spans]
+    answer = Response(reasoned.answer, spans[0] if len(spans) == 1 else [*chain(*spans)])
+    if len(answer.text) <= _HEAD + _TAIL:
+        return answer
+    head, tail = answer[:_HEAD], answer[-_TAIL:]
+    return Response(f"{head.text}\n{tail.text}", [*head.origins, head.origins[-1], *tail.origins])
 
 
-def normalize_response(response: Response, keep_bopomofo: bool = False) -> Response:
+def normalize_response(response: Response, keep_readings: bool = False) -> Response:
     """Reduce the ways of writing the same response to one, for matching rather than reading.
 
     One script and one form for each character: plain width, no accents, round brackets, no quotes,
-    係 as 是. Markdown, LaTeX wrappers, HTML, special tokens and, unless kept, bopomofo readings go.
-    White space shrinks, next to Chinese it vanishes; lines stay lines, empty ones go.
+    係 as 是. Markdown, LaTeX wrappers, HTML, special tokens and, unless kept, readings go. White
+    space shrinks, next to Chinese it vanishes; lines stay lines, empty ones go.
 
-    >>> normalize_response(Response("**答(ㄉㄚˊ)案(ㄢˋ)**：【Ｂ】", range(19))).text
+    >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text
     '答案:(B)'
     """
     text, origins = response.text.translate(_CHARACTERS), response.origins
-    readings = () if keep_bopomofo else ((_READING, ""),)
-    for rewrites in (readings, _REWRITES, _SPACES):
-        for pattern, replacement in rewrites:
-            text = pattern.sub(partial(_filled, replacement), text)
+    for pattern, new in _REWRITES[keep_readings:]:
+        text = pattern.sub(partial(_filled, new), text)
         if _GONE in text:
             origins = [origins[at] for at, character in enumerate(text) if character != _GONE]
             text = text.replace(_GONE, "")
