@@ -39,7 +39,7 @@ from hkcanto_tasks.describing import (
     inspect_name,
     plain,
 )
-from hkcanto_tasks.reports.published import PublishedColumn
+from hkcanto_tasks.published import PublishedColumn
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:

@@ -30,10 +30,37 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 app.add_typer(data, name="data")
-for command in (commands.report, commands.compare, commands.fertility):
+for command in (commands.report, commands.compare):
     app.command(rich_help_panel="Read results")(command)
 
 _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
+
+
+@app.command(rich_help_panel="Read results")
+def fertility(
+    tokenizers: Annotated[
+        list[str],
+        typer.Argument(
+            help="Hub ids, folders, tokenizer.json files, or tiktoken:o200k_base. NAME=TOKENIZER "
+            "gives one a name.",
+            show_default=False,
+        ),
+    ],
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+    ] = None,
+    output: commands.Output = None,
+    format: commands.FormatOption = None,  # noqa: A002
+) -> None:
+    """Count tokens per character of each benchmark's questions, for one tokenizer or several.
+
+    hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
+    """
+    with errors_without_traceback():
+        kind = commands.format_of(output, format)
+        from .fertility import report
+
+        commands.write(report(tokenizers, benchmark), output, kind)
 
 
 @app.command(name="list")

@@ -5,6 +5,9 @@ line can print it as it stands, without a traceback.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 
 # They are named after what is the matter, as in DataNotFound; "Error" would add nothing.
@@ -21,7 +24,7 @@ class HKCantoError(Exception):
 
 
 class DataNotFound(HKCantoError):
-    """A data folder or file is not where the settings say, or a server no longer has it."""
+    """Data is not where the settings say, cannot be read or kept there, or no server has it."""
 
 
 class DataCorrupt(HKCantoError):
@@ -46,6 +49,37 @@ class LogError(HKCantoError):
 
 class ComparisonError(HKCantoError):
     """Two results cannot be compared: other items, another task, other data or no such figure."""
+
+
+_LONG = 256  # a path that is longer is shortened in messages
+
+
+@contextmanager
+def on_disk(
+    path: Path,
+    done: str = "read",
+    remedy: str = "Make it readable to you, or put a whole copy in its place.",
+) -> Iterator[None]:
+    """Turn what the operating system refuses into an error of ours.
+
+    Args:
+        path: What is used, where the refusal itself names nothing.
+        done: What cannot be done to it.
+        remedy: What to do about that.
+
+    Example:
+        >>> with on_disk(Path("a.csv"), remedy="Ask its owner."):
+        ...     raise PermissionError(13, "Permission denied")
+        Traceback (most recent call last):
+        hkcanto_tasks.errors.DataNotFound: a.csv cannot be read: Permission denied. Ask its owner.
+    """
+    try:
+        yield
+    except (OSError, NotImplementedError) as error:  # the latter: a file system without locks
+        named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
+        where = str(named[0] or named[1] or path)
+        where = where if len(where) < _LONG else f"{where[:60]}…"
+        raise DataNotFound(f"{where} cannot be {done}: {named[2] or error}. {remedy}") from error
 
 
 _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")

@@ -21,6 +21,7 @@ from .errors import DataNotFound, OptionError
 from .kinds import Kind, find_kind
 from .prompts import Prompt
 from .records import Example, Judgement, Metric, Sample
+from .signatures import Signature
 from .worked_examples import WorkedExamples
 
 _ORDER_SEED = 0
@@ -291,19 +292,19 @@ class LoadedTask:
         chosen = self.condition.chosen.items()
         first = self.task.subjects[0].name if self.task.subjects else ""
         origins = {each.origin for each in self.shots(first, shots)} if self.samples else ()
-        return "|".join(
-            [
-                self.task.name.replace("_", "-"),
-                f"shots:{shots}",
-                f"turns:{'multi' if multiturn and shots else 'single'}",
-                *(f"{name}:{'yes' if value is True else value}" for name, value in chosen),
-                *(f"rationale:{origin}" for origin in origins if origin),
-                f"data:{self.revision}",
-                f"metric:{'loglikelihood' if variant.scoring == 'loglikelihood' else entry.metric}",
-                f"v:{entry.version}",
-                f"pkg:{__version__}",
-            ]
-        )
+        options = [(name, "yes" if value is True else str(value)) for name, value in chosen]
+        options += [("rationale", origin) for origin in origins if origin]
+        if multiturn and shots:
+            options.insert(0, ("turns", "multi"))
+        return Signature(
+            task=self.task.name,
+            shots=shots,
+            options=tuple(options),
+            data=self.revision,
+            metric="loglikelihood" if variant.scoring == "loglikelihood" else entry.metric,
+            version=str(entry.version),
+            package=__version__,
+        ).text
 
 
 def load_task(

@@ -80,8 +80,8 @@ def main() -> None:
         import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)
+    from hkcanto_tasks.reports.comparing import sections
     from hkcanto_tasks.reports.comparison import compare, pairwise
-    from hkcanto_tasks.reports.comparison_blocks import sections
 
     runs = [evaluation(f"model {i + 1}", i) for i in range(models)]
     print(f"{len(runs[0].items):,} items, {len(runs[0].subjects)} subjects")

@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hkcanto_tasks.reports.gates import loss_bound
 from hkcanto_tasks.reports.intervals import (
+    loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from hkcanto_tasks import published
 from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.describing import describe
 from hkcanto_tasks.kinds import kind_names
-from hkcanto_tasks.reports import published
 
 from .test_outside_benchmark import PROVIDER, install
 

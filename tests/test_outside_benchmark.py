@@ -387,7 +387,7 @@ def test_worked_examples_come_from_a_dev_file(quiz: Callable[..., Path]) -> None
     [
         ("", "question,A,B,C,D,answer\n題,a,b,c,d,E\n", "row 2 has an answer that is none of"),
         ("", "question,A,B,C,D,E,answer\n題,a,b,c,d\n", "row 2 has 5 cells"),
-        ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; its columns are question"),
+        ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; found the columns question"),
         ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "no column b, c, d"),
         ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list or mapping"),
     ],

@@ -4,27 +4,35 @@ A downloaded file counts only while its sha256 is the recorded one, looked at on
 for all 390 files of HKCanto-Eval), so no half-written or altered file is ever scored.
 """
 
+import hashlib
+import logging
 import os
 import re
 import shutil
 from abc import abstractmethod
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path, PurePosixPath
 from textwrap import shorten
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from urllib.parse import quote
 
-from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
-from .folders import DataFolder, Problem, files_under, sha256
-from .releases import GitHubRelease, HubDataset, Registry, read_registry, recorded_files
-from .tables import refusal
+import msgspec
 
-_CONNECTIONS = 8
-# Seconds for a connection to open, and for each wait for more bytes. Nothing is tried twice: who
-# has no network is to hear so at once, and files that did arrive stay for the next run.
-_CONNECT_TIMEOUT = 3.05
-_READ_TIMEOUT = 10.0
+from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
+from .folders import DataFolder, Problem, sha256
+from .releases import GitHubRelease, HubDataset, Registry, read_registry, recorded_files
+from .tables import is_file, read_bytes, refusal
+from .transfers import TRIES, Transfer, receive
+
+_log = logging.getLogger("hkcanto")
+
+_REMEDY = (
+    "Set HKCANTO_CACHE to a folder that you may write to, or make room, or take away what is in its"
+    " place."
+)
+_SILENT_WAIT = 2.0
+"""Seconds that another process is waited for before that is said."""
 
 
 class CachedRelease(DataFolder):
@@ -39,38 +47,87 @@ class CachedRelease(DataFolder):
     def __init__(self, name: str) -> None:
         super().__init__(name, "cache")
         self._home = cache_folder() / name
+        self._partial = self._home / ".partial"
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Download what is not there or not as recorded."""
         if not (lacking := self._lacking(files)):
             return
-        for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
-            if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
-                raise self._unavailable(
-                    f"{variable} forbids it, and {lacking[0]} is not in {self._home}"
-                )
-        from filelock import FileLock
+        if variable := self._forbidden():
+            raise self._unavailable(
+                f"{variable} forbids it, and {lacking[0]} is not in {self._home}"
+            )
+        from filelock import FileLock, Timeout
 
         lock = FileLock(self._home / ".lock")
-        try:
+        with on_disk(self._home, "written", _REMEDY):
             self._home.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except OSError as error:
-            raise DataNotFound(
-                f"{self.name} cannot be kept in {self._home}: {error}. Set HKCANTO_CACHE to a"
-                " folder that you may write to."
-            ) from error
-        try:
-            # While this process waited, another may have fetched them.
-            if lacking := self._lacking(files):
-                self._download(lacking, progress)
-                self._lacking(files)  # only now does a hub data set know its files' names
-        finally:
-            lock.release()
+            try:
+                lock.acquire(timeout=_SILENT_WAIT)
+            except Timeout:
+                _log.warning(
+                    "Waiting until another process has downloaded %s: it holds %s. If there is no"
+                    " such process, stop this one, delete that file and start again;"
+                    " HKCANTO_CACHE=<dir> uses another folder.",
+                    *(self.name, lock.lock_file),
+                )
+                lock.acquire(timeout=-1)
+            try:
+                # While this process waited, another may have fetched them.
+                if lacking := self._lacking(files):
+                    shutil.rmtree(self._partial, ignore_errors=True)  # of one that was killed
+                    self._partial.mkdir()
+                    self._download(lacking, progress)
+                    self._lacking(files)  # only now does a hub data set know its files' names
+            finally:
+                shutil.rmtree(self._partial, ignore_errors=True)
+                lock.release()
 
     @abstractmethod
     def _download(self, files: Sequence[str], progress: bool | None) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
+
+    def _receive(self, transfers: Sequence[Transfer], progress: bool | None) -> None:
+        """Download files into the folder of what is partial, and move each that is whole."""
+        from tqdm import tqdm
+
+        bar = tqdm(
+            desc=f"Downloading {self.name}",
+            total=len(transfers),
+            unit="file",
+            disable=None if progress is None else not progress,
+        )
+        with bar, closing(receive(transfers)) as arriving:
+            for each in arriving:
+                self._check(each)
+                if each.sha256 not in ("", digest := sha256(each.path)):
+                    what = refusal(read_bytes(each.path))
+                    raise DataCorrupt(
+                        f"{each.url} is not the file recorded for {each.target}: sha256 {digest},"
+                        f" expected {each.sha256}{f'; {what}' if what else ''}. It was not kept."
+                        f" Try again; if that does not help, check {self.mirror} and your proxy, or"
+                        f" set HKCANTO_DATA_DIR=<dir> to use a good copy in <dir>/{self.name}."
+                    )
+                each.target.parent.mkdir(parents=True, exist_ok=True)
+                each.path.replace(each.target)
+                bar.update()
+
+    def _check(self, transfer: Transfer) -> None:
+        """Raise what a transfer failed of, if it did."""
+        error, url = transfer.error, transfer.url.partition("?")[0]
+        if error is None:
+            return
+        if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
+            raise error  # ours, or the disk's complaint: the network's have no number
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status in (401, 404, 410):
+            raise DataNotFound(
+                f"{url} is not on the server, or not public (HTTP {status}). Correct {self.mirror}"
+                " if you set it, set HF_TOKEN for a gated data set, or set HKCANTO_DATA_DIR=<dir>"
+                f" to use a copy in <dir>/{self.name}."
+            ) from error
+        said = f"{type(error).__name__}: {shorten(str(error), 160)}"
+        raise self._unavailable(said if url in said else f"{url}: {said}") from error
 
     def _lacking(self, files: Sequence[str] | None) -> list[str]:
         recorded = self.recorded
@@ -81,6 +138,17 @@ class CachedRelease(DataFolder):
             for file in (recorded if files is None else files)
             if sha256(self.root / file) != recorded[file].sha256
         ]
+
+    def _forbidden(self) -> str:
+        """Name the variable that forbids downloads, if one does."""
+        return next(
+            (
+                variable
+                for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE")
+                if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES")
+            ),
+            "",
+        )
 
     def _endpoint(self) -> str:
         return (os.environ.get(self.mirror) or self.server).rstrip("/")
@@ -94,17 +162,6 @@ class CachedRelease(DataFolder):
             f"  {self.mirror}=<url>: download from a mirror\n"
             "  HTTPS_PROXY=<url>: go through a proxy"
         )
-
-    def _failure(self, url: str, error: Exception) -> HKCantoError:
-        """Say what a failed request means, whichever HTTP library raised the error."""
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        if status in (401, 404, 410):
-            return DataNotFound(
-                f"{url} is not on the server, or not public (HTTP {status}). Correct {self.mirror}"
-                " if you set it, set HF_TOKEN for a gated data set, or set HKCANTO_DATA_DIR=<dir>"
-                f" to use a copy in <dir>/{self.name}."
-            )
-        return self._unavailable(f"{type(error).__name__}: {shorten(str(error), 160)}")
 
 
 class CachedGitHub(CachedRelease):
@@ -128,59 +185,54 @@ class CachedGitHub(CachedRelease):
         return recorded_files(self._release, self._benchmark)
 
     def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        from tqdm import tqdm
+        recorded, server = self.recorded, f"{self._endpoint()}/{self._release.repository}"
+        self._receive(
+            [
+                Transfer(
+                    f"{server}/{recorded[file].commit}/{quote(recorded[file].origin)}",
+                    self._partial / str(number),
+                    self.root / file,
+                    recorded[file].sha256,
+                )
+                for number, file in enumerate(files)
+            ],
+            progress,
+        )
 
-        staging = self._home / ".partial"
-        shutil.rmtree(staging, ignore_errors=True)  # of a process that was killed
-        staging.mkdir()
-        pool = ThreadPoolExecutor(_CONNECTIONS)
-        jobs = [
-            pool.submit(self._download_one, file, staging / str(number))
-            for number, file in enumerate(files)
-        ]
-        try:
-            for job in tqdm(
-                as_completed(jobs),
-                desc=f"Downloading {self.name}",
-                total=len(jobs),
-                unit="file",
-                disable=None if progress is None else not progress,
-            ):
-                job.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-            shutil.rmtree(staging, ignore_errors=True)
 
-    def _download_one(self, file: str, staged: Path) -> None:
-        from pooch import HTTPDownloader
+class _Object(msgspec.Struct):
+    size: int
+    sha256: str
 
-        entry = self.recorded[file]
-        url = f"{self._endpoint()}/{self._release.repository}/{entry.commit}/{quote(entry.origin)}"
-        get = HTTPDownloader(timeout=(_CONNECT_TIMEOUT, _READ_TIMEOUT), chunk_size=1 << 16)
-        try:
-            get(url, str(staged), None)
-        except OSError as error:
-            if error.errno is not None:  # the disk's complaint; the network's have no number
-                raise
-            raise self._failure(url, error) from error
-        if (digest := sha256(staged)) != entry.sha256:
-            what = refusal(staged.read_bytes())
-            raise DataCorrupt(
-                f"{url} is not the file recorded as {file}: sha256 {digest}, expected"
-                f" {entry.sha256}{f'; {what}' if what else ''}. It was not kept. Try again; if that"
-                f" does not help, check {self.mirror} and your proxy, or set HKCANTO_DATA_DIR=<dir>"
-                f" to use a good copy in <dir>/{self.name}."
-            )
-        target = self.root / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staged.replace(target)
+
+class _Sibling(msgspec.Struct):
+    rfilename: str
+    blob: str = msgspec.field(name="blobId", default="")
+    size: int | None = None
+    lfs: _Object | None = None
+
+    def is_at(self, path: Path) -> bool:
+        """Whether this file is there, as by a fetch that failed later on."""
+        if self.lfs:
+            return sha256(path) == self.lfs.sha256
+        content = read_bytes(path) if is_file(path) else b""
+        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() == self.blob
+
+
+class _Commit(msgspec.Struct):
+    """What a hub says of a commit of a data set."""
+
+    sha: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{40}$")]
+    siblings: list[_Sibling] = []
 
 
 class CachedHub(CachedRelease):
     """A snapshot of a hub data set in the cache, and a registry made when it was complete.
 
-    The registry's first line is the request and its second the commit: a request without a
-    revision gets the same data each time, and another request does not get this one's.
+    The registry's first line is the request, its second the commit and the number of files: a
+    request without a revision gets the same data each time, and another request does not get this
+    one's. The files come as those of GitHub do, because huggingface_hub sets no limit to the time
+    and size of a file.
     """
 
     mirror = "HF_ENDPOINT"
@@ -214,72 +266,101 @@ class CachedHub(CachedRelease):
 
     def moved(self) -> str:
         """Say that the branch or tag leads to another commit now; nothing without a network."""
-        from huggingface_hub import HfApi
-
         commit = self._commit()
         try:
-            info = HfApi(self._endpoint()).dataset_info(
-                self._release.repo_id, revision=self._revision, timeout=_READ_TIMEOUT
-            )
-        except Exception:  # of whatever kind: nobody asked for the network
+            now = "" if self._forbidden() else self._ask(tries=1).sha
+        except HKCantoError:  # nobody asked for the network
             return ""
-        if not commit or info.sha == commit:
+        if not commit or now in ("", commit):
             return ""
         return (
             f"{self._revision or 'the default branch'} of {self._release.repo_id} is at"
-            f" {str(info.sha)[:7]} now; what is here, and used, is {commit[:7]}. To take the new"
-            f" one: {self._pin}={str(info.sha)[:7]}, or delete {self._registry}."
+            f" {now[:7]} now; what is here, and used, is {commit[:7]}. To take the new"
+            f" one: {self._pin}={now[:7]}, or delete {self._registry}."
         )
 
     def _commit(self) -> str | None:
-        try:
-            request, commit, *_ = self._registry.read_text(encoding="utf-8").split("\n", 2)
-        except FileNotFoundError:
+        if not is_file(self._registry):
             return None
-        return commit.removeprefix("# ") if request == self._request else None
+        request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
+        if lines and request != self._request:
+            return None
+        named = re.fullmatch(r"# ([0-9a-f]{40})(?: (\d+))?", lines[0]) if lines else None
+        if not named or int(named[2] or len(lines) - 2) != len(lines) - 2:
+            raise DataCorrupt(
+                f"{self._registry} was cut or damaged. Delete it and fetch again (which takes"
+                f" {self._revision or 'the default branch'} as it is then, unless"
+                f" {self._pin}=<commit> is set)."
+            )
+        return named[1]
 
     def _lacking(self, files: Sequence[str] | None) -> list[str]:
         return super()._lacking(files) if self._commit() else ["the data set"]
 
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        from huggingface_hub import HfApi, snapshot_download
-
-        del progress  # huggingface_hub draws its own
-        commit = self._commit()
-        for file in files if commit else ():
-            (self.root / file).unlink(missing_ok=True)  # or the hub takes an altered file for good
-        repo_id, endpoint = self._release.repo_id, self._endpoint()
+    def _ask(self, tries: int = TRIES) -> _Commit:
+        """Ask the hub for the commit that is wanted, and its files."""
+        revision = f"/revision/{quote(self._revision, safe='')}" if self._revision else ""
+        url = f"{self._endpoint()}/api/datasets/{self._release.repo_id}{revision}?blobs=true"
+        asked = Transfer(url, headers=_token(), tries=tries)
+        for _ in receive([asked]):
+            self._check(asked)
         try:
-            # Asked first because this one request, unlike a snapshot, is not tried again and again.
-            revision = commit or self._revision
-            info = HfApi(endpoint).dataset_info(repo_id, revision=revision, timeout=_READ_TIMEOUT)
-            snapshot_download(
-                repo_id,
-                repo_type="dataset",
-                revision=info.sha,
-                local_dir=self._home / str(info.sha),
-                allow_patterns=list(self._release.allow),
-                endpoint=endpoint,
-                max_workers=_CONNECTIONS,
-            )
-        except Exception as error:  # of requests, httpx or httpx2, depending on the hub's version
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise self._failure(f"{endpoint}/datasets/{repo_id}", error) from error
-        self._write_registry(str(info.sha))
+            return msgspec.json.decode(asked.content, type=_Commit)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise self._unavailable(f"{url} does not answer as a hub does ({error})") from error
 
-    def _write_registry(self, commit: str) -> None:
-        root = self._home / commit
-        if not files_under(root):
+    def _download(self, files: Sequence[str], progress: bool | None) -> None:
+        commit = self._commit()
+        if commit:
+            self._receive(self._transfers(commit, dict.fromkeys(files)), progress)
+            return
+        from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
+
+        now = self._ask()
+        there = {each.rfilename: each for each in now.siblings}
+        files = [*filter_repo_objects(there, allow_patterns=[*self._release.allow])]
+        if not files:
             raise DataNotFound(
-                f"{self._release.repo_id} at {commit} has no file that matches"
+                f"{self._release.repo_id} at {now.sha} has no file that matches"
                 f" {', '.join(self._release.allow)}: its layout has changed. Set HKCANTO_DATA_DIR"
                 f"=<dir> to use an older copy in <dir>/{self.name}."
             )
-        lines = [f"{quote(file)} {sha256(root / file)}" for file in files_under(root)]
-        partial = self._registry.with_suffix(".partial")
-        partial.write_text("\n".join([self._request, f"# {commit}", *lines]), encoding="utf-8")
+        root = self._home / now.sha
+        lacking = {
+            file: (there[file].lfs or there[file]).size
+            for file in files
+            if not there[file].is_at(root / file)
+        }
+        self._receive(self._transfers(now.sha, lacking), progress)
+        lines = [f"{quote(file)} {sha256(root / file)}\n" for file in sorted(files)]
+        partial = self._partial / "registry"
+        head = f"{self._request}\n# {now.sha} {len(lines)}\n"
+        partial.write_text(head + "".join(lines), encoding="utf-8")
         partial.replace(self._registry)
+
+    def _transfers(self, commit: str, sizes: Mapping[str, int | None]) -> list[Transfer]:
+        if wrong := [file for file in sizes if {"..", "/"} & {*PurePosixPath(file).parts}]:
+            raise DataCorrupt(f"{self._release.repo_id} names a file outside: {wrong[0]!r}.")
+        where, recorded = f"{self._endpoint()}/datasets/{self._release.repo_id}", self.recorded
+        return [
+            Transfer(
+                f"{where}/resolve/{commit}/{quote(file)}",
+                self._partial / str(number),
+                self._home / commit / file,
+                recorded[file].sha256 if recorded else "",
+                size,
+                _token(),
+            )
+            for number, (file, size) in enumerate(sizes.items())
+        ]
+
+
+def _token() -> Mapping[str, str]:
+    """Return the headers that show a hub who asks."""
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    headers: Mapping[str, str] = build_hf_headers()
+    return headers
 
 
 def cache_folder() -> Path:

@@ -3,15 +3,16 @@
 import difflib
 import fnmatch
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..errors import DataNotFound
+from ..errors import DataNotFound, HKCantoError, on_disk
 from .releases import GitHubRelease, HubDataset, Registry, recorded_files
-from .tables import refusal
+from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Problem:
     Attributes:
         file: Path in the folder.
         kind: `missing`; `changed` (not the recorded sha256); `extra` (not in the record);
-            `unreadable` (there is no record, but this is plainly no data).
+            `unreadable` (it cannot be opened; or there is no record, and it is plainly no data).
         detail: What exactly, for a person.
     """
 
@@ -59,11 +60,10 @@ class DataFolder(ABC):
 
         Args:
             files: Paths in the folder; None means the whole release.
-            progress: Whether to draw a progress bar; None means when stderr is a terminal. (For a
-                hub data set huggingface_hub draws its own, by its own settings.)
+            progress: Whether to draw a progress bar; None means when stderr is a terminal.
 
         Raises:
-            DataNotFound: The release has no such file.
+            DataNotFound: The release has no such file, or it cannot be read or kept.
             DataCorrupt: What arrived is not the recorded content.
             NetworkUnavailable: A download is needed and cannot be had.
         """
@@ -123,17 +123,20 @@ class DataFolder(ABC):
         problems = []
         for file in sorted(there | set(recorded)):
             entry, path = recorded.get(file), self.root / file
-            if file not in there:
-                problems.append(Problem(file, "missing", f"{path} does not exist"))
-            elif entry:
-                if (digest := sha256(path)) != entry.sha256:
-                    what = refusal(path.read_bytes())
-                    detail = what or f"its sha256 is {digest}, recorded is {entry.sha256}"
-                    problems.append(Problem(file, "changed", detail))
-            elif recorded:
-                problems.append(Problem(file, "extra", "the release has no such file"))
-            elif what := refusal(path.read_bytes()):
-                problems.append(Problem(file, "unreadable", what))
+            try:
+                if file not in there:
+                    problems.append(Problem(file, "missing", f"{path} does not exist"))
+                elif entry:
+                    if (digest := sha256(path)) != entry.sha256:
+                        what = refusal(read_bytes(path))
+                        detail = what or f"its sha256 is {digest}, recorded is {entry.sha256}"
+                        problems.append(Problem(file, "changed", detail))
+                elif recorded:
+                    problems.append(Problem(file, "extra", "the release has no such file"))
+                elif what := refusal(read_bytes(path)):
+                    problems.append(Problem(file, "unreadable", what))
+            except HKCantoError as error:
+                problems.append(Problem(file, "unreadable", str(error)))
         return problems
 
     def moved(self) -> str:
@@ -178,7 +181,7 @@ class OwnFolder(DataFolder):
         """Check that the files are there."""
         del progress
         for file in files or ():
-            if not (self.root / file).is_file():
+            if not is_file(self.root / file):
                 raise self._absent(file)
 
 
@@ -233,33 +236,63 @@ class LocalFolder(DataFolder):
         """Check that the files are there."""
         del progress
         for file in self.recorded if files is None else files:
-            if not (self.root / file).is_file():
+            if not is_file(self.root / file):
                 raise self._absent(file)
 
     def _absent(self, file: str) -> DataNotFound:
         if entry := self.recorded.get(file):
             return DataNotFound(
-                f"{self.root / file} does not exist. Unset HKCANTO_DATA_DIR to download it, or make"
-                f" it in a clone of the release with `git show {entry.commit}:{entry.origin}`."
+                f"{self.root / file} {no_file(self.root / file)}. Unset HKCANTO_DATA_DIR to"
+                " download it, or make it in a clone of the release with"
+                f" `git show {entry.commit}:{entry.origin}`."
             )
         return super()._absent(file)
 
 
 def files_under(root: Path) -> list[str]:
-    """List the files below a folder, sorted, but for `.git`, `.DS_Store`, the hub's `.cache` …"""
-    names = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-    return sorted(
-        name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)
-    )
+    """List the files below a folder, sorted, but for `.git`, `.DS_Store`, the hub's `.cache` …
+
+    Links are followed. What is called as data is and is no file (a pipe, a link to nothing, an
+    empty folder) is among them, so that its reader says so.
+
+    Raises:
+        DataNotFound: A folder cannot be read.
+    """
+    found: list[str] = []
+    with on_disk(root):
+        for folder, folders, files in os.walk(root, onerror=_unless_missing, followlinks=True):
+            here = Path(folder)
+            if not folders and not files and here.suffix in ENDINGS:
+                found.append(here.relative_to(root).as_posix())
+            found += (
+                (here / file).relative_to(root).as_posix()
+                for file in files
+                if not file.startswith(".") and (file.endswith(ENDINGS) or (here / file).is_file())
+            )
+            folders[:] = [
+                each
+                for each in folders
+                if not each.startswith(".") and not _leads_back(here / each)
+            ]
+    return sorted(found)
+
+
+def _unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
+
+
+def _leads_back(folder: Path) -> bool:
+    """Whether it is a link to a folder that it is in."""
+    return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
 
 
 def sha256(path: Path) -> str:
-    """Return the sha256 of a file's content in hexadecimal, or an empty text if it is not there."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (FileNotFoundError, NotADirectoryError):
+    """Return the sha256 of a file's content in hexadecimal, or an empty text if it is no file."""
+    if not is_file(path):
         return ""
+    with on_disk(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _folders_in(parent: Path) -> str:

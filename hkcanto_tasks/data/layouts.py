@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from .tables import ENDINGS
+from .tables import ENDINGS, read_bytes
 
 _log = logging.getLogger("hkcanto")
 
@@ -72,7 +72,7 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
 
 def _of_card(root: Path) -> list[Split]:
     """Ask `datasets` what the card says; its readers of files would change cells such as `007`."""
-    if not (root / "README.md").read_text("utf-8", "replace").startswith("---"):
+    if not read_bytes(root / "README.md").startswith(b"---"):
         return []
     from datasets.load import dataset_module_factory
 

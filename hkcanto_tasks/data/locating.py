@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DataNotFound
+from ..errors import DataNotFound, on_disk
 from .folders import DataFolder, LocalFolder, OwnFolder, SampleFolder
 from .releases import FolderData, GitHubRelease
 
@@ -51,13 +51,9 @@ def locate(benchmark: "Benchmark") -> DataFolder:
     if chosen == "sample":
         return SampleFolder(benchmark.folder, home / "sample")
     if given := os.environ.get("HKCANTO_DATA_DIR"):
-        try:
+        remedy = "Correct HKCANTO_DATA_DIR, or unset it to download."
+        with on_disk(Path(given), remedy=remedy):
             return LocalFolder(benchmark.folder, Path(given).expanduser(), release, benchmark.home)
-        except OSError as error:  # a name that is too long
-            raise DataNotFound(
-                f"HKCANTO_DATA_DIR={given[:60]}… cannot be read: {error.strerror}. Correct it, or"
-                " unset it to download."
-            ) from error
     # Here, so that local data and the sample do not wait for the import of what downloads need.
     from .downloads import CachedGitHub, CachedHub
 

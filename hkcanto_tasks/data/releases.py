@@ -102,7 +102,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         prefix: What stands before a file's name in the repository.
 
     Raises:
-        CatalogueError: A line is not in the format, or names a file a second time.
+        CatalogueError: It cannot be read or has no line, or a line is not in the format or names
+            a file a second time.
 
     Example:
         >>> from hkcanto_tasks.catalogue import BENCHMARKS
@@ -116,9 +117,10 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
     registry: dict[str, RecordedFile] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(
-            f"{path} cannot be read: {error.strerror}. A release on GitHub needs its checksums."
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}. A release on"
+            " GitHub needs its checksums."
         ) from error
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):
@@ -130,6 +132,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
                 f" a second time: {line!r}. Correct the line."
             )
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
+    if not registry:
+        raise CatalogueError(f"{path} names no file. Install the package again, or fill it in.")
     return registry
 
 

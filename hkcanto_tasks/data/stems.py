@@ -109,10 +109,10 @@ def _by_hand() -> Mapping[str, str]:
     if given and "=" not in given:
         try:
             given = Path(given).expanduser().read_text("utf-8")
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise DataNotFound(
                 f"HKCANTO_ALIASES={given} is neither stem=subject,stem=subject nor a file of such "
-                f"lines: {error.strerror}."
+                f"lines: {getattr(error, 'strerror', None) or error}."
             ) from error
     pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
     return {stem.strip(): subject.strip() for stem, subject in pairs}

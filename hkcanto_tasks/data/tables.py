@@ -9,6 +9,7 @@ is set aside, with the file, the row and the reason.
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ..errors import DataCorrupt
+from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _T = TypeVar("_T")
 
@@ -62,9 +63,23 @@ class Record:
         if text is None or not text.strip():
             raise self.problem(
                 f"no text for the {role}: expected one in a column {' or '.join(columns)}, found "
-                f"the columns {', '.join(self.cells)}"
+                f"{self.named()}"
             )
         return text
+
+    def named(self) -> str:
+        """Say what its columns are called, for messages; without a header that would be a question.
+
+        Example:
+            >>> Record(1, "", {"input": "我哋"}).named(), Record(1, "", {"邊個最高?": ""}).named()
+            ('the columns input', 'a first row that is no header')
+        """
+        if all(
+            re.fullmatch(r"[\w #./()-]{0,24}", name, re.ASCII) or len(name) < 5
+            for name in self.cells
+        ):
+            return f"the columns {', '.join(self.cells)}"
+        return "a first row that is no header"
 
     def problem(self, what: str) -> "UnreadableRow":
         """Return the error that says what is wrong with the row, in words that give no text away.
@@ -142,6 +157,37 @@ def refusal(content: bytes) -> str | None:
     return None
 
 
+def is_file(path: Path) -> bool:
+    """Say whether there is a file: no folder, no pipe, no link to nothing.
+
+    Raises:
+        DataNotFound: That cannot be told.
+    """
+    with on_disk(path):
+        return path.is_file()
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what is in a file.
+
+    Raises:
+        DataNotFound: It cannot be read, or is none; a pipe is not waited for.
+    """
+    with on_disk(path):
+        if not path.is_file():
+            raise DataNotFound(f"{path} {no_file(path)}. Put the data file in its place.")
+        return path.read_bytes()
+
+
+def no_file(path: Path) -> str:
+    """Say what a path is that is no file."""
+    if path.is_dir():
+        return "is a folder where a file belongs"
+    if path.exists():
+        return "is a pipe or a device where a file belongs"
+    return "is a link to nothing" if path.is_symlink() else "does not exist"
+
+
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """What the files are called that `read_table` reads."""
 
@@ -169,12 +215,14 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         ...     [record.cells["input"] for record in read_table(path).records]
         ['我哋', '007']
     """
-    ending = path.suffix.lower()
-    if ending in (".csv", ".tsv"):
-        return _csv(path, columns, "\t" if ending == ".tsv" else delimiter)
+    ending, content = path.suffix.lower(), read_bytes(path)
+    if reason := refusal(content):
+        raise DataCorrupt(f"{path}: {reason}.")
     if ending == ".parquet":
-        return _table(path, _parquet(path))
-    text = _text(path)
+        return _table(path, _parquet(path, content))
+    text = _text(path, content)
+    if ending in (".csv", ".tsv"):
+        return _csv(path, text, columns, "\t" if ending == ".tsv" else delimiter)
     if text.lstrip().startswith("["):
         return _table(path, _json(path, text, list[str | dict[str, object]]))
     # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
@@ -183,7 +231,7 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
     for number, line in enumerate(lines, start=1):
         try:
             rows.append(msgspec.json.decode(line, type=dict[str, object]))
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n"):
                 raise DataCorrupt(
                     f"{path}: row {number} is not the JSON expected here: {error}. The file may be"
@@ -198,9 +246,24 @@ def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow
     for number, row in enumerate(rows, start=1):
         if isinstance(row, UnreadableRow):
             table.bad.append(row)
+        elif what := _damage(row):
+            table.bad.append(UnreadableRow(f"{path}, row {number}", what))
         else:
             table.records.append(_record(path, number, row))
     return table
+
+
+def _damage(row: str | Mapping[str, object]) -> str:
+    try:
+        return "a NUL character, which no text has" if _has_nul(row) else ""
+    except RecursionError:
+        return "cells nested too deeply for any text"
+
+
+def _has_nul(cell: object) -> bool:
+    if isinstance(cell, Mapping):
+        return any(map(_has_nul, cell.values()))
+    return any(map(_has_nul, cell)) if isinstance(cell, list) else "\0" in (as_text(cell) or "")
 
 
 def _record(path: Path, number: int, row: str | Mapping[str, object]) -> Record:
@@ -214,8 +277,7 @@ def _record(path: Path, number: int, row: str | Mapping[str, object]) -> Record:
     return Record(number, f"{path}, row {number}", cells)
 
 
-def _csv(path: Path, columns: Sequence[str], delimiter: str) -> Table:
-    text = _text(path)
+def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str) -> Table:
     rows = [
         (place, row)
         for place, row in enumerate(_csv_rows(text, delimiter), start=1)
@@ -228,10 +290,10 @@ def _csv(path: Path, columns: Sequence[str], delimiter: str) -> Table:
             raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
         names = header
     names = [name.strip().lower() for name in names]
-    named = [name for name in names if name]
-    if len({*named}) < len(named):
+    if twice := [str(n) for n, name in enumerate(names, 1) if name and names.count(name) > 1]:
         raise DataCorrupt(
-            f"{path}: the header row names a column twice: {', '.join(names)}. Rename one."
+            f"{path}: the header row names a column twice, as the columns {' and '.join(twice)}."
+            " Rename one."
         )
     table = Table([], [])
     for number, (place, row) in enumerate(rows, start=1):
@@ -272,7 +334,7 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[list[str] | csv.Error]:
             start += done + 1
 
 
-def _parquet(path: Path) -> list[dict[str, object]]:
+def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -280,16 +342,14 @@ def _parquet(path: Path) -> list[dict[str, object]]:
             f"{path} is a Parquet file, which needs pyarrow: pip install pyarrow."
         ) from error
     try:
-        rows: list[dict[str, object]] = pyarrow.parquet.read_table(path).to_pylist()
-    except (OSError, ValueError) as error:  # pyarrow's own errors are of both
+        table = pyarrow.parquet.read_table(io.BytesIO(content))
+        rows: list[dict[str, object]] = table.to_pylist()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise DataCorrupt(f"{path} is no whole Parquet file: {error}. {_AGAIN}.") from error
     return rows
 
 
-def _text(path: Path) -> str:
-    content = path.read_bytes()
-    if reason := refusal(content):
-        raise DataCorrupt(f"{path}: {reason}.")
+def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -300,14 +360,15 @@ def _text(path: Path) -> str:
         ) from error
     if (place := text.find("\0")) >= 0:
         line = text.count("\n", 0, place) + 1
-        raise DataCorrupt(f"{path}: line {line} has a NUL character, which no text has. {_AGAIN}.")
+        what = "NUL characters: it was damaged on a disk" if "\0\0" in text else "a NUL character"
+        raise DataCorrupt(f"{path}: line {line} has {what}, which no text has. {_AGAIN}.")
     return text
 
 
 def _json(path: Path, text: str, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(text, type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise DataCorrupt(
             f"{path}: the content is not the JSON expected here: {error}. The file may be"
             f" truncated. {_AGAIN}."

@@ -111,7 +111,7 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
         try:
             parse_answer(jyutping)
         except MalformedAnswer as error:
-            raise record.problem(f"Jyutping that is malformed: {error}") from error
+            raise record.problem("Jyutping that is malformed") from error
         return Sentence(number, text, jyutping)
 
     def check(self, rows: Sequence[Sentence], file: str) -> None:

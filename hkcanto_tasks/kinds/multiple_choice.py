@@ -115,7 +115,8 @@ class MultipleChoice(base.Kind[Question]):
         text = as_text(record.find(self.columns("question")))
         if text is None:
             raise record.problem(
-                f"no question in a column {' or '.join(self.columns('question'))}; {_has(record)}"
+                f"no question in a column {' or '.join(self.columns('question'))}; found "
+                f"{record.named()}"
             )
         answer = self._answer(record, choices)
         if self.task.entry.blank_options == "absent":
@@ -270,7 +271,7 @@ class MultipleChoice(base.Kind[Question]):
             lacking = [name for name in columns if name.lower() not in record.cells]
             absent = self.task.entry.blank_options == "absent" and len(lacking) < len(columns) - 1
             if lacking and not absent:
-                raise record.problem(f"no column {', '.join(lacking)}; {_has(record)}")
+                raise record.problem(f"no column {', '.join(lacking)}; found {record.named()}")
             cells = [record.cells.get(name.lower()) for name in columns]
         if len(cells) > len(self._letters):
             raise record.problem(
@@ -314,7 +315,9 @@ class MultipleChoice(base.Kind[Question]):
         columns, way = self.columns("answer"), self.task.entry.answer
         cell = as_text(record.find(columns))
         if cell is None or not cell.strip():
-            raise record.problem(f"no answer in a column {' or '.join(columns)}; {_has(record)}")
+            raise record.problem(
+                f"no answer in a column {' or '.join(columns)}; found {record.named()}"
+            )
         cell = unicodedata.normalize("NFKC", cell).strip()
         there = [index for index, choice in enumerate(choices) if choice is not None]
         named: list[int] = []
@@ -329,10 +332,8 @@ class MultipleChoice(base.Kind[Question]):
             named += [index for index in there if str(index + first) == cell]
         if len(named) != 1:
             letters = ", ".join(self._letters[index] for index in there)
-            shown = f": {cell!r}" if len(cell) < 3 else ""
             raise record.problem(
                 f"an answer that is none of its options {letters} (answers are given by {way})"
-                f"{shown}"
             )
         return named[0]
 
@@ -393,11 +394,6 @@ def _plain_letter(label: str) -> str:
         label = option[1]
     plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")
     return "".join(c for c in plain if not unicodedata.combining(c)).upper()
-
-
-def _has(record: Record) -> str:
-    """Name the columns of a row; in a file without a header they would be texts."""
-    return f"its columns are {', '.join(name[:20] for name in record.cells)}"
 
 
 @cache

@@ -49,7 +49,7 @@ class Number(base.Kind[Problem]):
         cell = as_text(record.find(self.columns("answer"))) or ""
         solution, _, answer = cell.rpartition(_MARK)
         if parse_number(answer) is None:
-            raise record.problem(f"no number as its answer: {answer.strip()[:20]!r}")
+            raise record.problem("no number as its answer")
         return Problem(record.number, text, answer.strip(), solution.strip())
 
     def sample(self, question: str, row: Problem) -> Sample:

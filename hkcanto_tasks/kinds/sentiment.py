@@ -48,7 +48,7 @@ class Sentiment(writing.Writing[Passage]):
         sentiment = record.find(self.columns("sentiment"))
         if sentiment not in _LABELS.values():
             raise record.problem(
-                f"{sentiment!r} as its sentiment; expected one of {', '.join(_LABELS.values())}"
+                f"another sentiment than those expected: {', '.join(_LABELS.values())}"
             )
         return Passage(record.number, text, str(sentiment))
 

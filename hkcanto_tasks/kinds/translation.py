@@ -14,7 +14,7 @@ import msgspec
 
 from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
-from hkcanto_metrics.translation import is_copy, is_wrong_script
+from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
 from ..catalogue import Subject
 from ..data.tables import Record
@@ -94,7 +94,7 @@ class Translation(writing.Writing[Passage]):
         """Read a sentence and its translation."""
         number = record.find(self.columns("number"))
         if not isinstance(number, int | None):
-            raise record.problem(f"{number!r} in {self.columns('number')[0]!r}; expected a number")
+            raise record.problem(f"no number in {self.columns('number')[0]!r}")
         return Passage(
             record.number if number is None else number,
             record.text(self.columns("source"), "source"),
@@ -127,14 +127,18 @@ class Translation(writing.Writing[Passage]):
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }
         named = ", ".join(name.replace("_", " ") for name, found in faults.items() if found)
+        details, length = {"removed": ", ".join(cleaned.removed)}, len(cleaned.text)
+        if length > LONGEST:
+            details["scored"] = f"the first {LONGEST:,} of {length:,} characters"
         return Judgement(
             values={name: float(found) for name, found in faults.items()},
             answer=cleaned.text,
             explanation=(
                 f"{writing.explain_cleaning(cleaned)}Faults: {named or 'none'}.\n\n"
-                f"Reference: {sample.target}"
+                + (f"Scored: {details['scored']}.\n\n" if "scored" in details else "")
+                + f"Reference: {sample.target}"
             ),
-            details={"removed": ", ".join(cleaned.removed)},
+            details=details,
             hypothesis=cleaned.text,
             reference=sample.target,
             source=sample.source,

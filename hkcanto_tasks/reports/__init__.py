@@ -1,9 +1,8 @@
 """Reading results: logs of both harnesses → evaluations → figures → a report or a comparison.
 
 * `logs` reads what the harnesses wrote into `evaluations`.
-* `figures` computes values with `intervals` from them; `comparison` compares two, by the tests in
-  `significance` and `gates`.
-* `published` reads the papers' tables, and `standings` finds a run's place in them.
+* `figures` computes values with `intervals` from them, and `comparison` compares two.
+* `standings` finds a run's place in the papers' tables.
 * `results` and `analyses` turn all this into `blocks`: tables of typed records, and notes.
 * `renderers` write blocks as a page, Markdown, JSON, CSV, or to the terminal.
 """
@@ -11,7 +10,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .gates import NonInferiority, non_inferiority
+    from .intervals import NonInferiority, non_inferiority
 
 __all__ = ["NonInferiority", "non_inferiority"]
 
@@ -19,7 +18,7 @@ __all__ = ["NonInferiority", "non_inferiority"]
 def __getattr__(name: str) -> Any:
     """Import what is public when it is asked for: NumPy takes a fifth of a second."""
     if name in __all__:
-        from . import gates
+        from . import intervals
 
-        return getattr(gates, name)
+        return getattr(intervals, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,72 +5,61 @@ looks like is its column's matter, and each form of output writes it once.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..records import Metric
 from .figures import Figure as Figure
 
 R = TypeVar("R")
 Value = Figure | str | float | int | None
+# `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
+# `number` has four significant digits; `count` is whole; `points` is a difference of percentages,
+# 0.5 shown as +50.0, and `score_points` one of scores.
 Unit = Literal[
     "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
 Kind = Literal["run", "published", "human", "random", "other"]
 
-_UNITS: dict[str, Unit] = {
-    "share": "percent",
-    "rate": "percent",
-    "score": "score",
-    "count": "number",
-}
+_UNITS: Mapping[str, Unit] = {"score": "score", "count": "number"}
+
+
+ITEMS_NOTICE = (
+    "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
+    "up in training data, and the benchmark measures nothing any more."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    Attributes:
-        title: Its heading.
-        unit: `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is
-            from 0 to 100; `number` has four significant digits; `count` is whole; `p` is a p-value;
-            `points` is a difference of percentages, 0.5 shown as +50.0, and `score_points` one of
-            scores.
-        help: What the figure means, in one sentence.
-        lower_is_better: Which way is good, for marking the best; None if neither is.
-        drawn: Whether a page draws it, as a dot with its interval: a table has one plot, with a
-            series for each drawn column.
-        shaded: Whether a page shades its cells by their shares.
-        beneath: Whether a page shows it in small beneath the name of the row.
-    """
+    """A column of a table."""
 
     title: str
     unit: Unit = "text"
-    help: str = ""
-    lower_is_better: bool | None = None
-    drawn: bool = False
-    shaded: bool = False
-    beneath: bool = False
+    help: str = ""  # what the figure means, in one sentence
+    lower_is_better: bool | None = None  # for marking the best; None if neither way is good
+    drawn: bool = False  # on a page, in the table's plot: a dot with its interval, as a series
+    shaded: bool = False  # on a page, by its shares
+    beneath: bool = False  # on a page, in small beneath the name of the row
 
     @property
     def key(self) -> str:
         """Its name for programs: `p by Holm` is `p_by_holm`."""
         return re.sub(r"\W+", "_", self.title.casefold()).strip("_") or "value"
 
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.unit not in ("text", "badges")
+
 
 def column_of(metric: Metric, title: str = "", *, drawn: bool = False) -> Column:
-    """Return the column of a figure: its title, unit, direction and meaning are the figure's own.
-
-    Args:
-        metric: The figure.
-        title: Another heading.
-        drawn: As in `Column`.
-    """
-    up = metric.higher_is_better
+    """Return the column of a figure: unit, direction and meaning are its own, and the title."""
+    up, unit = metric.higher_is_better, _UNITS.get(metric.unit, "percent")
     lower = None if up is None else not up
-    return Column(title or metric.title, _UNITS[metric.unit], metric.help, lower, drawn)
+    return Column(title or metric.title, unit, metric.help, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +72,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """A table: the first column names the row.
 
-    Attributes:
-        name: Short name, unique in a report, for programs: letters, digits, `_`.
-        title: What it shows.
-        columns: Its columns; the first one names the row.
-        rows: Its rows, in the order to show them in.
-        caption: Where the figures are from and what they mean.
-        data_only: Whether it is for programs alone: in JSON and CSV, not for people.
+    Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
+    the figures are from and what they mean; what is `data_only` is in JSON and CSV alone.
     """
 
     name: str
@@ -102,29 +86,19 @@ class Table:
     data_only: bool = False
 
 
-Of = Callable[[R], Value]
-
-
 def table(
     name: str,
     title: str,
     records: Iterable[R],
-    columns: Sequence[tuple[Column, Of[R]]],
+    columns: Sequence[tuple[Column, Callable[[R], Value]]],
     caption: str = "",
     *,
     kind: Callable[[R], Kind] = lambda _: "run",
     data_only: bool = False,
 ) -> Table:
-    """Return a table with a row for each record; columns without any value are left out.
+    """Return a table with a row for each record, whose kind `kind` says.
 
-    Args:
-        name: See `Table`, as for title, caption and data_only.
-        title: See there.
-        records: What the rows are of.
-        columns: Each with what a record has in it.
-        caption: See there.
-        kind: Whose a record is.
-        data_only: See there.
+    Each column comes with what a record has in it; those without any value are left out.
 
     Example:
         >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
@@ -133,12 +107,8 @@ def table(
     """
     listed = list(records)
     found = [(column, [of(record) for record in listed]) for column, of in columns]
-    kept = [
-        (c, own) for i, (c, own) in enumerate(found) if not i or any(v is not None for v in own)
-    ]
-    rows = [
-        Row([own[place] for _, own in kept], kind(record)) for place, record in enumerate(listed)
-    ]
+    kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
+    rows = [Row([own[i] for _, own in kept], kind(record)) for i, record in enumerate(listed)]
     return Table(name, title, [column for column, _ in kept], rows, caption, data_only)
 
 
@@ -150,22 +120,9 @@ class Note:
     level: Literal["info", "warning"] = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One answer for people to look at.
-
-    Attributes:
-        model: The evaluation's label.
-        task: The task and its condition.
-        item: The item's id.
-        subject: The subject's title.
-        prompt: What the model was given, whole.
-        response: What it wrote, whole.
-        answer: What was read out of the response.
-        target: The gold answer.
-        reason: How it was read, or why not.
-        score: How good it is, from 0 to 1; None where that is not known.
-    """
+class ItemRow(NamedTuple):
+    """One answer for people to look at, with what it was read as and why (`reason`), and how good
+    it is, from 0 to 1 (`score`; None where that is not known)."""
 
     model: str
     task: str
@@ -192,15 +149,8 @@ Block = Table | Note | ItemView
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report.
-
-    Attributes:
-        title: Its heading.
-        blocks: What is in it.
-        name: Short name, unique in a report, for links: letters, digits, `-`.
-        is_summary: Whether it is shown where there is little room: on a terminal unasked, and
-            unfolded in a pull request.
-    """
+    """A part of a report. Its name is for links, unique, of letters, digits and `-`; a summary is
+    shown where there is little room: on a terminal unasked, in a pull request unfolded."""
 
     title: str
     blocks: Sequence[Block]
@@ -210,16 +160,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
-
-    Attributes:
-        title: Its title.
-        created: When it was made.
-        version: The version of this package.
-        sections: Its parts; the first one answers at first sight.
-        footer: Sources and terms.
-        records: What JSON has besides the tables: name → records (dataclasses), such as the `gate`.
-    """
+    """A report by a version of this package. Its first section answers at first sight, the footer
+    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`."""
 
     title: str
     created: datetime
@@ -227,3 +169,12 @@ class Report:
     sections: Sequence[Section]
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> Sequence[Section]:
+        """What people see: the sections without data-only tables, if anything is left of them."""
+        sections = []
+        for section in self.sections:
+            blocks = [b for b in section.blocks if not (isinstance(b, Table) and b.data_only)]
+            sections += [replace(section, blocks=blocks)] if blocks else []
+        return sections

@@ -1,4 +1,4 @@
-"""The commands that read results: `hkcanto report`, `hkcanto compare`, `hkcanto fertility`."""
+"""The commands that read results: `hkcanto report` and `hkcanto compare`."""
 
 import os
 import sys
@@ -22,41 +22,37 @@ class Format(StrEnum):
     html, md, github, json, csv = "html", "md", "github", "json", "csv"
 
 
+def _option(text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, **more)
+
+
 _RUNS = typer.Argument(
     help="Logs or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect, "
     "mixed freely. NAME=PATH gives a run a name of your own.",
     show_default=False,
 )
-_Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="File to write, such as report.html; else the terminal."),
+_ITEMS = _option("Also show questions, answers and responses. Such a report must not be published.")
+_TOKENS = _option("Count lengths in tokens of this tokenizer (hub id, folder or file).")
+_DELTA = "Tolerance δ in points: exit status 1 unless B is at most this much worse than A."
+Output = Annotated[
+    Path | None, _option("File to write, such as report.html; else the terminal.", "-o", "--output")
 ]
-_Format = Annotated[
+FormatOption = Annotated[
     Format | None,
-    typer.Option("--format", help="By default what the file's name ends in; github: for a PR."),
+    _option("By default what the file's name ends in; github: for a PR.", "--format"),
 ]
-_Full = Annotated[bool, typer.Option("--full", help="Print everything on the terminal, uncut.")]
+_Full = Annotated[bool, _option("Print everything on the terminal, uncut.", "--full")]
 
 
 def report(
     runs: Annotated[list[str] | None, _RUNS] = None,
-    output: _Output = None,
-    format: _Format = None,  # noqa: A002
-    with_items: Annotated[
-        bool,
-        typer.Option(
-            help="Also show questions, answers and responses. Such a report must not be published."
-        ),
-    ] = False,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(help="Count lengths in tokens of this tokenizer (hub id, folder or file)."),
-    ] = None,
-    title: Annotated[str, typer.Option(help="Its title; else the models' names.")] = "",
+    output: Output = None,
+    format: FormatOption = None,  # noqa: A002
+    with_items: Annotated[bool, _ITEMS] = False,
+    tokenizer: Annotated[str | None, _TOKENS] = None,
+    title: Annotated[str, _option("Its title; else the models' names.")] = "",
     full: _Full = False,
-    example: Annotated[
-        bool, typer.Option(help="Make a report of two rule-based engines on the sample data.")
-    ] = False,
+    example: Annotated[bool, _option("Report two engines on sample data.", "--example")] = False,
 ) -> None:
     """Show results next to the published ones, with intervals, by subject, and what went wrong.
 
@@ -66,9 +62,9 @@ def report(
         raise typer.BadParameter("give the logs to read, or --example for a report to look at.")
     with errors_without_traceback():
         output = output or (Path("hkcanto-example.html") if example else None)
-        kind = _format(output, format)
+        kind = format_of(output, format)
         if example:
-            from .example import run_example
+            from ..example import run_example
 
             runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
         from .logs import read_runs
@@ -76,7 +72,7 @@ def report(
 
         options: dict[str, Any] = {"texts": with_items}
         if tokenizer is not None:
-            from .fertility import load_tokenizer
+            from ..fertility import load_tokenizer
 
             unit = f"tokens of {Path(tokenizer).name}"
             options |= {"length": load_tokenizer(tokenizer), "length_unit": unit}
@@ -88,21 +84,12 @@ def report(
 
 def compare(
     runs: Annotated[list[str], _RUNS],
-    metric: Annotated[
-        str | None, typer.Option(help="Compare this figure instead of each task's headline.")
-    ] = None,
-    gate: Annotated[
-        float | None,
-        typer.Option(
-            help="Tolerance δ in points: exit status 1 unless B is at most this much worse than A.",
-            min=0,
-            max=100,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the resampling.", min=0)] = 1234,
-    resamples: Annotated[int, typer.Option(help="Number of resamples.", min=100)] = 10_000,
-    output: _Output = None,
-    format: _Format = None,  # noqa: A002
+    metric: Annotated[str | None, _option("Compare this figure, not the headline.")] = None,
+    gate: Annotated[float | None, _option(_DELTA, min=0, max=100)] = None,
+    seed: Annotated[int, _option("Of the resampling.", min=0)] = 1234,
+    resamples: Annotated[int, _option("Number of resamples.", min=100)] = 10_000,
+    output: Output = None,
+    format: FormatOption = None,  # noqa: A002
     full: _Full = False,
 ) -> None:
     """Compare two runs item by item, or several pairwise; --gate makes it a release test.
@@ -113,59 +100,18 @@ def compare(
     task, figure or log is missing.
     """
     with errors_without_traceback(status=2):
-        kind = _format(output, format)
+        kind = format_of(output, format)
         from .comparing import compare_runs
 
+        options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}
         with _progress() as advance:
-            made, status = compare_runs(
-                runs, metric=metric, gate=gate, seed=seed, resamples=resamples, progress=advance
-            )
+            made, status = compare_runs(runs, resamples=resamples, progress=advance, **options)
         write(made, output, kind, full=full)
     raise typer.Exit(status)
 
 
-def fertility(
-    tokenizers: Annotated[
-        list[str],
-        typer.Argument(
-            help="Hub ids, folders, tokenizer.json files, or tiktoken:o200k_base. NAME=TOKENIZER "
-            "gives one a name.",
-            show_default=False,
-        ),
-    ],
-    benchmark: Annotated[
-        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
-    ] = None,
-    output: _Output = None,
-    format: _Format = None,  # noqa: A002
-) -> None:
-    """Count tokens per character of each benchmark's questions, for one tokenizer or several.
-
-    hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
-    """
-    with errors_without_traceback():
-        kind = _format(output, format)
-        from . import fertility as counting
-        from .report import report_of
-
-        loaded = {}
-        for tokenizer in tokenizers:
-            name, named, path = tokenizer.partition("=")
-            path = path if named else tokenizer
-            loaded[name if named else Path(path).name] = counting.load_tokenizer(path)
-        sections = counting.sections(counting.fertility(loaded, benchmark))
-        write(report_of(sections, f"Fertility of {', '.join(loaded)}"), output, kind)
-
-
 def write(made: Report, output: Path | None, kind: Format | None, *, full: bool = False) -> None:
-    """Write a report to a file, or print it.
-
-    Args:
-        made: The report.
-        output: The file; nothing half-written is left there.
-        kind: In which form; None for the terminal's.
-        full: Whether the terminal shows all of it.
-    """
+    """Write a report to a file, or print it; a reader who stops early changes no exit status."""
     from .renderers import render
     from .renderers.terminal import show
 
@@ -177,33 +123,22 @@ def write(made: Report, output: Path | None, kind: Format | None, *, full: bool 
             partial.replace(output)
         finally:
             partial.unlink(missing_ok=True)
-    with _whoever_reads():
-        if output is None and kind is not None:
-            typer.echo(text)
-            return
-        with out.capture() as shown:
+    with out.capture() as shown:
+        if output is not None or kind is None:
             show(made, out, full=full)
-        sys.stdout.write(shown.get())
-        sys.stdout.flush()
+    try:
+        typer.echo(shown.get() or text, nl=not shown.get(), color=True)
         if output is not None:
             typer.echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", err=True)
-
-
-@contextmanager
-def _whoever_reads() -> Iterator[None]:
-    """Go on where whoever reads the output stops early, as `head` does: the exit status stands."""
-    try:
-        yield
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _format(output: Path | None, chosen: Format | None) -> Format | None:
+def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     """Return the form to write in: the one asked for, or what the file's name ends in."""
     if chosen or output is None:
         return chosen
     endings = {f".{form}": form for form in Format if form is not Format.github}
-    endings[".htm"] = Format.html
     if output.suffix.lower() not in endings:
         known = ", ".join(endings)
         raise OptionError(f"{output}: a name ends in {known}, or say which with --format.")

@@ -1,23 +1,38 @@
-"""`hkcanto compare`: which evaluations of some logs are compared with which, as a report."""
+"""`hkcanto compare`: which evaluations are compared with which, and how a reader is told."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from ..errors import ComparisonError
-from .blocks import Note, Report, Section
-from .comparison import RESAMPLES, SEED, Comparison, compare, pairwise
-from .comparison_blocks import gate_of, sections
+from .analyses.conditions import TWO_MEASURES
+from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
+from .comparison import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
 from .evaluations import Evaluation
 from .logs import read_runs
-from .presentation import task_title
+from .presentation import condition_title, short_name, task_title
 from .report import footer_of, report_of
 
 _INTERVALS = (
-    "Intervals of differences are Tango's for right and wrong answers, put together from those of "
-    "the subjects for means over them (MOVER), of a bootstrap for figures of a corpus, and else "
-    "Student's of the items' differences."
+    "Intervals of differences: Tango's for right and wrong answers, MOVER for means over subjects, "
+    "a bootstrap for figures of a corpus, else Student's."
 )
+_OWN_FILES = (
+    "They ran on files of your own, not on the release; that these are the same was checked by the "
+    "questions' lengths only."
+)
+_GATE = {
+    "title": Column("Task"),
+    "verdict": Column("Gate"),
+    "bound": Column("Loses at most", "number", "Points. At a δ of as many the verdict flips."),
+    "needed_items": Column("Needed", "count", "Items it takes for a run like the first to pass."),
+    "compared": Column("Compared"),
+    "method": Column("Method"),
+}
+"""What the table shows of the records of a gate."""
+_Row = tuple[str, Effect]
 
 
 def compare_runs(
@@ -34,9 +49,6 @@ def compare_runs(
     Args:
         runs: Logs or folders of logs, each perhaps as NAME=PATH; gates test against the first.
         metric: As in `compare`, as are gate, seed and resamples.
-        gate: See there.
-        seed: See there.
-        resamples: See there.
         progress: Called with how many logs are read, and of how many.
 
     Returns:
@@ -44,34 +56,31 @@ def compare_runs(
         refused, or a gate left anything untested: a task without partner or figure, an unread log.
 
     Raises:
-        LogError: Nothing could be read.
-        ComparisonError: Nothing could be compared.
+        HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`).
     """
     read = read_runs(runs, progress=progress)
     sides = _sides(list(zip(read.places, read.evaluations, strict=True)))
     groups, left_out = _groups(sides)
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
-    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
-    found: list[Sequence[Comparison]] = []
-    refused: list[str] = []
+    found, refused = list[Sequence[Comparison]](), list[str]()
     for group in groups:
         known = [figure.name for figure in group[0].metrics]
         if metric not in (None, *known):
-            what = f"no figure {metric!r}, but {', '.join(known)}"
-            left_out.append(f"{task_title(group[0])}: it has {what}.")
+            told = f"it has no figure {metric!r}, but {', '.join(known)}."
+            left_out.append(f"{task_title(group[0])}: {told}")
             continue
+        own = gate if group[0] in sides[0] else None
         try:
-            options["gate"] = gate if group[0] in sides[0] else None
-            one = compare(*group, **options) if len(group) == 2 else None
-            found.append([one] if one else pairwise(group, **options))
+            found.append(pairwise(group, gate=own, metric=metric, seed=seed, resamples=resamples))
         except ComparisonError as error:
             refused.append(str(error))
+    not_compared = [*refused, *left_out]
     if not found:
-        reasons = [*refused, *left_out] if refused else [*left_out, _advice(sides)]
-        raise ComparisonError("\n".join(["nothing to compare.", *reasons]))
-    made = [section for compared in found for section in sections(compared)]
+        advice = [] if refused else [_advice(sides)]
+        raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
     every = [one for compared in found for one in compared]
-    if not_compared := [*refused, *left_out]:
+    made = [section for compared in found for section in sections(compared)]
+    if not_compared:
         notes = [Note(line, "warning") for line in not_compared]
         made.append(Section("Not compared", notes, "not-compared", is_summary=True))
     status = 2 if refused or (left_out and gate is not None) else 0
@@ -83,6 +92,94 @@ def compare_runs(
     title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.evaluations))))
     how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
     return report_of(made, title, [*footer_of(read.evaluations), how], records), status
+
+
+def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
+    """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
+    first = compared[0]
+    sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
+    names, task = _names(sides), first.a.named.entry.title
+    remarks = _remarks(compared, sides, names)
+    words = [word for side in sides[:2] for word in (side.task, side.condition)]
+    name = short_name("compare", *words, first.metric.name)
+    if len(compared) > 1:
+        name = f"{name}_pairwise"
+        pairs = [(" against ".join(_names([one.b, one.a])), one.overall) for one in compared]
+        made = _effects(first, name, first.metric.title, pairs, ["First", "Second"])
+        title = f"{task}: {len(names)} evaluations pairwise"
+        return [Section(title, [*remarks, made], name.replace("_", "-"), is_summary=True)]
+    title, short = f"{task}: {' against '.join(reversed(names))}", name.replace("_", "-")
+    titles = {own.name: own.title for own in first.a.named.subjects}
+    titles |= {own.name: own.title for own in first.a.figures.values()}
+    parts = {name: [(titles[one.name], one) for one in own] for name, own in first.parts.items()}
+    subjects = parts.pop("subjects", [])
+    rows = [("All items", first.overall), *(row for own in parts.values() for row in own)]
+    made = _effects(first, name, first.metric.title, rows, names)
+    found = [Section(title, [Note(verdict(first)), *remarks, made], short, is_summary=True)]
+    if subjects:
+        made = _effects(first, f"{name}_subjects", "Subjects", subjects, names)
+        found.append(Section(f"{title}, by subject", [made], f"{short}-subjects"))
+    return found
+
+
+def verdict(comparison: Comparison) -> str:
+    """Say in a sentence how B compares with A; the interval is that of B minus A."""
+    name_a, name_b = _names([comparison.a, comparison.b])
+    effect, metric = comparison.overall, comparison.metric
+    difference, points = effect.difference, points_of(metric)
+    change = difference.value * points
+    better = "better" if (change > 0) == metric.higher_is_better else "worse"
+    said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
+    lower = "" if metric.higher_is_better else "lower is better; "
+    span = "without an interval"
+    if difference.low is not None and difference.high is not None:
+        ends = difference.low * points, difference.high * points
+        span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
+    significant = "significant" if effect.p_value < 0.05 else "not significant"
+    p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
+    return (
+        f"{name_b} is {said} {name_a} in {metric.title} ({lower}{span}), {significant}: "
+        f"{effect.test} {p_value}; it wins {effect.wins:,} items, loses {effect.losses:,}, ties "
+        f"{effect.ties:,}."
+    )
+
+
+def gate_of(
+    compared: Sequence[Comparison], delta: float, left_out: Sequence[str]
+) -> tuple[Mapping[str, Any], Section]:
+    """Return the verdict of a gate on all tasks, for programs and as the section to read first.
+
+    It is passed if each comparison with a gate passes, by `delta` points, and nothing is left out.
+    """
+    tasks: list[dict[str, Any]] = [
+        {
+            "task": _task(one.a),
+            "title": one.a.named.entry.title,
+            "metric": one.metric.name,
+            "compared": " against ".join(_names([one.b, one.a])),
+            "verdict": "passed" if one.gate.passed else "not passed",
+            "delta": delta,
+            **asdict(one.gate),
+        }
+        for one in compared
+        if one.gate is not None
+    ]
+    failed = sum(not task["passed"] for task in tasks)
+    said = "not passed" if failed else "incomplete" if left_out else "passed"
+    text = {
+        "passed": f"passed: it loses less than δ = {delta:g} points in every test below.",
+        "not passed": f"not passed: it may lose δ = {delta:g} points or more in {failed} tests.",
+        "incomplete": f"open: {len(left_out)} things were not compared, see below.",
+    }[said]
+    method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
+    bounds = f" The bounds are one-sided, 95 %: {method}." if tasks else ""
+    columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
+    made = table("gate", "Non-inferiority, task by task", tasks, columns)
+    note = Note(f"Gate {text}{bounds}", "info" if said == "passed" else "warning")
+    bound = max((task["bound"] for task in tasks), default=None)
+    record = {"verdict": said, "delta": delta, "bound": bound, "method": method}
+    record |= {"tasks": tasks, "not_compared": left_out}
+    return record, Section("Gate", [note, made], "gate", is_summary=True)
 
 
 def _sides(found: Sequence[tuple[int, Evaluation]]) -> Sequence[Sequence[Evaluation]]:
@@ -100,29 +197,27 @@ def _groups(
 ) -> tuple[Sequence[Sequence[Evaluation]], list[str]]:
     """Return which evaluations are compared with each other, and what is left out, in words.
 
-    They are those of the same task under the same condition; of what is left of two runs, the only
-    ones of a task, so that a run with chain of thought can be compared with one without.
+    They are those of the same task under the same condition, or the only ones of a task in two
+    runs, so that one with chain of thought can be compared with one without.
     """
-    alike: dict[Hashable, dict[int, Evaluation]] = defaultdict(dict)
+    having = Counter((place, _task(one)) for place, side in enumerate(sides) for one in side)
+    groups: dict[Hashable, dict[int, Evaluation]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for one in side:
-            if alike[one.comparable_as].setdefault(place, one) is not one:
+            only = len(sides) == 2 and having[0, _task(one)] == having[1, _task(one)] == 1
+            key = _task(one) if only else one.comparable_as
+            if groups[key].setdefault(place, one) is not one:
                 left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
-    alone: dict[str, list[dict[int, Evaluation]]] = defaultdict(list)
-    for own in alike.values():
-        if len(own) == 1 and len(sides) == 2:
-            alone[next(iter(own.values())).named.entry.name].append(own)
-    for first, *rest in alone.values():
-        if len(rest) == 1 and first.keys() != rest[0].keys():
-            first.update(rest[0])
-            rest[0].clear()
-    for own in filter(None, alike.values()):
-        others = [side[0].label for place, side in enumerate(sides) if place not in own]
-        if others and len(sides) > 1:
+    for own in groups.values():
+        if others := [side[0].label for place, side in enumerate(sides) if place not in own]:
             who = "; ".join(map(_said, own.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
-    return [[own[i] for i in sorted(own)] for own in alike.values() if len(own) > 1], left_out
+    return [list(own.values()) for own in groups.values() if len(own) > 1], left_out
+
+
+def _task(evaluation: Evaluation) -> str:
+    return evaluation.named.entry.name
 
 
 def _advice(sides: Sequence[Sequence[Evaluation]]) -> str:
@@ -142,11 +237,65 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
     parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
-    of = {"task": one.a.named.entry.name, "metric": one.metric.name, "unit": one.metric.unit}
-    return {
-        **of,
-        "a": a,
-        "b": b,
-        "unscored": one.unscored,
-        "effects": {"all": one.overall, **parts},
+    of = {"task": _task(one.a), "metric": one.metric.name, "unit": one.metric.unit}
+    return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
+
+
+def _digits(points: float, sign: str = "") -> str:
+    """Return points with as many digits as it takes not to read as zero."""
+    return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
+
+
+def _names(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Return names that tell the evaluations apart."""
+    labels = [side.label for side in evaluations]
+    conditions = [f"{side.label} ({condition_title(side)})" for side in evaluations]
+    numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
+    return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
+
+
+def _remarks(
+    compared: Sequence[Comparison], sides: Sequence[Evaluation], names: Sequence[str]
+) -> Sequence[Note]:
+    """Say what else the evaluations differ in, and what makes their figures less than they seem."""
+    first, unscored = sides[0], max(one.unscored for one in compared)
+    few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
+    warnings = {
+        TWO_MEASURES: len({side.named.variant.scoring for side in sides}) > 1,
+        _OWN_FILES: first.is_local,
+        "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
+        few: not (first.is_sample or first.complete),
+        f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
+    said = [note for side in sides for note in side.notes]
+    conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
+    for remark, how in (
+        ("The difference is also one of the conditions: ", conditions),
+        ("They were run by different harnesses: ", [side.harness for side in sides]),
+    ):
+        if len(set(how)) > 1:
+            said.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
+    shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
+    return [*shown, *map(Note, dict.fromkeys(said))]
+
+
+def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: list[str]) -> Table:
+    """Return a table of effects; what is compared comes first, for it must fit a terminal."""
+    is_score = of.metric.unit == "score"
+    change: Unit = "score_points" if is_score else "points"
+    unit: Unit = "score" if is_score else "percent"
+    about = "The second minus the first, with 95 % interval."
+    difference = Column("Difference", change, about, drawn=len(rows) > 1)
+    wins = Column("W/L/T", "text", "Items that the second wins, loses and ties.")
+    columns: list[tuple[Column, Callable[[_Row], Value]]] = [
+        (Column("Part"), itemgetter(0)),
+        (difference, lambda row: row[1].difference),
+        (wins, lambda row: "{0.wins:,}/{0.losses:,}/{0.ties:,}".format(row[1])),
+        (Column("p", "p", "Of a difference if there is none."), lambda row: row[1].p_value),
+        (Column("p by Holm", "p", "For all rows together."), lambda row: row[1].p_by_holm),
+        (Column(sides[0], unit), lambda row: row[1].a),
+        (Column(sides[1], unit), lambda row: row[1].b),
+        (Column("Test"), lambda row: row[1].test),
+    ]
+    way = "Higher" if of.metric.higher_is_better else "Lower"
+    return table(name, title, rows, columns, f"{way} is better.")

@@ -2,7 +2,7 @@
 
 Items are matched by their ids, and what two models answered to the same question is compared pair
 by pair, which takes the questions' difficulty out (Miller 2024, "Adding Error Bars to Evals",
-section 4.2). What it becomes for people to read is in `comparison_blocks`.
+section 4.2). What it becomes for people to read is in `comparing`.
 """
 
 from collections import Counter
@@ -21,18 +21,15 @@ from ..averages import weights
 from ..corpus_figures import language_of
 from ..errors import ComparisonError
 from ..records import Metric, Over
-from . import significance
+from . import intervals, significance
 from .evaluations import Evaluation
-from .figures import Figure, Mask, errors_of
-from .gates import NonInferiority, non_inferiority
-from .intervals import paired_accuracy_interval, paired_mean_interval
-from .significance import Floats, Statistic
+from .figures import Figure, errors_of, weighted_interval
+from .intervals import NonInferiority
+from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
 
-_SHOWN = 5
-# Two computations of one value may differ in its last digits.
-_SAME = 1e-12
+_SAME = 1e-12  # two computations of one value may differ in its last digits
 _Places = NDArray[np.intp]
 _Drawing = dict[str, Any]  # the resampling's seed and number
 
@@ -42,8 +39,8 @@ class Effect:
     """What B does otherwise than A on some items: their figures, and the difference B minus A.
 
     `name` is empty for all items, else that of a figure (`acc_macro`, `acc_stem`) or a subject. B
-    wins an item if it is better there, whichever way is good. The p-value is two-sided; that by
-    Holm is among its family, if it is not alone, and that by bootstrap sacreBLEU's, of a corpus.
+    wins an item if it is better there, whichever way is good. The p-value is two-sided, by Holm
+    among its family, if it is not alone.
     """
 
     name: str
@@ -56,41 +53,20 @@ class Effect:
     p_value: float
     test: str
     p_by_holm: float | None = None
-    p_by_bootstrap: float | None = None
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether the p-value, by Holm if there are several tests, is below 5 %."""
-        return (self.p_value if self.p_by_holm is None else self.p_by_holm) < 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of two evaluations.
+    """A comparison of two evaluations."""
 
-    Attributes:
-        a: The one to compare with.
-        b: The one that is compared.
-        metric: The figure.
-        overall: All items; of an accuracy, every question counts once.
-        parts: `averages` over subjects and categories, `parts` (categories and further sets, as the
-            paper averages them) and `subjects`.
-        unscored: Items left out because one side has no value for them.
-        gate: The test that B is not inferior on all items, its bound in points; None if not asked.
-    """
-
-    a: Evaluation
-    b: Evaluation
+    a: Evaluation  # the one to compare with
+    b: Evaluation  # the one that is compared
     metric: Metric
-    overall: Effect
+    overall: Effect  # all items; of an accuracy, every question counts once
+    #: `averages` over subjects and categories, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
-    unscored: int
-    gate: NonInferiority | None
-
-    @property
-    def points(self) -> int:
-        """How many points a unit of the figure is: 100 for fractions, 1 for scores."""
-        return 1 if self.metric.unit == "score" else 100
+    unscored: int  # items left out because one side has no value for them
+    gate: NonInferiority | None  # on all items, its bound in points; None if not asked
 
 
 def compare(
@@ -103,10 +79,7 @@ def compare(
     resamples: int = RESAMPLES,
     parts: bool = True,
 ) -> Comparison:
-    """Compare two evaluations of a task item by item.
-
-    They may differ in model, and in anything about the condition that leaves the items the same:
-    shots, prompt, script, chain of thought, scoring.
+    """Compare two evaluations of a task item by item, which may differ in model and condition.
 
     Args:
         a: The one to compare with.
@@ -122,26 +95,37 @@ def compare(
             gate, also if some item has a value on one side only.
     """
     items = _match(a, b, metric, {"seed": seed, "resamples": resamples})
-    of_parts = _parts(items) if parts and not items.metric.corpus else {}
-    unscored = int((items.missing > 0).sum())
-    found = Comparison(a, b, items.metric, items.effect(), of_parts, unscored, None)
-    return found if gate is None else replace(found, gate=_gate(found, items, gate))
+    if gate is not None and (one_sided := int((items.missing == 1).sum())):
+        raise ComparisonError(
+            f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.metric.name} "
+            "in only one of them, and no gate is passed by leaving items out. Run them again."
+        )
+    overall, unscored = items.effect(), int((items.missing > 0).sum())
+    of_parts = items.parts() if parts and not items.metric.corpus else {}
+    tested = None if gate is None else items.gate(gate, overall.difference.value)
+    return Comparison(a, b, items.metric, overall, of_parts, unscored, tested)
 
 
 def pairwise(
     evaluations: Sequence[Evaluation], *, gate: float | None = None, **options: Any
 ) -> Sequence[Comparison]:
-    """Compare each of several evaluations with each later one, over all items alone.
+    """Compare each of several evaluations with each later one; more than two over all items alone.
 
     The p-values are adjusted for the number of pairs (Holm). The options are those of `compare`;
     the gate tests that none is inferior to the first.
     """
+    options["parts"] = len(evaluations) == 2
     found = [
-        compare(a, b, gate=gate if a is evaluations[0] else None, parts=False, **options)
+        compare(a, b, gate=gate if a is evaluations[0] else None, **options)
         for a, b in combinations(evaluations, 2)
     ]
     adjusted = _adjusted([comparison.overall for comparison in found])
     return [replace(one, overall=effect) for one, effect in zip(found, adjusted, strict=True)]
+
+
+def points_of(metric: Metric) -> int:
+    """Return how many points a unit of a figure is."""
+    return 1 if metric.unit == "score" else 100
 
 
 def headline_difference(before: Evaluation, after: Evaluation) -> Figure | None:
@@ -150,53 +134,43 @@ def headline_difference(before: Evaluation, after: Evaluation) -> Figure | None:
         items = _match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
     except ComparisonError:
         return None
-    return items.effect("", before.headline.over).difference
+    return items.effect(over=before.headline.over).difference
 
 
 @dataclass(frozen=True, eq=False)
 class _Paired:
-    """The items that both sides have a value for, in an order that does not depend on the sides.
-
-    Rows of A and of B are what `statistic` makes a figure of when they are summed; losses are what
-    each loses on an item, 0 being best (of a corpus, by sentence scores); `places` are those in A;
-    `missing` counts for all items, also those that are left out, the sides without a value.
-    """
+    """The items that both sides have a value for, in an order that does not depend on the sides."""
 
     metric: Metric
-    side: Evaluation
-    places: _Places
-    a: Floats
+    side: Evaluation  # A
+    places: _Places  # in A
+    a: Floats  # rows of which `statistic` makes a figure when they are summed
     b: Floats
-    losses: Floats
+    losses: Floats  # of each side on each item, 0 being best; of a corpus, by sentence scores
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
     statistic: Statistic
     drawing: _Drawing
-    missing: NDArray[np.int64]
+    missing: NDArray[np.int64]  # how many sides have no value, also for items that are left out
 
-    def where(self, mask: Mask) -> "_Paired":
+    def where(self, mask: NDArray[np.bool_]) -> "_Paired":
         names = ("places", "a", "b", "losses", "subjects", "clusters")
         own: dict[str, Any] = {name: getattr(self, name)[mask] for name in names}
         return replace(self, **own)
-
-    @cached_property
-    def is_independent(self) -> bool:
-        return len(np.unique(self.clusters)) == len(self.clusters)
 
     @property
     def is_rate(self) -> bool:
         return self.metric.pooled and self.metric.name in self.side.items.weights
 
     @cached_property
+    def units(self) -> int:
+        return len(np.unique(self.clusters))
+
+    @cached_property
     def is_right_or_wrong(self) -> bool:
         """Whether there is nothing but 0 and 1 for independent items."""
-        of_mean = not (self.metric.corpus or self.is_rate)
-        return of_mean and self.is_independent and bool(np.isin(self.losses, (0, 1)).all())
-
-    @property
-    def figures(self) -> tuple[float, float]:
-        sums = [side.sum(axis=0, keepdims=True) for side in (self.a, self.b)]
-        return float(self.statistic(sums[0])[0]), float(self.statistic(sums[1])[0])
+        of_mean = self.units == len(self.places) and not (self.metric.corpus or self.is_rate)
+        return of_mean and bool(np.isin(self.losses, (0, 1)).all())
 
     @cached_property
     def sizes(self) -> Floats:
@@ -204,106 +178,97 @@ class _Paired:
         lengths: Floats = (self.a[:, 1] + self.b[:, 1]) / 2
         return np.maximum(1, lengths) if self.is_rate else np.ones(len(self.places))
 
+    @cached_property
+    def counts(self) -> tuple[int, int]:
+        """How many items B wins and loses."""
+        gains = self.losses[:, 0] - self.losses[:, 1]
+        return int((gains > _SAME).sum()), int((gains < -_SAME).sum())
+
+    def figures(self, scale: Floats | float = 1) -> list[float]:
+        sums = [(side * scale).sum(axis=0, keepdims=True) for side in (self.a, self.b)]
+        return [float(self.statistic(each)[0]) for each in sums]
+
     def effect(self, name: str = "", over: Over = "questions") -> Effect:
         """Return what B does otherwise, by the interval and the test that fit the figure."""
-        items, by_bootstrap, shares = self, None, np.empty(0)
+        count, (wins, losses) = len(self.places), self.counts
+        scale = np.ones((count, 1))
         if over != "questions":
-            shares = np.array(weights(over, self.subjects.tolist(), self.side.how.categories))
-            items = replace(self, a=self.a * shares[:, None], b=self.b * shares[:, None])
-        a, b = items.figures
-        gains = self.losses[:, 0] - self.losses[:, 1]
-        wins, losses = (int((sign * gains > _SAME).sum()) for sign in (1, -1))
-        of_a, of_b = (significance.sum_clusters(own, self.clusters) for own in (items.a, items.b))
-        if len(shares) or not self.is_right_or_wrong:
-            of_sums = self.metric.corpus or self.is_rate
-            test = "approximate randomisation" if of_sums else "paired permutation"
-            p_value = significance.randomization_p_value(of_a, of_b, self.statistic, **self.drawing)
-        else:
+            scale[:, 0] = weights(over, self.subjects.tolist(), self.side.how.categories)
+        a, b = self.figures(scale)
+        of_a, of_b = (sum_clusters(own * scale, self.clusters) for own in (self.a, self.b))
+        drawn: dict[str, Any] = {"statistic": self.statistic, **self.drawing}
+        if over == "questions" and self.is_right_or_wrong:
             test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
-        if self.metric.corpus:
-            differences = significance.bootstrap_differences(
-                of_a, of_b, self.statistic, **self.drawing
-            )
-            spread = bool(np.ptp(differences))  # none of equal texts, of which it says nothing
-            low, high = significance.interval(differences) if spread else (None, None)
-            by_bootstrap = significance.bootstrap_p_value(differences, b - a)
         else:
-            low, high = self._ends_of_average(b - a, shares) if len(shares) else self._ends(p_value)
-        difference = Figure(b - a, low, high, len(gains))
-        counts = wins, losses, len(gains) - wins - losses
-        return Effect(name, a, b, difference, *counts, p_value, test, None, by_bootstrap)
+            test = "approximate randomisation" if self.metric.corpus else "paired permutation"
+            p_value = significance.randomization_p_value(of_a, of_b, **drawn)
+        if self.metric.corpus:
+            differences = significance.bootstrap_differences(of_a, of_b, **drawn)
+            low, high = np.quantile(differences, (0.025, 0.975)).tolist()
+        else:
+            low, high = self._ends() if over == "questions" else self._ends_of_average(scale)
+        difference, ties = Figure(b - a, None, None, count), count - wins - losses
+        if low < high:  # Resamples of equal texts are all alike, which says nothing.
+            difference = Figure(b - a, *intervals.agreeing((low, high), p_value, b - a), count)
+        return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
-    def _ends(self, p_value: float | None = None) -> tuple[float, float]:
+    def _ends(self) -> tuple[float, float]:
         if self.is_right_or_wrong:
-            up, down = (int((sign * (self.b - self.a)[:, 0] > 0).sum()) for sign in (1, -1))
-            return paired_accuracy_interval(up, down, len(self.places))
+            up, down = self.counts if self.metric.higher_is_better else self.counts[::-1]
+            return intervals.paired_accuracy_interval(up, down, len(self.places))
         # Linearised where the two sides' lengths differ (Cochran 1977, section 6.4).
         a, b = (
             side[:, 0] - figure * (side[:, 1] - self.sizes)
-            for side, figure in zip((self.a, self.b), self.figures, strict=True)
+            for side, figure in zip((self.a, self.b), self.figures(), strict=True)
         )
         changes = (b - a) / self.sizes
-        most = max(1.0, float(np.abs(changes).max()))
-        return paired_mean_interval(
-            changes, self.clusters, weights=self.sizes, largest=most, p_value=p_value
-        )
+        of: dict[str, Any] = {"weights": self.sizes, "largest": max(1.0, np.abs(changes).max())}
+        return intervals.paired_mean_interval(changes, self.clusters, **of)
 
-    def _ends_of_average(self, value: float, shares: Floats) -> tuple[float, float]:
-        # Put together from the subjects', whose sizes are no accident (MOVER: Zou and others, 2009,
-        # "A note on confidence interval estimation for a linear function of binomial proportions").
-        below = above = 0.0
-        for subject in np.unique(self.subjects):
-            mask = self.subjects == subject
-            part, share = self.where(mask), shares[mask].sum()
-            (low, high), own = part._ends(), float(np.diff(part.figures)[0])
-            below, above = below + (share * (own - low)) ** 2, above + (share * (high - own)) ** 2
-        return value - below**0.5, value + above**0.5
+    def _ends_of_average(self, scale: Floats) -> tuple[float, float]:
+        """Put together the subjects' own intervals: their sizes are no accident."""
+        found = []
+        for mask in (self.subjects == name for name in np.unique(self.subjects)):
+            part = self.where(mask)
+            a, b = part.figures()
+            found.append((b - a, *part._ends(), scale[mask].sum()))
+        return weighted_interval(*zip(*found, strict=True))
 
+    def parts(self) -> Mapping[str, Sequence[Effect]]:
+        """Return the effects on averages, on parts of the task, and on subjects."""
+        side = self.side
+        figures = [own for own in side.figures.values() if own.of == self.metric.name]
+        parts = [
+            self.where(mask).effect(own.name, own.over)
+            for own in figures
+            if own.part and (mask := side.items.of_part(own.part)[self.places]).any()
+        ]
+        present = {*self.subjects.tolist()} - {own.part for own in figures}
+        names = [own.name for own in side.subjects if own.name in present and len(present) > 1]
+        by_subject = [self.where(self.subjects == name).effect(name) for name in names]
+        averages = [self.effect(own.name, own.over) for own in figures if not own.part]
+        return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
 
-def _gate(compared: Comparison, items: _Paired, delta: float) -> NonInferiority:
-    """Test that B is not inferior, by what it loses on each item.
+    def gate(self, delta: float, difference: float) -> NonInferiority:
+        """Test that B is not inferior, by what it loses on each item.
 
-    The bound is never below the loss of the figure itself, which is not a mean of what the items
-    lose if it is of a corpus, or a rate that may be above 1.
-    """
-    if one_sided := int((items.missing == 1).sum()):
-        raise ComparisonError(
-            f"{one_sided:,} items have a value of {items.metric.name} in only one of "
-            f"{_file(compared.a)} and {_file(compared.b)}, and no gate is passed by leaving items "
-            "out. Run them again, or leave --gate out."
-        )
-    found = non_inferiority(
-        *np.clip(items.losses, 0, 1).T,
-        delta=delta / 100,
-        clusters=None if items.is_independent else items.clusters,
-        weights=items.sizes,
-    )
-    observed = compared.overall.difference.value * compared.points
-    bound = max(100 * found.bound, -observed if items.metric.higher_is_better else observed)
-    remarks = {
-        "of sentence scores": items.metric.corpus,
-        "weighted by length": items.is_rate,
-        "rates cut off at 1": bool((items.losses > 1).any()),
-        f"{len(np.unique(items.clusters)):,} clusters of items": not items.is_independent,
-    }
-    method = ", ".join([found.method, *(remark for remark, holds in remarks.items() if holds)])
-    return replace(found, bound=bound, passed=bound < delta, method=method)
-
-
-def _parts(items: _Paired) -> Mapping[str, Sequence[Effect]]:
-    """Return the effects on averages, on parts of the task, and on subjects."""
-    side, averaging = items.side, items.metric.name
-    figures = [own for own in side.figures.values() if own.of == averaging]
-    parts = [
-        items.where(mask).effect(own.name, own.over)
-        for own in figures
-        if own.part and (mask := side.items.of_part(own.part)[items.places]).any()
-    ]
-    present = {*items.subjects.tolist()} - {own.part for own in figures}
-    subjects = [own for own in side.subjects if own.name in present and len(present) > 1]
-    by_subject = [items.where(items.subjects == own.name).effect(own.name) for own in subjects]
-    averages = [items.effect(own.name, own.over) for own in figures if not own.part]
-    return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
+        The bound is never below the loss of the figure itself, which is not a mean of what the
+        items lose if it is of a corpus, or a rate that may be above 1.
+        """
+        before, after = np.clip(self.losses, 0, 1).T
+        of: dict[str, Any] = {"clusters": self.clusters, "weights": self.sizes}
+        found = intervals.non_inferiority(before, after, delta=delta / 100, **of)
+        loss = -difference if self.metric.higher_is_better else difference
+        bound = max(100 * found.bound, loss * points_of(self.metric))
+        remarks = {
+            found.method: True,
+            "of sentence scores": self.metric.corpus,
+            "weighted by length": self.is_rate,
+            "rates cut off at 1": bool((self.losses > 1).any()),
+            f"{self.units:,} clusters of items": self.units < len(self.places),
+        }
+        method = ", ".join(remark for remark, holds in remarks.items() if holds)
+        return replace(found, bound=bound, passed=bound < delta, method=method)
 
 
 def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
@@ -317,43 +282,72 @@ def _match(
     a: Evaluation, b: Evaluation, name: str | None, drawing: _Drawing, *, common: bool = False
 ) -> _Paired:
     """Match the items of two evaluations; `common` leaves out those that only one of them has."""
-    metrics = {metric.name: metric for metric in a.metrics}
-    metric = metrics.get(name or a.headline.averages)
+    first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
+    metric = next((m for m in a.metrics if m.name == (name or a.headline.averages)), None)
     if metric is None:
-        raise ComparisonError(
-            f"{a.task} has no figure {name!r}; choose one of {', '.join(metrics)}."
+        known = ", ".join(metric.name for metric in a.metrics)
+        raise ComparisonError(f"{a.task} has no figure {name!r}; choose one of {known}.")
+    local = a.is_local and b.is_local
+    for what, own, other in (
+        ("task", a.named.entry.name, b.named.entry.name),
+        ("data", a.data, a.data if local else b.data),
+        ("version", a.version, b.version),
+    ):
+        if own != other:
+            raise ComparisonError(
+                f"{first} is of {what} {own}, {second} of {other}: run both on the same {what}."
+            )
+    in_a, in_b = _by_name(a.items.ids), _by_name(b.items.ids)
+    if in_a.keys() != in_b.keys() and not common:
+        only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
+        said = "; ".join(
+            f"{len(own):,} items are only in {file}, as {', '.join(sorted(own)[:5])}"
+            for file, own in only
+            if own
         )
-    _refuse_other_task_or_data(a, b)
-    at, at_b = _places(a, b, common=common)
-    _refuse_other_questions(a, b, at, at_b)
+        raise ComparisonError(
+            f"the two runs of {a.named.entry.name} do not have the same items: {said}. Run both "
+            "with the same limit, subjects and epochs."
+        )
+    shared = sorted(in_a.keys() & in_b.keys())
+    at, at_b = (np.array([own[name] for name in shared], np.intp) for own in (in_a, in_b))
+    others = np.zeros(len(shared), np.bool_)
+    if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
+        others |= a.items.golds[at] != b.items.golds[at_b]
+    # Of files of the user's own, nothing but the questions themselves says that they are equal.
+    if local and (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit):
+        others |= a.items.question_lengths[at] != b.items.question_lengths[at_b]
+    if others.any():
+        raise ComparisonError(
+            f"{others.sum():,} questions of {first} and {second} have another gold answer or "
+            f"length, such as {shared[others.argmax()]}: run both on the same data."
+        )
     (rows, lost, statistic), (rows_b, lost_b, _) = _rows(a, metric, at), _rows(b, metric, at_b)
     losses = np.column_stack([lost, lost_b])
     missing = np.isnan(losses).sum(axis=1)
     if missing.all():
         raise ComparisonError(
-            f"no item has a value for {metric.name} in both {_file(a)} and {_file(b)}. Run them "
-            "again with this version, or compare another figure (--metric)."
+            f"no item has a value for {metric.name} in both {first} and {second}. Run them again "
+            "with this version, or compare another figure (--metric)."
         )
-    known, codes = a.items.subject_codes
-    subjects, clusters = known[codes[at]], a.items.clusters[at]
-    columns = at, rows, rows_b, losses, subjects, clusters
+    subjects, codes = a.items.subject_codes
+    columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
     return _Paired(metric, a, *columns, statistic, drawing, missing).where(missing == 0)
 
 
 def _rows(side: Evaluation, metric: Metric, at: _Places) -> tuple[Floats, Floats, Statistic]:
     """Return rows whose sums make a figure, what is lost on each item, and the figure of sums."""
     if metric.corpus:
-        if not len(side.items.pairs):
+        if not (side.items.pairs and len(at)):
             raise ComparisonError(
-                f"{_file(side)} has no texts, and {metric.name} is computed from those of all "
+                f"{side.label} has no texts, and {metric.name} is computed from those of all "
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
         language, pairs = language_of(side.named), [side.items.pairs[place] for place in at]
         outputs, gold, _ = zip(*pairs, strict=True)
         counts, score = sufficient_statistics(metric.name, outputs, gold, language=language)
-        own = [sentence_scores(out, ref, language) for out, ref, _ in pairs]
-        scores = np.array([each[metric.name] for each in own])
-        return counts, 1 - scores / 100, lambda sums: np.array([score(row) for row in sums])
+        scores = [sentence_scores(out, ref, language)[metric.name] for out, ref, _ in pairs]
+        return counts, 1 - np.array(scores) / 100, lambda sums: np.array([*map(score, sums)])
     values = side.items.values.get(metric.name, np.full(len(side.items), np.nan))[at]
     lengths = side.items.weights.get(metric.name) if metric.pooled else None
     if lengths is None and ((values < 0) | (values > 1)).any():
@@ -362,66 +356,9 @@ def _rows(side: Evaluation, metric: Metric, at: _Places) -> tuple[Floats, Floats
             "better: compare another figure (--metric)."
         )
     sizes = np.ones(len(at)) if lengths is None else lengths[at]
-    errors = values if lengths is None else errors_of(values, sizes)
     losses = 1 - values if metric.higher_is_better else values
+    errors = values if lengths is None else errors_of(values, sizes)
     return np.column_stack([errors, sizes]), losses, significance.ratio
-
-
-def _refuse_other_task_or_data(a: Evaluation, b: Evaluation) -> None:
-    first, second = _file(a), _file(b)
-    if a.named.entry.name != b.named.entry.name:
-        raise ComparisonError(
-            f"{first} is of {a.task} and {second} of {b.task}. Compare two runs of one task."
-        )
-    if a.data != b.data and not (a.is_local and b.is_local):
-        raise ComparisonError(
-            f"{first} ran on the data {a.data} and {second} on {b.data}, which may be other "
-            "questions (local-…: not the recorded files). Run both on the same files."
-        )
-    if a.version != b.version:
-        raise ComparisonError(
-            f"{first} is of version {a.version} of {a.task} and {second} of version {b.version}, "
-            "which differ. Run both with the same version of hkcanto."
-        )
-
-
-def _refuse_other_questions(a: Evaluation, b: Evaluation, of_a: _Places, of_b: _Places) -> None:
-    """Refuse items that are other questions, or have other answers, in spite of their ids."""
-
-    def refuse(other: Mask, what: str) -> None:
-        if other.any():
-            raise ComparisonError(
-                f"{other.sum():,} questions of {_file(a)} and {_file(b)} have another {what}, such "
-                f"as {a.items.ids[of_a[other.argmax()]]}: they ran on different data ({a.data}, "
-                f"{b.data}). Run both on the same."
-            )
-
-    if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
-        refuse(a.items.golds[of_a] != b.items.golds[of_b], "gold answer")
-    # Of files of the user's own, nothing but the questions themselves says that they are equal.
-    asked_alike = (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit)
-    if a.is_local and b.is_local and asked_alike:
-        refuse(a.items.question_lengths[of_a] != b.items.question_lengths[of_b], "length")
-
-
-def _places(a: Evaluation, b: Evaluation, *, common: bool) -> tuple[_Places, _Places]:
-    """Return where the items are on each side, in the order of their ids."""
-    first, second = _by_name(a.items.ids), _by_name(b.items.ids)
-    if first.keys() != second.keys() and not common:
-        only = [(first.keys() - second.keys(), a), (second.keys() - first.keys(), b)]
-        said = "; ".join(
-            f"{len(own):,} items are only in {_file(side)}, as {', '.join(sorted(own)[:_SHOWN])}"
-            for own, side in only
-            if own
-        )
-        raise ComparisonError(
-            f"the two runs of {a.named.entry.name} do not have the same items: {said}. Run both "
-            "with the same limit, subjects and epochs."
-        )
-    shared = sorted(first.keys() & second.keys())
-    if not shared:
-        raise ComparisonError(f"{_file(a)} and {_file(b)} have no items: nothing to compare.")
-    return np.array([first[name] for name in shared]), np.array([second[name] for name in shared])
 
 
 def _by_name(ids: Sequence[str]) -> dict[str, int]:
@@ -432,7 +369,3 @@ def _by_name(ids: Sequence[str]) -> dict[str, int]:
         seen[name] += 1
         places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
     return places
-
-
-def _file(evaluation: Evaluation) -> str:
-    return f"{evaluation.label} ({evaluation.sources[0].name})"

@@ -61,11 +61,6 @@ class Evaluation:
         """The figure to read first, averaged as the paper averages it."""
         return self.how.figures[0]
 
-    def title_of(self, part: str) -> str:
-        """Return what people call a part of the task, such as a category."""
-        of_part = self.figures.get(f"acc_{part}")
-        return of_part.title if of_part else part
-
     @cached_property
     def subjects(self) -> Sequence[Subject]:
         """The catalogue's subjects of which it has items, in the paper's order."""

@@ -8,14 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..averages import weights
 from ..corpus_figures import corpus_errors, corpus_scores, language_of
 from ..records import Over
 from .evaluations import Evaluation
+from .intervals import ratio_interval
 from .items import Floats, Ints
 
 Mask = NDArray[np.bool_]
@@ -25,25 +27,16 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value with its 95 % interval.
+    """A value with its 95 % interval."""
 
-    Attributes:
-        value: In the unit of its metric; an accuracy or a rate from 0 to 1.
-        low: Lower end of the interval; None where none can be computed.
-        high: Upper end.
-        items: Number of items behind it.
-        note: What a reader should know of it, such as `not all`.
-    """
-
-    value: float
-    low: float | None
+    value: float  # in the unit of its metric; an accuracy or a rate from 0 to 1
+    low: float | None  # None where no interval can be computed
     high: float | None
-    items: int
-    note: str = ""
+    items: int  # how many are behind it
+    note: str = ""  # what a reader should know of it, such as `not all`
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """A figure that we compute otherwise than the harness did; no subjects stand for all."""
 
     subjects: tuple[str, ...]
@@ -52,8 +45,7 @@ class Disagreement:
     reported: float
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How many of the figures that the harness reports we compute equally, and the others."""
 
     equal: int
@@ -75,19 +67,12 @@ def agreement(evaluation: Evaluation) -> Agreement:
 
 
 def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figure | None:
-    """Return a figure of an evaluation, or of a part of its items.
+    """Return a figure of an evaluation, or of the items where a mask says so.
 
-    Args:
-        evaluation: What was run.
-        name: A figure of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a
-            judge.
-        where: Which items count; all of them without it.
-
-    Returns:
-        The figure; None if no item has it. Its interval is Wilson's for shares, with the effective
-        number of items where they are clustered, and for averages of subjects put together from
-        these; for pooled rates it is `ratio_interval`; for other means it is normal, from the
-        clustered standard error; for figures of a corpus, from bootstrap resamples.
+    It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
+    it is None if no item has it. Its interval is that of `mean_figure`, and for averages of
+    subjects put together from these; for pooled rates `ratio_interval`; for figures of a corpus it
+    is from bootstrap resamples.
     """
     return _whole(evaluation, name) if where is None else _of(evaluation, name, where)
 
@@ -119,11 +104,10 @@ def _of(evaluation: Evaluation, name: str, mask: Mask) -> Figure | None:
 
 
 def mean_figure(values: Floats, clusters: Ints) -> Figure:
-    """Return the mean of some values: Wilson's interval for shares, else a normal one.
+    """Return the mean of some values, of which those with one cluster number are not independent.
 
-    Args:
-        values: One per item; 0 and 1 for shares.
-        clusters: Equal numbers mark items that are not independent.
+    Its interval is Wilson's for shares (values of 0 and 1), by the effective number of items where
+    they are clustered, else normal by the clustered standard error.
 
     Example:
         >>> mean_figure(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
@@ -159,8 +143,6 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
 
 def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Figure:
     """Return summed errors over summed length."""
-    from .intervals import ratio_interval
-
     errors, total = errors_of(rates, weights), float(weights.sum())
     low, high = ratio_interval(errors, weights, clusters) if total else (None, None)
     return Figure(float(errors.sum()) / (total or 1), low, high, len(rates))
@@ -172,23 +154,32 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
 
 
 def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -> Figure:
-    """Return an average in which subjects or categories count alike.
-
-    Its interval is put together from the subjects' own (MOVER; Zou, Huang, Zhang 2009, "A note on
-    confidence interval estimation for a linear function of binomial proportions").
-    """
+    """Return an average in which subjects or categories count alike."""
     names, codes = evaluation.items.subject_codes
     codes, clusters = codes[mask], evaluation.items.clusters[mask]
     shares = np.array(weights(over, names[codes].tolist(), evaluation.how.categories))
-    below = above = 0.0
-    for subject in np.unique(codes):
-        own = codes == subject
-        found, share = mean_figure(values[own], clusters[own]), shares[own].sum()
-        low, high = (found.value if end is None else end for end in (found.low, found.high))
-        below += (share * (found.value - low)) ** 2
-        above += (share * (high - found.value)) ** 2
-    mean = float(shares @ values)
-    return Figure(mean, mean - below**0.5, mean + above**0.5, len(values))
+    of_subjects = [codes == subject for subject in np.unique(codes)]
+    found = [mean_figure(values[own], clusters[own]) for own in of_subjects]
+    low, high = weighted_interval(
+        [each.value for each in found],
+        [each.value if each.low is None else each.low for each in found],
+        [each.value if each.high is None else each.high for each in found],
+        [float(shares[own].sum()) for own in of_subjects],
+    )
+    return Figure(float(shares @ values), low, high, len(values))
+
+
+def weighted_interval(
+    values: ArrayLike, lows: ArrayLike, highs: ArrayLike, shares: ArrayLike
+) -> tuple[float, float]:
+    """Return the interval of a weighted sum of independent values, from their own.
+
+    MOVER (Zou, Huang and Zhang, 2009, "A note on confidence interval estimation for a linear
+    function of binomial proportions").
+    """
+    of_parts, parts = np.asarray(shares, np.float64), np.asarray(values, np.float64)
+    below, above = (np.linalg.norm(of_parts * (np.asarray(end) - parts)) for end in (lows, highs))
+    return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
 def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:

@@ -1,50 +1,43 @@
-"""Intervals that cover as often as they say, of paired differences and of pooled rates.
+"""Intervals and bounds that hold as often as they say: paired differences, pooled rates, gates.
 
-At 30 to 500 items the usual ones do not: percentile bootstraps and normal intervals know only the
-spread that they saw. `performance/simulate_intervals.py` shows how often each covers.
+At 30 to 500 items a bootstrap, a normal interval and a t statistic do not: they know only losses
+that they saw, and a gate by them lets a worse run pass far too often where large losses are rare.
+`performance/simulate_intervals.py` counts how often each holds.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .gates import loss_bound
-from .significance import CONFIDENCE, Floats, mcnemar_p_value, sum_clusters
+from .significance import Floats, mcnemar_p_value, sum_clusters
 
+CONFIDENCE = 0.95
+
+_UPPER = (1 + CONFIDENCE) / 2
 # With fewer units that differ, no exact test can tell two runs apart at 5 %: 2 / 2⁵ > 0.05.
 _FEWEST = 6
-_ROUNDING = 1e-12
-_MOST = 700.0  # exp of it is a number
+_ROUNDING, _TINY = 1e-12, 1e-300
+_MOST, _MOST_COPIES = 700.0, 1e9  # exp of the first is a number
+_STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
 
 
-def paired_accuracy_interval(
-    wins: int, losses: int, items: int, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """Return the interval of the accuracy of B minus that of A, on independent items.
+def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
+    """Return the 95 % interval of the accuracy of B minus that of A, on independent items.
 
     Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence test
     and confidence interval for the difference in proportions for the paired-sample design",
-    equations 4 and 9; recommended by Fagerland, Lydersen and Laake, 2014). It reaches to 0 where
-    McNemar's exact test does not reject, so that the two never contradict each other.
-
-    Args:
-        wins: Items that only B has right.
-        losses: Items that only A has right.
-        items: All items, from 1 up.
-        confidence: How often it is to cover, between 0 and 1.
-
-    Returns:
-        Its ends, from -1 to 1. With no discordant item they are ± z² / (n + z²).
+    equations 4 and 9; recommended by Fagerland, Lydersen and Laake, 2014), made to agree with
+    McNemar's exact test. B wins what only it has right, and loses what only A has right; without
+    either the ends are ± z² / (n + z²).
 
     Example:
         >>> low, high = paired_accuracy_interval(16, 6, 161)
         >>> round(low, 4), round(high, 4)
         (0.0, 0.124)
     """
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + confidence) / 2))
-    low, high = -_largest_loss(losses, wins, items, z), _largest_loss(wins, losses, items, z)
-    return _agreeing(low, high, mcnemar_p_value(wins, losses), wins - losses, confidence)
+    ends = -_largest_loss(losses, wins, items), _largest_loss(wins, losses, items)
+    return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
 
 
 def paired_mean_interval(
@@ -53,26 +46,19 @@ def paired_mean_interval(
     *,
     weights: ArrayLike | None = None,
     largest: float = 1.0,
-    p_value: float | None = None,
 ) -> tuple[float, float]:
     """Return the 95 % interval of a (weighted) mean of paired differences, such as of error rates.
 
-    Student's t from the jackknife over clusters, as if there were one more cluster, as far from the
-    mean as the farthest of these: without it the interval is too short where few items differ or
-    some differ by much. (Agresti and Min, 2005, and Bonett and Price, 2012, likewise add
-    observations that speak against the result.)
-
-    Where fewer than six clusters differ, or all by the same, their spread says nothing, and the
-    ends are Gaffke's bounds (`gates.loss_bound`), which hold for any differences up to `largest`:
-    of n equal runs ± (1 - 0.025^(1/n)).
+    Student's t from the jackknife over clusters, as if there were one more, as far from the mean as
+    the farthest: without it the interval is too short where few items differ or some by much.
+    (Agresti and Min, 2005, and Bonett and Price, 2012, likewise add observations.) Where fewer than
+    six clusters differ, or all by the same, the ends are Gaffke's bounds (`loss_bound`).
 
     Args:
         differences: Of B minus A, by item.
-        clusters: Equal numbers mark items that are not independent.
-        weights: Weight of each item, above 0: for a rate of a corpus the lengths.
+        clusters: As in `sum_clusters`.
+        weights: Of each item, above 0: for a rate of a corpus the lengths.
         largest: The largest difference there can be: 1 for rates, 100 for scores.
-        p_value: Of the test that is reported beside it: 0 is in the interval if it is above 5 %,
-            and else at an end at most.
 
     Example:
         >>> low, high = paired_mean_interval([0.0] * 100)
@@ -85,12 +71,10 @@ def paired_mean_interval(
     mean, reach = _jackknife(rows)
     sums, units = rows.T
     if (np.abs(sums) > _ROUNDING * units).sum() < _FEWEST or not reach > _ROUNDING:
-        means, one_sided = np.clip(sums / units, -1, 1), (1 + CONFIDENCE) / 2
-        low, high = (sign * loss_bound(sign * means, units, one_sided) for sign in (-1, 1))
+        means = np.clip(sums / units, -1, 1)
+        low, high = (sign * loss_bound(sign * means, units, _UPPER) for sign in (-1, 1))
     else:
         low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
-    if p_value is not None:
-        low, high = _agreeing(low, high, p_value, mean, CONFIDENCE)
     return largest * low, largest * high
 
 
@@ -100,19 +84,9 @@ def ratio_interval(
     """Return the 95 % interval of a pooled rate: all errors over all lengths.
 
     As `paired_mean_interval`, with the jackknife of a ratio (Cochran, 1977, section 6) and on the
-    logarithm of the rate, whose distribution is less skewed.
-
-    Args:
-        numerators: Number of errors of each item, from 0 up.
-        denominators: Length of each item, from 0 up; not all 0.
-        clusters: Equal numbers mark items that are not independent.
-
-    Returns:
-        Its ends, from 0 to 1, or to the highest rate of an item if that is above 1. Without errors
-        it goes from 0 to where that of a single one in the longest item would end.
-
-    Raises:
-        ValueError: All lengths are 0.
+    logarithm of the rate, whose distribution is less skewed. It ends at 1, or at the highest rate
+    of an item. Without errors it goes from 0 to where that of a single one in the longest item
+    would end; without lengths there is a `ValueError`.
 
     Example:
         >>> low, high = ratio_interval([1, 0, 1, 0], [10, 10, 10, 10])
@@ -131,9 +105,108 @@ def ratio_interval(
     return rate / factor, min(most, rate * factor)
 
 
-def _largest_loss(losses: int, wins: int, items: int, z: float) -> float:
+def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tuple[float, float]:
+    """Return an interval with 0 in it if a test does not reject at 5 %, else at its end at most."""
+    low, high = ends
+    if p_value >= 0.05:
+        return min(low, 0.0), max(high, 0.0)
+    return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class NonInferiority:
+    """The outcome of a test that B is not inferior to A: whether it passed, and by which bound.
+
+    The bound, the most that B may lose in the unit of the losses, passes below δ; it is negative if
+    B is surely better. A run that equals A in every item passes with `needed_items` of such weights
+    and clusters, without either ln(0.05) / ln(1 - δ) rounded up; None if these suffice, or δ is 0.
+    """
+
+    passed: bool
+    bound: float
+    method: str  # how the bound was found
+    needed_items: int | None
+
+
+def non_inferiority(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    delta: float,
+    clusters: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> NonInferiority:
+    """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
+
+    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units: independent
+    draws, none of which may weigh more than the heaviest one here. No item on which B does worse,
+    or A better, can lower it.
+
+    Args:
+        a: Loss of A on each item, from 0 to 1 (wrong: 1; an error rate, cut off at 1).
+        b: Loss of B on the same items.
+        delta: Tolerance δ from 0 to 1, in the unit of the losses.
+        clusters: As in `sum_clusters`.
+        weights: Weight of each item, above 0; for a rate of a corpus the lengths. Equal without it.
+
+    Example:
+        >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
+        149
+    """
+    before, after = (np.asarray(side, np.float64) for side in (a, b))
+    units = np.ones(len(before)) if weights is None else np.asarray(weights, np.float64)
+    if not 0 < len(before) == len(after) == len(units):
+        raise ValueError("A, B and the weights must be equally many, and at least one.")
+    bounded = np.concatenate([before, after, [delta]])
+    if not ((bounded >= 0) & (bounded <= 1)).all() or not (units > 0).all():
+        raise ValueError("Losses and the tolerance must be from 0 to 1, and weights above 0.")
+    losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
+    bound = loss_bound(losses / units, units)
+    # Of equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), E being exponential variables and w the heaviest.
+    odds = delta / max(1 - delta, _TINY)
+    evidence = float(np.log1p(odds * units / units.max()).sum())
+    copies = -np.log(1 - CONFIDENCE) / max(evidence, _TINY)
+    needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
+    return NonInferiority(bound < delta, bound, "Gaffke's bound", needed)
+
+
+def loss_bound(differences: Floats, weights: Floats, confidence: float = CONFIDENCE) -> float:
+    """Return the upper bound of a weighted mean of independent values that are 1 at most.
+
+    Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+    nonnegative variable": the quantile of the mean with one more unit that loses everything, and
+    units weighed by independent exponential variables. Of 0s and 1s it is Clopper and Pearson's
+    bound, of n equal runs 1 - 0.05^(1/n) ("rule of three"). It holds at any size (Vlassis and
+    Thomas, 2026, arXiv:2607.08415, here of 1 - w (d - δ) / (w_max (1 - δ))); of many units it is as
+    narrow as a normal bound (Ming and others, 2026, arXiv:2607.18661).
+
+    Example:
+        >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
+        0.0295
+    """
+    from scipy.optimize import brentq
+
+    kinds, numbers = np.unique(differences + 1j * weights, return_counts=True)
+    counts = np.append(1.0, numbers)  # the added unit is the first
+    values, sizes = np.append(1.0, kinds.real), np.append(weights.max(), kinds.imag)
+
+    def excess(mean: float) -> float:
+        p_value = _tail(sizes * (values - mean), counts)
+        return float(np.log(max(p_value, _TINY) / (1 - confidence)))
+
+    start = float(np.average(values, weights=counts * sizes))
+    if start >= 1 - 1e-9:
+        return 1.0
+    width = float((counts * (sizes * (values - start)) ** 2).sum()) ** 0.5 / (counts * sizes).sum()
+    while excess(min(1.0, start + width)) > 0:
+        width *= 2
+    return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
+
+
+def _largest_loss(losses: int, wins: int, items: int) -> float:
     """Return the largest loss of accuracy that Tango's test does not reject."""
     from scipy.optimize import brentq
+    from scipy.special import ndtri
 
     def excess(loss: float) -> float:
         """How far the observed loss is above the lowest that `loss` allows: falling, 0 at it."""
@@ -141,20 +214,11 @@ def _largest_loss(losses: int, wins: int, items: int, z: float) -> float:
         root = np.sqrt(max(0.0, linear**2 + 8 * items * wins * loss * (1 - loss)))
         only_b = (root - linear) / (4 * items)
         variance = max(0.0, items * (2 * only_b + loss * (1 - loss)))
-        return float(losses - wins - items * loss + z * np.sqrt(variance))
+        return float(losses - wins - items * loss + ndtri(_UPPER) * np.sqrt(variance))
 
     # At the observed loss itself the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING
     return float(brentq(excess, start, 1.0)) if start < 1 else 1.0
-
-
-def _agreeing(
-    low: float, high: float, p_value: float, difference: float, confidence: float
-) -> tuple[float, float]:
-    """Return the interval with 0 in it if the test does not reject, else at its end at most."""
-    if p_value > 1 - confidence:
-        return min(low, 0.0), max(high, 0.0)
-    return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
 
 
 def _jackknife(rows: Floats) -> tuple[float, float]:
@@ -170,4 +234,40 @@ def _jackknife(rows: Floats) -> tuple[float, float]:
         return ratio, np.inf
     moves = (rows[:, 0] - ratio * rows[:, 1]) / (size - rows[:, 1])  # by leaving each unit out
     variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
-    return ratio, float(stdtrit(count - 1, (1 + CONFIDENCE) / 2) * variance**0.5)
+    return ratio, float(stdtrit(count - 1, _UPPER) * variance**0.5)
+
+
+def _tail(terms: Floats, counts: Floats) -> float:
+    """Return the probability that a sum of terms × Gamma(counts) variables is not negative.
+
+    Its generating function is inverted along the line through the saddle point (Helstrom, 1983), by
+    the trapezoid rule in the arsinh of the distance. The first term must be the largest. What is
+    above 1 / e may be returned as 1.
+    """
+    from scipy.optimize import brentq
+
+    if terms[0] <= 0:
+        return 0.0
+    terms = terms / terms[0]
+
+    # Sums, not @: a matrix product of long vectors starts threads, which take longer than it does.
+    def slope(at: float) -> float:
+        return float((counts * terms / (1 - at * terms)).sum())
+
+    if slope(0.0) >= 0:  # it is at least 1 / e (Grünbaum, 1960)
+        return 1.0
+    spread = float((counts * terms**2).sum()) ** 0.5
+    saddle = max(brentq(slope, 0.0, 1 - 1e-15), 0.5 / (1 + spread))
+    ratios = terms / (1 - saddle * terms)
+    scale = float((counts * ratios**2).sum()) ** -0.5
+    height = np.exp(-float((counts * np.log1p(-saddle * terms)).sum()))
+    total, places = 0.5 / saddle, _STEP * np.arange(1, 33)
+    while True:
+        distances = scale * np.sinh(places)
+        turns = np.outer(distances, ratios)
+        sizes = np.exp(-0.5 * (counts * np.log1p(turns**2)).sum(axis=1)) * np.cosh(places)
+        turned = np.exp(1j * (counts * np.arctan(turns)).sum(axis=1))
+        total += float((sizes * turned / (saddle + 1j * distances)).real.sum())
+        if sizes[-1] < _NEGLIGIBLE:
+            return min(1.0, float(height * scale * total * _STEP / np.pi))
+        places = places + len(places) * _STEP

@@ -2,27 +2,22 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from ..records import Metric
 from .blocks import Column, Value, column_of
 from .evaluations import Evaluation
-from .figures import Figure, Mask, figure
+from .figures import Figure, figure
 
 FigureColumn = tuple[Column, Callable[[Evaluation], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """Evaluations of one task under one condition, which differ in model.
-
-    Attributes:
-        title: The task and the condition.
-        name: The same as a short name: letters, digits and `_`.
-        evaluations: One per model.
-    """
+class SideBySide(NamedTuple):
+    """Evaluations of one task under one condition, one for each model; the name is a short title
+    of letters, digits and `_`."""
 
     title: str
     name: str
@@ -45,12 +40,7 @@ def side_by_side(evaluations: Sequence[Evaluation]) -> list[SideBySide]:
 
 
 def short_name(*parts: str) -> str:
-    """Join texts to a name of letters, digits and `_`.
-
-    Example:
-        >>> short_name("hkmmlu", "0-shot, prompt:yue+scaffold")
-        'hkmmlu_0_shot_prompt_yue_scaffold'
-    """
+    """Join texts to a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
@@ -88,36 +78,18 @@ def headline_title(evaluation: Evaluation) -> str:
     return title if evaluation.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(evaluation: Evaluation, where: Mask | None = None) -> Figure | None:
+def headline(evaluation: Evaluation) -> Figure | None:
     """Return the figure to read first."""
-    return figure(evaluation, evaluation.headline.name, where)
+    return figure(evaluation, evaluation.headline.name)
 
 
-def headline_column(evaluation: Evaluation, title: str = "", *, drawn: bool = False) -> Column:
+def headline_column(evaluation: Evaluation, *, drawn: bool = False) -> Column:
     """Return the column of the figure to read first."""
-    title = title or headline_title(evaluation)
-    return column_of(evaluation.headline, title, drawn=drawn)
-
-
-def category_figure(evaluation: Evaluation) -> str:
-    """Return the figure of a category: TMMLU+ averages its subjects, others its questions."""
-    return "acc_macro" if evaluation.headline.over == "categories" else "acc"
-
-
-def categories(evaluation: Evaluation) -> Mapping[str, Sequence[str]]:
-    """Return category → the names of its subjects that the evaluation has items of."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for subject in evaluation.subjects:
-        if subject.category:
-            found[subject.category].append(subject.name)
-    return found
+    return column_of(evaluation.headline, headline_title(evaluation), drawn=drawn)
 
 
 def figure_columns(evaluations: Sequence[Evaluation], names: Iterable[str]) -> list[FigureColumn]:
     """Return a column for each of some figures that a task of some evaluation has."""
     known = {name: metric for run in evaluations for name, metric in run.figures.items()}
-
-    def of(name: str) -> Callable[[Evaluation], Value]:
-        return lambda run: figure(run, name)
-
-    return [(column_of(known[name]), of(name)) for name in names if name in known]
+    found = [name for name in names if name in known]
+    return [(column_of(known[name]), partial(figure, name=name)) for name in found]

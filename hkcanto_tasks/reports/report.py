@@ -6,30 +6,25 @@ from typing import Any
 
 from .. import __version__
 from ..catalogue import benchmarks
-from .analyses import analyses
+from .analyses import conditions, extraction, items, jyutping, lengths, subjects, writing
 from .blocks import Report, Section
 from .evaluations import Evaluation, SkippedLog
 from .results import first_section, last_section, published_sections, run_records
 from .standings import standings
 
+_ANALYSES = (subjects, conditions, lengths, jyutping, writing, extraction, items)
 _SHOWN = 4  # labels in a title
 
 
 def build_report(
     evaluations: Sequence[Evaluation], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
-    """Return the report of some evaluations.
-
-    Args:
-        evaluations: What was run.
-        skipped: Logs that were not read.
-        title: Its title; without one, the models' names.
-    """
+    """Return the report of some evaluations; without a title it is named after the models."""
     beside = standings(evaluations)
     sections = [
         first_section(evaluations, beside),
         *published_sections(beside),
-        *(section for part in analyses() for section in part.sections(evaluations)),
+        *(section for part in _ANALYSES for section in part.sections(evaluations)),
         last_section(evaluations, beside, skipped),
     ]
     records = {"runs": run_records(evaluations, beside)}
@@ -53,8 +48,5 @@ def report_of(
 def footer_of(evaluations: Sequence[Evaluation]) -> Sequence[str]:
     """Return the papers and the terms of the benchmarks that were run."""
     used = {evaluation.named.benchmark.name for evaluation in evaluations}
-    return [
-        f"{benchmark.title}: {benchmark.paper}. {benchmark.terms}"
-        for benchmark in benchmarks()
-        if benchmark.name in used
-    ]
+    run = [benchmark for benchmark in benchmarks() if benchmark.name in used]
+    return [f"{each.title}: {each.paper}. {each.terms}" for each in run]

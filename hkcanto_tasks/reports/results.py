@@ -6,45 +6,46 @@ the last section says once how everything was made.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from .blocks import Block, Column, Kind, Note, Row, Section, Table, Unit, Value, column_of, table
+from ..published import PublishedColumn, RowKind
+from .blocks import (
+    ITEMS_NOTICE,
+    Block,
+    Column,
+    Kind,
+    Note,
+    Row,
+    Section,
+    Table,
+    Unit,
+    Value,
+    column_of,
+    table,
+)
 from .evaluations import Evaluation, SkippedLog
 from .figures import Agreement, Figure, agreement, figure
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
-from .published import PublishedColumn, PublishedRow, RowKind
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 
 # The kinds' names for the share of responses that nothing could be read from.
 _UNREAD = ("unparsed_rate", "invalid_rate", "empty")
-_NAMED = 3  # examples that a remark gives
+_NAMED = 3  # figures that differ
+_OF_RUN = (
+    *("label", "model", "harness", "task"),
+    *("condition", "signature", "created", "notes", "headline"),
+)
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
-_DEPARTURES = {
-    "prompt": "its prompt is {value} instead of the paper's",
-    "shuffle_choices": "its options are shuffled (seed {value})",
-    "reasoning": "it had room for a reasoning block",
-    "examples": "its worked examples are those of the {value}",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """What a run's figures can be relied on for.
+class Trust(NamedTuple):
+    """What a run's figures can be relied on for."""
 
-    Attributes:
-        figures: Whether they are those that the harness reports.
-        items: How many questions were answered.
-        expected: How many the task has.
-        unread: Share of responses that no answer could be read from; None where nothing is read.
-        data: Which version of the data.
-        data_known: Whether that is a published revision.
-    """
-
-    figures: Agreement
+    figures: Agreement  # with those that the harness reports
     items: int
     expected: int
-    unread: Figure | None
+    unread: Figure | None  # the share of responses that no answer could be read from
     data: str
     data_known: bool
 
@@ -67,15 +68,10 @@ class Trust:
 
 def trust(evaluation: Evaluation) -> Trust:
     """Return what an evaluation's figures can be relied on for."""
-    unread = next((name for name in _UNREAD if name in evaluation.items.values), None)
-    return Trust(
-        agreement(evaluation),
-        len(set(evaluation.items.ids)),
-        evaluation.expected,
-        figure(evaluation, unread) if unread else None,
-        evaluation.data,
-        evaluation.trusted_data,
-    )
+    name = next((name for name in _UNREAD if name in evaluation.items.values), None)
+    unread = figure(evaluation, name) if name else None
+    items, data = len(set(evaluation.items.ids)), (evaluation.data, evaluation.trusted_data)
+    return Trust(agreement(evaluation), items, evaluation.expected, unread, *data)
 
 
 def run_records(
@@ -84,9 +80,7 @@ def run_records(
     """Return the runs for programs: what was run, its headline, its places, whether to trust it."""
     return [
         {
-            **{name: getattr(run, name) for name in ("label", "model", "harness", "task")},
-            **{name: getattr(run, name) for name in ("condition", "signature", "created", "notes")},
-            "headline": run.headline,
+            **{name: getattr(run, name) for name in _OF_RUN},
             "figure": headline(run),
             "trust": trust(run),
             "standings": [
@@ -94,9 +88,7 @@ def run_records(
                     "table": each.table.name,
                     "source": each.table.source,
                     "column": each.column.name,
-                    "figure": each.figure,
-                    "ranks": each.ranks,
-                    "of": each.of,
+                    **{name: getattr(each, name) for name in ("figure", "ranks", "of")},
                 }
                 for each in _standings_of(run, beside)
             ],
@@ -107,13 +99,8 @@ def run_records(
 
 def _standings_of(run: Evaluation, beside: Sequence[Beside]) -> list[Standing]:
     """Return the places of a run, those of its headline first."""
-    found = [
-        standing
-        for each in beside
-        for columns in each.runs.values()
-        for standing in columns.values()
-        if run in standing.evaluations
-    ]
+    own = [columns for each in beside for columns in each.runs.values()]
+    found = [each for columns in own for each in columns.values() if run in each.evaluations]
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
 
 
@@ -124,12 +111,9 @@ def first_section(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -
         name = f"plot_{plotted.table.name}"
         blocks.append(_scores(plotted, [plotted.headline], name, drawn=True))
     if any(run.items.texts for run in evaluations):
-        blocks.insert(0, Note(_ITEMS, "warning"))
+        blocks.insert(0, Note(ITEMS_NOTICE, "warning"))
     if any(run.is_sample for run in evaluations):
-        blocks.append(
-            Note("The sample data is for trying things out: its figures are comparable with "
-                 "nothing, published results least of all.", "warning")
-        )  # fmt: skip
+        blocks.append(Note(_SAMPLE, "warning"))
     return Section("Results", blocks, name="results", is_summary=True)
 
 
@@ -137,9 +121,9 @@ _TRUST = (
     "Whether the figures equal the harness's, all items were run, at most 2 % of the responses are "
     "unread, and the data is a published revision."
 )
-_ITEMS = (
-    "This report shows questions and gold answers of benchmarks. Do not publish it: what is "
-    "published ends up in training data, and the data may not be passed on."
+_SAMPLE = (
+    "The sample data is for trying things out: its figures are comparable with nothing, published "
+    "results least of all."
 )
 
 
@@ -149,11 +133,9 @@ def _runs(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Table:
     alone = all(each.table.transposed for each in beside)
 
     def rank(run: Evaluation) -> str | None:
-        for each in _standings_of(run, beside):
-            if each.rank:
-                where = "" if each.is_headline_of(run) else f" ({each.column.name})"
-                return f"{each.rank} of {each.of}{where}"
-        return None
+        each = next((each for each in _standings_of(run, beside) if each.rank), None)
+        where = "" if not each or each.is_headline_of(run) else f" ({each.column.name})"
+        return f"{each.rank} of {each.of}{where}" if each else None
 
     def of(unit: Unit) -> Callable[[Evaluation], Value]:
         return lambda run: headline(run) if column_of(run.headline).unit == unit else None
@@ -182,21 +164,16 @@ def _plotted(beside: Sequence[Beside]) -> Beside | None:
 
 def published_sections(beside: Sequence[Beside]) -> list[Section]:
     """Return a section for each published table that a run stands in."""
-    plotted = _plotted(beside)
-    return [
-        Section(
-            f"{each.table.source}: {each.table.title}",
-            [_by_subject(each) if each.table.transposed else _whole(each, plotted)],
-            name=f"published-{each.table.name}".replace("_", "-"),
-            is_summary=each is not plotted,
-        )
-        for each in beside
-    ]
-
-
-def _whole(beside: Beside, plotted: Beside | None) -> Table:
-    name = f"published_{beside.table.name}"
-    return _scores(beside, beside.table.columns, name, drawn=beside is not plotted)
+    sections = []
+    for each in beside:
+        published, further = each.table, each is not _plotted(beside)
+        if published.transposed:
+            made = _by_subject(each)
+        else:
+            made = _scores(each, published.columns, f"published_{published.name}", drawn=further)
+        title, name = f"{published.source}: {published.title}", made.name.replace("_", "-")
+        sections.append(Section(title, [made], name, is_summary=further))
+    return sections
 
 
 def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, drawn: bool) -> Table:
@@ -209,8 +186,8 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         rows.append((row.values[key.name], Row(shown, _KINDS.get(row.kind, "other"))))
     for run, standings in beside.runs.items():
         of = standings.get(key.name)
-        own = [standings[c.name].figure if c.name in standings else None for c in columns]
-        rank = of.rank or None if of else None
+        rank = (of.rank or of.figure.note or None) if of else None
+        own = [_shown(standings.get(column.name), rank) for column in columns]
         rows.append((of.figure.value if of else None, Row([run, rank, *own], "run")))
     sign = 1 if key.lower_is_better else -1
     rows.sort(key=lambda pair: (pair[0] is None, sign * (pair[0] or 0)))
@@ -220,13 +197,20 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         [
             Column("Model"),
             Column("Rank", help="Place among the paper's models; of a run, those that its 95 % "
-                   "interval allows."),
+                   "interval allows, or why it has none."),
             *(_column(each, drawn=drawn and each is key) for each in columns),
         ],
         [row for _, row in rows],
         f"The paper's models and the runs, by {key.name}, "
         f"{'lower' if key.lower_is_better else 'higher'} is better; intervals are of 95 %.",
     )  # fmt: skip
+
+
+def _shown(standing: Standing | None, said: str | None = None) -> Figure | None:
+    """Return a figure, without a note that the row's rank has already."""
+    if standing and standing.figure.note == said:
+        return replace(standing.figure, note="")
+    return standing.figure if standing else None
 
 
 def _column(column: PublishedColumn, *, drawn: bool) -> Column:
@@ -237,36 +221,21 @@ def _column(column: PublishedColumn, *, drawn: bool) -> Column:
 def _help(column: PublishedColumn) -> str:
     if column.unmeasured:
         return f"Not measured here: {column.unmeasured}."
-    if column.mean_of:
-        return f"Mean of {', '.join(column.mean_of)}."
-    shots = column.shots_of(column.named[0])
-    within = column.category or column.subject
-    where = f", {within}" if within else ""
-    return f"{' + '.join(column.tasks)}, {shots}-shot{where}."
+    of = column.mean_of or (*column.tasks, column.category or column.subject)
+    return f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
 
 
 def _by_subject(beside: Beside) -> Table:
     published = beside.table
-
-    def of_run(run: str) -> Callable[[PublishedColumn], Value]:
-        own = beside.runs[run]
-        return lambda column: own[column.name].figure if column.name in own else None
-
-    def of_row(row: PublishedRow) -> Callable[[PublishedColumn], Value]:
-        return lambda column: row.values[column.name]
-
-    return table(
-        f"published_{published.name}",
-        published.title,
-        published.columns,
-        [
-            (Column("Subject"), lambda column: column.name),
-            *((Column(run, "percent", drawn=True), of_run(run)) for run in beside.runs),
-            *((Column(row.model, "percent"), of_row(row)) for row in published.rows),
-        ],
-        f"The runs of this report, and {published.source}. Intervals are of 95 %.",
-        kind=lambda _: "other",
-    )
+    columns = [Column("Subject")]
+    columns += [Column(run, "percent", drawn=True) for run in beside.runs]
+    columns += [Column(row.model, "percent") for row in published.rows]
+    rows = []
+    for name in (column.name for column in published.columns):
+        own = [_shown(standings.get(name)) for standings in beside.runs.values()]
+        rows.append(Row([name, *own, *(row.values[name] for row in published.rows)]))
+    caption = f"The runs of this report, and {published.source}. Intervals are of 95 %."
+    return Table(f"published_{published.name}", published.title, columns, rows, caption)
 
 
 def last_section(
@@ -292,28 +261,19 @@ def last_section(
         *map(Note, _left_out(evaluations, beside)),
     ]
     if skipped:
-        blocks.append(
-            table(
-                "skipped",
-                "Logs that were not read, or not whole",
-                skipped,
-                [
-                    # A report is passed on, and need not show whole paths.
-                    (Column("File"), lambda log: "/".join(log.path.parts[-2:])),
-                    (Column("Reason"), lambda log: log.reason),
-                ],
-                "What could not be read is not in this report.",
-                kind=lambda _: "other",
-            )
-        )
+        # A report is passed on, and need not show whole paths.
+        rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in skipped]
+        title = "Logs that were not read, or not whole"
+        caption = "What could not be read is not in this report."
+        blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
     return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
 
 
 def _checks(evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    found = {run: agreement(run) for run in evaluations}
-    yield f"{sum(each.equal for each in found.values()):,} figures equal those of the harnesses."
-    for run, each in found.items():
-        for one in each.different[:_NAMED]:
+    equal = sum(agreement(run).equal for run in evaluations)
+    yield f"{equal:,} figures equal those of the harnesses."
+    for run in evaluations:
+        for one in agreement(run).different[:_NAMED]:
             known = run.figures.get(one.name)
             title = figure_title(run, known) if known else one.name
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
@@ -321,14 +281,9 @@ def _checks(evaluations: Sequence[Evaluation]) -> Iterator[str]:
                 f"{_name(run)}: {title}{place} is {one.ours:.6g} here, {one.reported:.6g} in "
                 f"{run.harness}. Was the log edited, or made by another version of this package?"
             )
-        if len(each.different) > _NAMED:
-            yield f"{_name(run)}: {len(each.different) - _NAMED} more figures differ."
-    for run in evaluations:
-        if not run.complete and not run.is_sample:
-            missing = len(run.named.subjects) - len(run.subjects)
-            lacking = f" ({missing} subjects are missing)" if missing else ""
-            items = len(set(run.items.ids))
-            yield f"{_name(run)} has {items:,} of {run.expected:,} items{lacking}."
+        missing = len(run.named.subjects) - len(run.subjects)
+        if missing and not run.is_sample:
+            yield f"{_name(run)} lacks {missing} of the {len(run.named.subjects)} subjects."
         yield from (f"{_name(run)}: {text}" for text in run.notes)
 
 
@@ -337,23 +292,17 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
     for each in beside:
         if each.table.protocol:
             yield f"{each.table.source}: {each.table.protocol}"
-    said = {
-        f"{run.label} on {run.task}: "
-        + _DEPARTURES.get(name, "it was run with {name}:{value}").format(name=name, value=value)
-        for each in beside
-        for run in each.evaluations
-        for name, value in departures(run).items()
-    }
-    if said:
-        yield f"Different from the paper: {'; '.join(sorted(said))}."
+    for run in dict.fromkeys(run for each in beside for run in each.evaluations):
+        if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
+            yield f"{_name(run)} was not run as in the paper, but with {other}."
 
 
 def _left_out(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Iterator[str]:
     """Say why evaluations are in no published table, a line for each reason."""
-    used = {id(run) for each in beside for run in each.evaluations}
+    used = {run for each in beside for run in each.evaluations}
     reasons: dict[str, list[str]] = defaultdict(list)
     for run in evaluations:
-        if id(run) not in used:
+        if run not in used:
             reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"

@@ -1,10 +1,8 @@
 """Paired statistics on arrays: what two models did on the same items.
 
-Every figure here is a function of sums over items: a mean of (value, 1), a pooled rate of (errors,
-length), BLEU of its counts of n-grams. An item is a row of such counts for each model; rows of
-items that are not independent are summed first (`sum_clusters`), so that they are drawn and
-exchanged together. Results equal those of scipy, statsmodels and sacreBLEU, of which sacreBLEU
-holds every resample in memory, and the other two take three seconds to import.
+Every figure is a function of sums over items: a mean of (value, 1), a pooled rate of (errors,
+length), BLEU of its counts of n-grams. An item is a row of such counts for each model. Results
+equal those of scipy, statsmodels and sacreBLEU, which take seconds to import or gigabytes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,13 +14,7 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """Sums (resamples × columns) → the figure of each resample."""
 
-Seed = int | Sequence[int]
-
-CONFIDENCE = 0.95
-
-# Numbers held at once: 32 MB.
-_BATCH = 1 << 22
-_ROUNDING = 1e-12
+_BATCH, _ROUNDING = 1 << 22, 1e-12  # numbers held at once: 32 MB
 
 
 def ratio(sums: Floats) -> Floats:
@@ -36,12 +28,10 @@ def ratio(sums: Floats) -> Floats:
 
 
 def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
-    """Sum up the rows of each cluster, in the order in which the clusters appear.
+    """Sum up the rows (items × columns) of each cluster, in the order in which clusters appear.
 
-    Args:
-        rows: Items × columns.
-        clusters: Equal numbers mark items that are not independent: epochs of one question, or
-            questions on one passage. Without it every item is a cluster.
+    Equal numbers mark items that are not independent: epochs of one question, or questions on one
+    passage. Without them every item is a cluster.
 
     Example:
         >>> sum_clusters(np.array([[1.0], [2.0], [3.0]]), np.array([7, 5, 7]))
@@ -57,28 +47,21 @@ def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
 
 
 def bootstrap_differences(
-    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: Seed
+    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
 ) -> Floats:
     """Return the figure of B minus that of A on each of many resamples of the items.
 
-    Paired: both models are scored on the same resample (Koehn, 2004, "Statistical Significance
-    Tests for Machine Translation Evaluation", section 4). Memory does not grow with the number of
-    resamples.
-
-    Args:
-        a: Rows of A: independent items × columns.
-        b: Rows of B for the same items.
-        statistic: What makes a figure of summed rows.
-        resamples: How many, from 1 up.
-        seed: Of the random numbers. A and B exchanged give the same numbers negated.
+    Both have a row for each independent item and are scored on the same resample (Koehn, 2004,
+    "Statistical Significance Tests for Machine Translation Evaluation", section 4). A and B
+    exchanged give the same numbers negated.
 
     Example:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
         >>> bootstrap_differences(one, other, ratio, resamples=3, seed=0)
         array([1., 1., 1.])
     """
-    generator = np.random.default_rng(seed)
-    count, differences = len(a), []
+    generator, count = np.random.default_rng(seed), len(a)
+    differences = []
     for size in _batches(resamples, count):
         drawn = (generator.integers(count, size=count) for _ in range(size))
         weights = np.array([np.bincount(places, minlength=count) for places in drawn], np.float64)
@@ -86,56 +69,15 @@ def bootstrap_differences(
     return np.concatenate(differences)
 
 
-def interval(resampled: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the percentile interval of a bootstrap distribution (Efron, 1979).
-
-    Example:
-        >>> interval(np.arange(101.0), confidence=0.5)
-        (25.0, 75.0)
-    """
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def bootstrap_p_value(resampled: Floats, observed: float) -> float:
-    """Return how often resampling moves the size of a difference by as much as was observed.
-
-    sacreBLEU's p-value of a paired bootstrap (`sacrebleu.significance`, after Moses), where two
-    runs that are the same in every item get 1 instead of its smallest value.
-
-    Args:
-        resampled: Differences on the resamples.
-        observed: The difference on the items themselves.
-
-    Example:
-        >>> bootstrap_p_value(np.array([1.0, 2.0, 3.0]), 2.0)
-        0.25
-    """
-    sizes = np.abs(resampled)
-    extreme = int((sizes - sizes.mean() >= abs(observed)).sum())
-    return (extreme + 1) / (len(resampled) + 1)
-
-
 def randomization_p_value(
-    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: Seed
+    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
 ) -> float:
     """Test whether it matters which model gave which answer, by exchanging them item by item.
 
     Approximate randomisation, two-sided (Noreen, 1989; Riezler and Maxwell, 2005, section 4.2, as
-    in sacreBLEU). For a mean this is the paired permutation test by flipping signs. Exact, over all
-    exchanges, if there are no more than `resamples` of them.
-
-    Args:
-        a: Rows of A: independent items × columns.
-        b: Rows of B for the same items.
-        statistic: What makes a figure of summed rows.
-        resamples: How many exchanges to draw, from 1 up.
-        seed: Of the random numbers.
-
-    Returns:
-        The p-value: the share of exchanges with a difference as large as the observed one, which
-        counts as one of them (Phipson and Smyth, 2010); 1 for equal runs.
+    in sacreBLEU); of a mean the paired permutation test. The observed difference counts as one of
+    those drawn (Phipson and Smyth, 2010); equal runs have 1. Exact if there are no more exchanges
+    than `resamples`. The arguments are those of `bootstrap_differences`.
 
     Example:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
@@ -143,27 +85,22 @@ def randomization_p_value(
         0.125
     """
     moves = (a - b)[(a != b).any(axis=1)]
-    count = len(moves)
-    if not count:
+    if not len(moves):
         return 1.0
     totals = a.sum(axis=0, keepdims=True), b.sum(axis=0, keepdims=True)
     figure_a, figure_b = (float(statistic(total)[0]) for total in totals)
     threshold = abs(figure_b - figure_a) - _ROUNDING * (abs(figure_a) + abs(figure_b))
     extreme = drawn = 0
-    for exchanged in _exchanges(count, resamples, seed):
+    for exchanged in _exchanges(len(moves), resamples, seed):
         moved = exchanged.astype(np.float64) @ moves
         differences = statistic(totals[1] + moved) - statistic(totals[0] - moved)
         extreme += int((np.abs(differences) >= threshold).sum())
         drawn += len(exchanged)
-    return extreme / drawn if drawn == 2**count else (extreme + 1) / (drawn + 1)
+    return extreme / drawn if drawn == 2 ** len(moves) else (extreme + 1) / (drawn + 1)
 
 
 def mcnemar_p_value(wins: int, losses: int) -> float:
-    """Return the p-value of McNemar's exact test, two-sided.
-
-    Args:
-        wins: Items that only B has right.
-        losses: Items that only A has right.
+    """Return the two-sided p-value of McNemar's exact test, of items that only one side has right.
 
     Example:
         >>> mcnemar_p_value(0, 6)  # 2 / 2⁶
@@ -171,8 +108,7 @@ def mcnemar_p_value(wins: int, losses: int) -> float:
     """
     from scipy.special import bdtr
 
-    fewer, discordant = min(wins, losses), wins + losses
-    return min(1.0, 2 * float(bdtr(fewer, discordant, 0.5)))
+    return min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -183,11 +119,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
         [0.02, 0.04]
     """
     values = np.asarray(p_values, np.float64)
-    order = np.argsort(values)
-    factors = np.arange(len(values), 0, -1)
+    order, factors = np.argsort(values), np.arange(len(values), 0, -1)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(1, np.maximum.accumulate(values[order] * factors))
-    return [float(p) for p in adjusted]
+    return list(map(float, adjusted))
 
 
 def _batches(total: int, width: int) -> Iterator[int]:
@@ -197,7 +132,7 @@ def _batches(total: int, width: int) -> Iterator[int]:
         yield min(size, total - start)
 
 
-def _exchanges(count: int, resamples: int, seed: Seed) -> Iterator[NDArray[np.bool_]]:
+def _exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     """Return all exchanges of so many items if they are few enough, else random ones, in parts."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1

@@ -12,31 +12,25 @@ from statistics import fmean
 import numpy as np
 
 from ..catalogue import NamedTask
+from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from .evaluations import Evaluation
-from .figures import Figure, agreement, figure, mean_figure
-from .published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
+from .figures import Figure, Mask, agreement, figure, mean_figure
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The figure of a run in a column of a published table.
+    """The figure of a run in a column of a published table, and the evaluations behind it.
 
-    Attributes:
-        table: The table.
-        column: The column.
-        figure: The run's figure; its note says why it has no rank.
-        evaluations: What it comes from.
-        ranks: Best and worst place among the paper's models that its 95 % interval allows; None if
-            it has no rank: not all items, figures unlike the harness's, or unknown data.
-        of: Number of the paper's models, and the run.
+    It has no ranks, and the figure's note says why, if not all items were run, if figures are
+    unlike the harness's, or if the data is unknown.
     """
 
     table: PublishedTable
     column: PublishedColumn
     figure: Figure
     evaluations: tuple[Evaluation, ...]
-    ranks: tuple[int, int] | None
-    of: int
+    ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
+    of: int  # the paper's models and the run
 
     def is_headline_of(self, run: Evaluation) -> bool:
         """Whether it is of the figure to read first of a run, on all of its items."""
@@ -53,12 +47,8 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """A published table with the runs that stand in it.
-
-    Attributes:
-        table: The table.
-        headline: The column to read first: the table's headline, or the first one that a run has.
-        runs: Run → column → its standing; a run is a model under one set of options.
+    """A published table with its runs: run → column → its standing; a run is a model under one set
+    of options. The column to read first is the table's headline, or the first one that a run has.
     """
 
     table: PublishedTable
@@ -68,18 +58,12 @@ class Beside:
     @property
     def evaluations(self) -> list[Evaluation]:
         """What the runs' figures come from, each once."""
-        every = [
-            one for own in self.runs.values() for each in own.values() for one in each.evaluations
-        ]
-        return list({id(one): one for one in every}.values())
+        found = [each for own in self.runs.values() for each in own.values()]
+        return list(dict.fromkeys(one for each in found for one in each.evaluations))
 
 
 def standings(evaluations: Sequence[Evaluation]) -> list[Beside]:
-    """Return each published table that some run stands in.
-
-    Args:
-        evaluations: What was run.
-    """
+    """Return each published table that some run stands in."""
     runs: dict[str, list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
         if not why_incomparable(evaluation):
@@ -125,23 +109,20 @@ def why_left_out(evaluation: Evaluation) -> str:
     """Say why an evaluation is in no table."""
     if reason := why_incomparable(evaluation):
         return reason
-    columns = [
-        (table, column)
-        for table in tables_of(evaluation.task)
-        for column in table.columns
-        if any(_measures(evaluation, task, column.shots_of(task)) for task in column.named)
-    ]
-    reasons = set()
-    for table, column in columns:
-        others = [name for name in column.tasks if name != evaluation.task]
-        if column.unmeasured:
-            reasons.add(f"{table.source}, {column.name}: {column.unmeasured}.")
-        elif others:
-            reasons.add(f"{table.source}, {column.name}, pools it with {' and '.join(others)}.")
-    if reasons:
-        return " ".join(sorted(reasons))
-    if columns:
-        return "Another run of this model under the same condition is there in its place."
+    reasons, is_measured = set(), False
+    for table in tables_of(evaluation.task):
+        for column in table.columns:
+            if any(_measures(evaluation, task, column.shots_of(task)) for task in column.named):
+                is_measured = True
+                others = [name for name in column.tasks if name != evaluation.task]
+                where = f"{table.source}, {column.name}"
+                if column.unmeasured:
+                    reasons.add(f"{where}: {column.unmeasured}.")
+                elif others:
+                    reasons.add(f"{where}, pools it with {' and '.join(others)}.")
+    if is_measured:
+        another = "Another run of this model under the same condition is there in its place."
+        return " ".join(sorted(reasons)) or another
     return f"The papers have no figure of it under this condition ({evaluation.condition})."
 
 
@@ -160,51 +141,44 @@ def _standing(
         known = [part for part in parts if part]
         if len(known) < len(parts):
             return None
-        behind = tuple(one for part in known for one in part.evaluations)
+        behind = [one for part in known for one in part.evaluations]
+        value: Figure | None = _mean(known)
         reason = next((part.figure.note for part in known if part.figure.note), "")
-        return _ranked(table, column, _mean(known), behind, reason)
-    chosen = []
-    for task in column.named:
-        same = [one for one in run if _measures(one, task, column.shots_of(task))]
-        if not same:
-            return None
-        chosen.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
-    value = _pooled(chosen) if len(chosen) > 1 else _figure(chosen[0], column)
+    else:
+        behind = []
+        for task in column.named:
+            same = [one for one in run if _measures(one, task, column.shots_of(task))]
+            if not same:
+                return None
+            behind.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
+        value = _pooled(behind) if len(behind) > 1 else _figure(behind[0], column)
+        reason = _why_unranked(behind, column)
     if value is None:
         return None
-    return _ranked(table, column, value, tuple(chosen), _why_unranked(chosen, column))
-
-
-def _ranked(
-    table: PublishedTable,
-    column: PublishedColumn,
-    value: Figure,
-    behind: tuple[Evaluation, ...],
-    reason: str,
-) -> Standing:
     ranks = None if reason else _places(value, table, column)
-    models = sum(row.kind == "model" and row.values[column.name] is not None for row in table.rows)
-    return Standing(table, column, replace(value, note=reason), behind, ranks, models + 1)
+    others = len(_scores(table, column))
+    return Standing(table, column, replace(value, note=reason), tuple(behind), ranks, others + 1)
+
+
+def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
+    """Return what the paper's models have in a column."""
+    values = [row.values[column.name] for row in table.rows if row.kind == "model"]
+    return [value for value in values if value is not None]
 
 
 def _why_unranked(evaluations: Sequence[Evaluation], column: PublishedColumn) -> str:
-    if not all(_is_complete(one, column) for one in evaluations):
-        return "not all items"
-    if not all(one.trusted_data for one in evaluations):
-        return "unknown data"
-    if any(agreement(one).different for one in evaluations):
-        return "unlike the harness's figure"
-    return ""
+    reasons = {
+        "not all items": not all(_is_complete(one, column) for one in evaluations),
+        "unknown data": not all(one.trusted_data for one in evaluations),
+        "unlike the harness's figure": any(agreement(one).different for one in evaluations),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _places(value: Figure, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
     """Return the best and the worst place that an interval allows among the paper's models."""
     sign = -1 if column.lower_is_better else 1
-    others = [
-        sign * score
-        for row in table.rows
-        if row.kind == "model" and (score := row.values[column.name]) is not None
-    ]
+    others = [sign * score for score in _scores(table, column)]
     ends = [sign * (value.value if end is None else end) for end in (value.low, value.high)]
     best, worst = (1 + sum(bool(other > end) for other in others) for end in (max(ends), min(ends)))
     return best, worst
@@ -218,21 +192,21 @@ def _measures(evaluation: Evaluation, task: NamedTask, shots: int) -> bool:
     ) == (task.variant.cot, task.variant.script)
 
 
-def _subjects(evaluation: Evaluation, column: PublishedColumn) -> list[str]:
-    return [subject.name for subject in column.subjects_of(evaluation.named)]
+def _part(evaluation: Evaluation, column: PublishedColumn) -> Mask | None:
+    """Return which items a column is of; None if of all."""
+    subjects = [subject.name for subject in column.subjects_of(evaluation.named)]
+    is_part = column.category or column.subject
+    return evaluation.items.of_subjects(subjects) if is_part else None
 
 
 def _figure(evaluation: Evaluation, column: PublishedColumn) -> Figure | None:
-    restricted = column.category or column.subject
-    subjects = _subjects(evaluation, column)
-    where = evaluation.items.of_subjects(subjects) if restricted else None
-    return figure(evaluation, column.metric, where)
+    return figure(evaluation, column.metric, _part(evaluation, column))
 
 
 def _is_complete(evaluation: Evaluation, column: PublishedColumn) -> bool:
-    if evaluation.complete or not (column.category or column.subject):
+    own = _part(evaluation, column)
+    if evaluation.complete or own is None:
         return evaluation.complete
-    own = evaluation.items.of_subjects(_subjects(evaluation, column))
     ids = {name for name, counts in zip(evaluation.items.ids, own, strict=True) if counts}
     return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.named))
 

@@ -175,10 +175,13 @@ def test_generation_and_log_likelihood_stand_side_by_side_with_a_warning() -> No
 
     assert isinstance(table, Table)
     assert isinstance(note, Note)
-    assert cells(table, "Model", "Generation", "Log-likelihood") == [
-        ("talker", 0.75, 0.25),
-        ("guesser", 0.25, 0.5),
+    assert cells(table, "Model", "Condition", "Accuracy") == [
+        ("talker", "generation", 0.75),
+        ("talker", "log-likelihood", 0.25),
+        ("guesser", "generation", 0.25),
+        ("guesser", "log-likelihood", 0.5),
     ]
+    assert "Difference" not in [column.title for column in table.columns]
     assert note.level == "warning"
 
 

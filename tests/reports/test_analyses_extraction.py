@@ -59,7 +59,6 @@ def test_each_share_is_of_all_responses() -> None:
     assert found["Unparsed"] == 0.5
     assert (found["Truncated"], found["Empty"]) == (0.25, 0.25)
     assert found["Mean length"] == 4.0
-    assert found["95th percentile"] == pytest.approx(9.1)  # 4 + 0.85 · (10 − 4)
     assert found["Mean reasoning"] == 200.0
     assert found["Output tokens"] == 3.0
 
@@ -105,16 +104,10 @@ def test_the_five_worst_subjects_are_named() -> None:
         subjects=[name for name in names for _ in range(10)],
     )
 
-    table = blocks(run)[-1]
+    (found,) = warnings(run)
 
-    assert isinstance(table, Table)
-    assert [(row.values[2], number(row.values[5])) for row in table.rows] == [
-        ("Hong Kong Music", 0.6),
-        ("Pharmacy", 0.5),
-        ("Mechanical", 0.4),
-        ("Optometry", 0.3),
-        ("Hong Kong Law", 0.2),
-    ]
+    worst = "Hong Kong Music 60%, Pharmacy 50%, Mechanical 40%, Optometry 30%, Hong Kong Law 20%"
+    assert f"model on HKMMLU, 0-shot 30.0% (most in {worst})" in found
 
 
 def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:

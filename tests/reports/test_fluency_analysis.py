@@ -2,7 +2,7 @@
 
 import pytest
 
-from hkcanto_tasks.reports.analyses.fluency import sections
+from hkcanto_tasks.reports.analyses.writing import fluency as sections
 from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.reports.figures import Figure
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from hkcanto import tasks
+from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.logs import RunsRead, read_runs
 
@@ -120,7 +121,7 @@ def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path) -> None:
 
 def test_samples_that_are_empty(lm_eval_g2p: Path, beside: Beside) -> None:
     samples_of(lm_eval_g2p).write_bytes(b"")
-    assert only_reason(beside(lm_eval_g2p)) == "it has no samples: it is cut off"
+    assert only_reason(beside(lm_eval_g2p)) == "it has 0 of 60 samples: it is cut off"
 
 
 def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
@@ -273,10 +274,9 @@ def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_results_file_with_another_name(lm_eval_g2p: Path) -> None:
-    results_of(lm_eval_g2p).rename(lm_eval_g2p / "g2p.json")
-    read = read_runs([lm_eval_g2p])
-    assert [each.task for each in read.evaluations] == ["hkcanto_g2p"]
-    assert not read.skipped
+    results = results_of(lm_eval_g2p).rename(lm_eval_g2p / "g2p.json")
+    with pytest.raises(LogError, match=r"no samples_…_g2p\.jsonl; .*rename no file"):
+        read_runs([results])
 
 
 @pytest.mark.parametrize("kept", [0, 100, 0.5, 0.99])

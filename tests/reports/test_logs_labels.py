@@ -40,11 +40,11 @@ def test_a_users_name_counts() -> None:
 
 def test_two_models_in_one_named_folder_keep_their_own_names_beside_it() -> None:
     named = [origin("org/m7", name="mine"), origin("org/m13", name="mine")]
-    assert labelled(*named) == ["mine m7", "mine m13"]
+    assert labelled(*named) == ["mine (org/m7)", "mine (org/m13)"]
 
 
 def test_models_of_two_owners_have_their_whole_names() -> None:
-    assert labelled(origin("a/chat"), origin("b/chat")) == ["a/chat", "b/chat"]
+    assert labelled(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
 
 
 def test_one_model_in_two_folders_is_told_apart_by_what_differs_in_the_path() -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_lm_eval.generate import write_others
+from hkcanto_tasks.published import published_tables, tables_of
 from hkcanto_tasks.reports.blocks import Figure, Note, Section, Table
 from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.published import published_tables, tables_of
 from hkcanto_tasks.reports.report import build_report
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval

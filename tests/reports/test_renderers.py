@@ -14,7 +14,7 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
 from hkcanto_tasks.reports.blocks import table as table_of
 from hkcanto_tasks.reports.figures import Figure
-from hkcanto_tasks.reports.renderers import Format, page, render
+from hkcanto_tasks.reports.renderers import Format, render
 from hkcanto_tasks.reports.renderers.formatting import (
     heading,
     interval_text,
@@ -102,11 +102,11 @@ def test_a_heading_names_its_unit_once() -> None:
 
 
 def test_the_best_is_looked_for_among_models_and_in_the_columns_own_direction() -> None:
-    view = shown(scores())
+    table = scores()
     best = {
-        (row.cells[0].text, name)
-        for row in view.rows
-        for name, cell in zip(view.headings, row.cells, strict=True)
+        (row.cells[0].text, heading(column))
+        for row in shown(table)
+        for column, cell in zip(table.columns, row.cells, strict=True)
         if cell.best
     }
     # The human's 80.0 is higher than GPT-4o's 74.8, but is no model's.
@@ -121,17 +121,17 @@ def test_there_is_no_best_without_a_rival() -> None:
     in_parts = Table("t", "T", columns, [one, Row(["a", 0.6], "run")])
     neither = Table("t", "T", [Column("Model"), Column("n")], [one, Row(["b", 0.6], "run")])
     for table in (alone, equal, in_parts, neither):
-        assert not any(cell.best for row in shown(table).rows for cell in row.cells)
+        assert not any(cell.best for row in shown(table) for cell in row.cells)
 
 
 def test_rows_say_whose_they_are_where_their_names_do_not_and_where_there_are_several_kinds() -> (
     None
 ):
-    marks = {row.cells[0].text: row.mark for row in shown(scores()).rows}
+    marks = {row.cells[0].text: row.mark for row in shown(scores())}
     assert marks["粵語大模型-7B"] == "this run"
     assert (marks["Human"], marks["Chance"], marks["GPT-4o"]) == ("", "random", "")
     only_runs = Table("t", "T", [Column("Model")], [Row(["a"], "run")])
-    assert shown(only_runs).rows[0].mark == ""
+    assert shown(only_runs)[0].mark == ""
 
 
 def test_a_column_without_any_value_is_left_out_but_for_the_first() -> None:
@@ -451,7 +451,7 @@ def test_answers_are_counted_on_the_terminal_and_not_shown() -> None:
 
 
 def test_a_page_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    page._template.cache_clear()
+    monkeypatch.delitem(sys.modules, "hkcanto_tasks.reports.renderers.page", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(OptionError, match=r'pip install "hkcanto\[report\]"'):
         render(report(section(scores())), "html")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from hkcanto_tasks.reports.gates import loss_bound
 from hkcanto_tasks.reports.intervals import (
+    loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,

@@ -3,7 +3,7 @@
 import pytest
 
 from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.analyses.translation import sections
+from hkcanto_tasks.reports.analyses.writing import translation as sections
 from hkcanto_tasks.reports.blocks import Note, Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import Figure

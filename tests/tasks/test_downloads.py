@@ -145,10 +145,12 @@ def test_a_bad_answer_is_an_error_that_leaves_nothing(
     folder: DataFolder,
     cache: Path,
     server: WebServer,
+    monkeypatch: pytest.MonkeyPatch,
     answer: Answer,
     error: type[HKCantoError],
     complaint: str,
 ) -> None:
+    monkeypatch.setattr("hkcanto_tasks.data.transfers._FIRST_WAIT", 0.01)
     server.answers[address("dev/x.csv")] = answer
     with pytest.raises(error, match=f"(?i){complaint}") as raised:
         folder.path("dev/x.csv")
@@ -188,7 +190,7 @@ def test_a_refused_connection_says_at_once_what_to_set(
 def test_a_server_that_falls_silent_is_given_up(
     folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hkcanto_tasks.data.downloads._READ_TIMEOUT", 0.5)
+    monkeypatch.setattr("hkcanto_tasks.data.transfers._READ_TIMEOUT", 0.5)
     server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode(), hangs=True)
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match=r"(?i)timed out"):

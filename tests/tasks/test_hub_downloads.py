@@ -1,5 +1,6 @@
-"""A hub data set is downloaded by huggingface_hub itself, here from a server in the hub's form."""
+"""A hub data set is one commit of it, whole; here it comes from a server in the hub's form."""
 
+import hashlib
 import json
 import socket
 import subprocess
@@ -51,31 +52,27 @@ def publish(
     contents = {
         path: text.encode() if isinstance(text, str) else text for path, text in files.items()
     }
-    listed = [
-        {"type": "file", "path": path, "size": len(content), "oid": f"{number:040x}"}
-        for number, (path, content) in enumerate(contents.items())
+    siblings = [
+        {"rfilename": path, "size": len(content), "blobId": blob_id(content)}
+        for path, content in contents.items()
     ]
-    siblings = [{"rfilename": path} for path in files]
     info = {"id": repo, "sha": commit, "siblings": siblings}
-    for address, answer in {
-        api: info,
-        **{f"{api}/revision/{name}": info for name in (commit, *tags)},
-        f"{api}/tree/{commit}": listed,
-    }.items():
+    for address in (api, *(f"{api}/revision/{name}" for name in (commit, *tags))):
         server.answers[address] = Answer(
-            json.dumps(answer).encode(), headers={"Content-Type": "application/json"}
+            json.dumps(info).encode(), headers={"Content-Type": "application/json"}
         )
-    for number, (path, content) in enumerate(contents.items()):
-        server.answers[f"{pages}/resolve/{commit}/{path.replace(' ', '%20')}"] = Answer(
-            content, headers={"ETag": f'"{number:040x}"', "X-Repo-Commit": commit}
-        )
+    for path, content in contents.items():
+        server.answers[f"{pages}/resolve/{commit}/{path.replace(' ', '%20')}"] = Answer(content)
+
+
+def blob_id(content: bytes) -> str:
+    """What git calls a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 @pytest.fixture(autouse=True)
-def hub(cache: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def hub(cache: Path, server: WebServer) -> None:
     """An empty cache and a hub with one commit."""
-    # The library read HF_HUB_OFFLINE when it was imported, perhaps for another test.
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     assert not cache.exists()
     publish(server, FIRST, FILES)
 
@@ -142,8 +139,10 @@ def test_a_download_that_fails_half_way_does_not_count(server: WebServer) -> Non
         folder.fetch()
     assert [problem.kind for problem in folder.verify()] == ["missing"]
     server.answers[address] = right
+    server.requests.clear()
     folder.fetch()
     assert folder.verify() == []
+    assert server.requests[f"GET {address}"] == 1
 
 
 def test_a_data_set_that_does_not_exist_says_so(server: WebServer) -> None:
@@ -172,7 +171,7 @@ def test_a_refused_connection_says_at_once_what_to_set(monkeypatch: pytest.Monke
 def test_a_hub_that_falls_silent_is_given_up(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hkcanto_tasks.data.downloads._READ_TIMEOUT", 0.5)
+    monkeypatch.setattr("hkcanto_tasks.data.transfers._READ_TIMEOUT", 0.5)
     server.answers["/api/datasets/someone/questions"] = Answer(b"{" * 100, hangs=True)
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match=r"(?i)timeout|timed out"):

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -18,10 +18,15 @@ class Answer:
     """Content-Length; None for the true one. With more than that the transfer breaks off."""
     hangs: bool = False
     """Whether it falls silent after half of the body."""
+    drips: bool = False
+    """Whether the whole answer, headers too, comes a byte at a time."""
+    first: Sequence["Answer"] = ()
+    """What is said to the first who ask."""
 
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 64
 
     def handle_error(self, *_: object) -> None:
         """Keep quiet about clients that were killed."""
@@ -61,8 +66,13 @@ class WebServer:
     def _respond(self, handler: BaseHTTPRequestHandler) -> None:
         path = handler.path.split("?")[0]
         with self._lock:
+            before = self.requests[f"{handler.command} {path}"]
             self.requests[f"{handler.command} {path}"] += 1
         answer = self.answers.get(path, Answer(b"404: Not Found", status=404))
+        answer = answer.first[before] if before < len(answer.first) else answer
+        if answer.drips:
+            self._drip(handler, answer.body)
+            return
         announced = len(answer.body) if answer.announced is None else answer.announced
         handler.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Length": str(announced)}.items():
@@ -79,3 +89,11 @@ class WebServer:
             handler.wfile.write(answer.body)
         if answer.hangs or announced != len(answer.body):
             handler.close_connection = True
+
+    def _drip(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+        for byte in head.encode() + body:
+            if self._stop.wait(0.02):
+                return
+            handler.wfile.write(bytes([byte]))
+        handler.close_connection = True

@@ -4,7 +4,8 @@ Differences are those of `hkcanto compare`, on the items that both runs have.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..blocks import Block, Column, Note, Section, Table, Unit, Value, table
 from ..comparison import headline_difference
@@ -12,137 +13,100 @@ from ..evaluations import Evaluation
 from ..figures import Figure
 from ..presentation import headline, headline_column, short_name
 
-_TITLES = {
-    "script": "Traditional against Simplified script",
-    "shots": "number of worked examples",
-    "cot": "direct answers against chain of thought",
-    "prompt": "language and format of the prompt",
-    "scoring": "generation against log-likelihood",
-}
-_ALONG = {"cot": "shots", "scoring": "reasoning"}  # what may differ along with it
-_PLAIN = ("no", "tc", "paper", "generative")  # values that go without saying
-_SAID = {
-    ("script", "tc"): "Traditional",
-    ("script", "sc"): "Simplified",
-    ("cot", "yes"): "chain of thought",
-    ("cot", "no"): "direct",
-    ("scoring", "loglikelihood"): "log-likelihood",
-}
-_WARNING = Note(
+TWO_MEASURES = (
     "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
-    "likeliest. They are two measures that rank models differently: never compare a figure of one "
-    "with a figure of the other. A model that opens with a reasoning block is measured wrongly by "
-    "log-likelihood, for its first token is not a letter.",
-    "warning",
+    "likeliest: two measures, which rank models differently. Never compare a figure of one with a "
+    "figure of the other. Log-likelihood is wrong for a model that opens with a reasoning block, "
+    "whose first token is not a letter."
 )
-
-_Fixed = tuple[tuple[str, str], ...]
-_Runs = Mapping[str, Sequence[Evaluation]]
-"""Model → its evaluations; the first is the one that others are compared with."""
+_ASPECTS = {  # what people call it, and what may differ along with it
+    "script": ("Traditional against Simplified script", ""),
+    "shots": ("number of worked examples", ""),
+    "cot": ("direct answers against chain of thought", "shots"),
+    "prompt": ("language and format of the prompt", ""),
+    "scoring": ("generation against log-likelihood", "reasoning"),
+}
+_PLAIN = ("Traditional", "direct", "generation", ":no", ":paper")  # what goes without saying
+_Rows = Sequence[tuple[Evaluation, Evaluation]]
+"""Evaluations, each with the one of its model to compare it with."""
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     """Return a section on the conditions that some model ran a task under, if there are several."""
     blocks: list[Block] = []
-    others = {name for evaluation in evaluations for name in _options(evaluation)} - set(_TITLES)
-    for aspect in [*_TITLES, *sorted(others)]:
-        for name, title, runs in _contrasts(evaluations, aspect):
-            if aspect == "scoring":
-                blocks += [_protocols(name, title, runs), _WARNING]
-            else:
-                blocks.append(_table(name, title, runs, aspect))
+    others = {name for run in evaluations for name in _conditions(run)} - _ASPECTS.keys()
+    for aspect in [*_ASPECTS, *sorted(others)]:
+        found = [_table(*contrast, aspect) for contrast in _contrasts(evaluations, aspect)]
+        blocks += found
+        if found and aspect == "scoring":
+            blocks.append(Note(TWO_MEASURES, "warning"))
     return [Section("Conditions", blocks, name="conditions")] if blocks else []
 
 
-def _options(evaluation: Evaluation) -> dict[str, str]:
-    """Return all that an evaluation may differ in from another, chosen or not."""
-    variant = evaluation.named.variant
+def _conditions(run: Evaluation) -> dict[str, str]:
+    """Return all that an evaluation may differ in from another, chosen or not, in words."""
+    variant = run.named.variant
     # A signature leaves out what is switched off.
-    options = dict.fromkeys(evaluation.how.kind.Options.__struct_fields__, "no")
-    options |= {"cot": "yes" if variant.cot else "no", "script": variant.script}
-    options |= {"scoring": variant.scoring, "shots": str(evaluation.shots)}
-    return options | dict(evaluation.options)
+    options = dict.fromkeys(run.how.kind.Options.__struct_fields__, "no") | dict(run.options)
+    script = run.options.get("script", variant.script)
+    return {
+        **{name: f"{name}:{value}" for name, value in options.items()},
+        "cot": "chain of thought" if variant.cot else "direct",
+        "script": "Simplified" if script == "sc" else "Traditional",
+        "scoring": "log-likelihood" if variant.scoring == "loglikelihood" else "generation",
+        "shots": f"{run.shots}-shot",
+    }
 
 
-def _contrasts(evaluations: Sequence[Evaluation], aspect: str) -> Iterator[tuple[str, str, _Runs]]:
-    """Find the tasks that a model ran under several values of an option: name, title and runs."""
-    groups: dict[tuple[str, str, str, _Fixed], dict[str, list[Evaluation]]]
+def _contrasts(evaluations: Sequence[Evaluation], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
+    """Find the tasks that a model ran under several values of an option: name, title and rows."""
+    said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
+    groups: dict[tuple[Any, ...], dict[str, list[Evaluation]]]
     groups = defaultdict(lambda: defaultdict(list))
     for run in evaluations:
-        options = _options(run)
+        options = _conditions(run)
         if options.pop(aspect, None) is not None:
-            options.pop(_ALONG.get(aspect, ""), None)
+            options.pop(along, None)
             key = run.named.entry.name, run.data, run.version, tuple(sorted(options.items()))
             groups[key][run.label].append(run)
     for (task, data, _, fixed), models in groups.items():
-        runs = {label: own for label, of in models.items() if (own := _ordered(of, aspect))}
-        if runs:
-            entry = next(iter(runs.values()))[0].named.entry
-            words = [_said(name, value) for name, value in fixed if value not in _PLAIN]
-            title = f"{entry.title}: {_TITLES.get(aspect, f'option {aspect}')}"
+        ordered = [_ordered(of, aspect) for of in models.values()]
+        if rows := [(run, own[0]) for own in ordered for run in own]:
+            words = [each for _, each in fixed if not each.endswith(_PLAIN)]
+            title = f"{rows[0][0].named.entry.title}: {said}"
             name = short_name(task, aspect, *words, data if data == "sample" else "")
-            yield name, ", ".join([title, *words]), runs
+            yield name, ", ".join([title, *words]), rows
 
 
 def _ordered(runs: Sequence[Evaluation], aspect: str) -> Sequence[Evaluation]:
     """Return one model's evaluations, the one to compare with first; none if all are alike."""
-    if len({_options(run)[aspect] for run in runs}) < 2:
+    if len({_conditions(run)[aspect] for run in runs}) < 2:
         return []
-    if aspect == "cot":
-        chained = [run for run in runs if run.named.variant.cot]
-        shots = {run.shots for run in chained}
-        direct = [run for run in runs if run not in chained]
-        # Compare with direct answers after as many worked examples, where there are such.
-        base = min(direct, key=lambda run: (run.shots not in shots, run.shots))
-        return [base, *sorted(chained, key=lambda run: run.shots)]
+    # Chains of thought compare with direct answers after as many worked examples, if there are any.
+    shots = {run.shots for run in runs if run.named.variant.cot}
 
-    def place(run: Evaluation) -> tuple[bool, int, str]:
-        value = _options(run)[aspect]
-        return value not in _PLAIN, run.shots, value
+    def place(run: Evaluation) -> tuple[bool, bool, int, str]:
+        words, odd = _conditions(run)[aspect], aspect == "cot" and run.shots not in shots
+        return not words.endswith(_PLAIN), odd, run.shots, words
 
-    return sorted(runs, key=place)
+    base, *others = sorted(runs, key=place)
+    return [base, *(run for run in others if aspect != "cot" or run.named.variant.cot)]
 
 
-def _said(name: str, value: str) -> str:
-    return _SAID.get((name, value)) or (f"{value}-shot" if name == "shots" else f"{name}:{value}")
-
-
-def _table(name: str, title: str, runs: _Runs, aspect: str) -> Table:
-    first = next(iter(runs.values()))[0]
+def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
+    first, names = runs[0][0], [aspect, "shots"] if aspect == "cot" else [aspect]
+    compared = aspect != "scoring"  # Two protocols are two measures, which have no difference.
     rows = [
-        (run, headline_difference(own[0], run) if run is not own[0] else None)
-        for own in runs.values()
-        for run in own
+        (run, headline_difference(base, run) if compared and run is not base else None)
+        for run, base in runs
     ]
-
-    def condition(run: Evaluation) -> str:
-        return ", ".join(_said(n, _options(run)[n]) for n in (aspect, _ALONG.get(aspect)) if n)
 
     unit: Unit = "score_points" if first.headline.unit == "score" else "points"
     columns: list[tuple[Column, Callable[[tuple[Evaluation, Figure | None]], Value]]] = [
         (Column("Model"), lambda row: row[0].label),
-        (Column("Condition"), lambda row: condition(row[0])),
+        (Column("Condition"), lambda row: ", ".join(_conditions(row[0])[n] for n in names)),
         (headline_column(first, drawn=True), lambda row: headline(row[0])),
-        (Column("Difference", unit, "To the model's first row."), lambda row: row[1]),
-        (
-            Column("Pairs", "count", "Items that both have."),
-            lambda row: row[1].items if row[1] else None,
-        ),
+        (Column("Difference", unit, "To the model's first row, paired."), lambda row: row[1]),
+        (Column("Pairs", "count"), lambda row: row[1].items if row[1] else None),
     ]
-    caption = "Differences are paired by item, with 95 % intervals: what spans 0 may be chance."
-    return table(name, title, rows, columns, caption)
-
-
-def _protocols(name: str, title: str, runs: _Runs) -> Table:
-    """Show generation and log-likelihood, which are two measures and not two conditions."""
-    first = next(iter(runs.values()))[0]
-
-    def of(scoring: str) -> Callable[[Sequence[Evaluation]], Value]:
-        return lambda own: next(headline(r) for r in own if r.named.variant.scoring == scoring)
-
-    columns: list[tuple[Column, Callable[[Sequence[Evaluation]], Value]]] = [
-        (Column("Model"), lambda own: own[0].label),
-        (headline_column(first, "Generation", drawn=True), of("generative")),
-        (headline_column(first, "Log-likelihood", drawn=True), of("loglikelihood")),
-    ]
-    return table(name, title, runs.values(), columns, "Two protocols side by side.")
+    return table(name, title, rows, columns)

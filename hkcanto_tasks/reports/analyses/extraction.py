@@ -1,28 +1,19 @@
 """Extraction health: what became of the responses before they were scored."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from heapq import nlargest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import Column, Note, Row, Section, Table, table
-from ..evaluations import Evaluation, Items
-from ..figures import Figure, Mask, figure, mean_figure
+from ..blocks import Block, Column, Note, Section, table
+from ..evaluations import Evaluation
+from ..figures import Figure, figure, mean_figure
+from ..items import Items
 from ..presentation import MODEL, TASK, FigureColumn, side_by_side, task_title
 
-_MANY_UNREAD, _MANY_TRUNCATED = 0.02, 0.01
-_WORST = 5
-_REASONS = {
-    "none: empty": "Nothing was written.",
-    "none: cut off": "The response ended inside its reasoning or its working.",
-    "none: refusal": "The response declines to answer.",
-    "none: several": "Several answers are stated, and none of them is the last word.",
-    "none: no option": "What is stated is none of the options.",
-    "none: no number": "There is no number to be read.",
-    "none: undecided": "The options are talked about, and none is chosen.",
-}
-_ORDER = "".join(_REASONS)
+_MANY_UNREAD, _MANY_TRUNCATED, _WORST = 0.02, 0.01, 5
 _CUT = (
     "Many responses end at the limit of length, so that their answers may be missing: {}. Run "
     "again with a higher limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); "
@@ -39,12 +30,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     """Return a section on the responses of all evaluations that have some."""
     ordered = [run for group in side_by_side(evaluations) for run in group.evaluations]
     runs = [run for run in ordered if run.named.variant.scoring == "generative" and run.items.ids]
-    blocks = [each for each in _blocks(runs) if isinstance(each, Note) or each.rows]
-    return [Section("Extraction health", blocks, "extraction")] if blocks else []
-
-
-def _blocks(runs: Sequence[Evaluation]) -> Iterator[Table | Note]:
-    yield table(
+    responses = table(
         "extraction",
         "Responses",
         runs,
@@ -53,77 +39,59 @@ def _blocks(runs: Sequence[Evaluation]) -> Iterator[Table | Note]:
         "with different shares of unparsed responses differ in more than knowledge.",
     )
     found = {reason for run in runs for reason in run.items.reasons if reason[:5] == "none:"}
-    yield table(
+    reasons = table(
         "unread_reasons",
         "Why no answer was read",
         [run for run in runs if found.intersection(run.items.reasons)],
-        [MODEL, TASK, *map(_reason, sorted(found, key=_ORDER.find))],
+        [MODEL, TASK, *map(_reason, sorted(found))],
         "Share of all responses. Empty, cut off, refused and undecided are the model's; where much "
         "is said and several answers or none of the options are found, look at some of them "
         "(--with-items), and report what was misread.",
     )
+    blocks: list[Block] = [each for each in (responses, reasons) if each.rows]
     for text, most, rate in ((_CUT, _MANY_TRUNCATED, _truncated), (_UNREAD, _MANY_UNREAD, _unread)):
-        many = {run: of for run in runs if (of := rate(run)) and of.value > most}
-        listed = [f"{run.label} on {task_title(run)} {of.value:.1%}" for run, of in many.items()]
-        if many:
-            yield Note(text.format("; ".join(listed)), "warning")
-    unread = [run for run in many if len(run.subjects) > 1]  # of the last rate
-    texts = map(Column, ("Model", "Task and condition", "Subject", "In Chinese"))
-    yield Table(
-        "unparsed_subjects",
-        "Subjects with most unparsed responses",
-        [*texts, Column("Items", "count"), Column("Unparsed", "percent", _UNPARSED, True)],
-        [row for run in unread for row in _worst(run)],
-        f"The {_WORST} worst subjects of each run with many unparsed responses.",
-    )
+        if many := [_said(run, of, rate) for run in runs if (of := rate(run)) and of.value > most]:
+            blocks.append(Note(text.format("; ".join(many)), "warning"))
+    return [Section("Extraction health", blocks, "extraction")] if blocks else []
+
+
+def _said(run: Evaluation, whole: Figure, rate: Callable[..., Figure | None]) -> str:
+    """Say how many of a run's responses something befell, and in which subjects most."""
+    found = {each.title: rate(run, run.items.of_subjects([each.name])) for each in run.subjects}
+    worst = nlargest(_WORST, ((of.value, title) for title, of in found.items() if of and of.value))
+    most = ", ".join(f"{title} {share:.0%}" for share, title in worst)
+    where = f" (most in {most})" if len(run.subjects) > 1 else ""
+    return f"{run.label} on {task_title(run)} {whole.value:.1%}{where}"
 
 
 def _reason(reason: str) -> FigureColumn:
-    title = reason.removeprefix("none: ").capitalize()
-    column = Column(title, "percent", _REASONS.get(reason, ""), True)
+    column = Column(reason.removeprefix("none: ").capitalize(), "percent", lower_is_better=True)
     return column, lambda run: [*run.items.reasons].count(reason) / len(run.items)
 
 
-def _worst(run: Evaluation) -> list[Row]:
-    masks = ((subject, run.items.of_subjects([subject.name])) for subject in run.subjects)
-    found = [(subject, of) for subject, mask in masks if (of := _unread(run, mask)) and of.value]
-    return [
-        Row([run.label, task_title(run), subject.title, subject.chinese, of.items, of])
-        for subject, of in sorted(found, key=lambda each: -each[1].value)[:_WORST]
-    ]
-
-
-def _unread(run: Evaluation, where: Mask | None = None) -> Figure | None:
+def _unread(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Figure | None:
     return figure(run, "unparsed_rate", where) or figure(run, "invalid_rate", where)
 
 
-def _truncated(run: Evaluation) -> Figure | None:
-    logged = ~np.isnan(run.items.truncated)
-    own = run.items.truncated[logged], run.items.clusters[logged]
-    return mean_figure(*own) if logged.any() else None
+def _truncated(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Figure | None:
+    own = ~np.isnan(run.items.truncated) & (True if where is None else where)
+    return mean_figure(run.items.truncated[own], run.items.clusters[own]) if own.any() else None
 
 
-def _long(title: str, help_: str, of: Callable[[Items], NDArray[Any]]) -> FigureColumn:
+def _length(title: str, help_: str, of: Callable[[Items], NDArray[Any]]) -> FigureColumn:
     column = Column(title, "number", help_)
     return column, lambda run: float(of(run.items).mean()) if len(of(run.items)) else None
 
 
-_UNPARSED = "Responses that no answer could be read from; they count as wrong."
-_ENDED = "Responses that ended at the limit of length, where the harness says so."
-_LONG, _SOME = "Of the response without its reasoning.", "Where there is some."
-_COUNTED = "Mean by the provider's count, where it is logged."
+_EMPTY = Column("Empty", "percent", "Responses without any text.", True)
 _COLUMNS: list[FigureColumn] = [
     MODEL,
     TASK,
-    (Column("Unparsed", "percent", _UNPARSED, True), _unread),
-    (Column("Truncated", "percent", _ENDED, True), _truncated),
-    (
-        Column("Empty", "percent", "Responses without any text.", True),
-        lambda run: mean_figure(1.0 * (run.items.response_lengths == 0), run.items.clusters),
-    ),
-    _long("Mean length", _LONG, lambda of: of.response_lengths),
-    _long("95th percentile", _LONG, lambda of: np.percentile(of.response_lengths, [95])),
-    _long("Mean reasoning", _SOME, lambda of: of.reasoning_lengths[of.reasoning_lengths > 0]),
-    (Column("Unit", help="What the three lengths count."), lambda run: run.length_unit),
-    _long("Output tokens", _COUNTED, lambda of: of.output_tokens[~np.isnan(of.output_tokens)]),
+    (Column("Unparsed", "percent", "No answer could be read; they count as wrong.", True), _unread),
+    (Column("Truncated", "percent", "Ended at the limit of length, if logged.", True), _truncated),
+    (_EMPTY, lambda run: mean_figure(1.0 * (run.items.response_lengths == 0), run.items.clusters)),
+    _length("Mean length", "Of the response without reasoning.", lambda of: of.response_lengths),
+    _length("Mean reasoning", "If any.", lambda of: of.reasoning_lengths[of.reasoning_lengths > 0]),
+    (Column("Unit", help="What the two lengths count."), lambda run: run.length_unit),
+    _length("Output tokens", "If logged", lambda of: of.output_tokens[~np.isnan(of.output_tokens)]),
 ]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
+from zlib import crc32
 
 import numpy as np
 
@@ -25,24 +26,16 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     ranks = {key: (min(of) - max(of), fmean(of)) if of else (0, 2) for key, of in scores.items()}
     rows: list[ItemRow] = []
     for run, own in found:
-        chosen = _chosen([ranks[run.task, item] for item in run.items.ids])
+        order = [(*ranks[run.task, item], crc32(item.encode())) for item in run.items.ids]
+        chosen = sorted(range(len(order)), key=order.__getitem__)[:_MOST]
+        chosen.sort(key=lambda place: (order[place][:2], place))
         rows += [_row(run, place, own[place]) for place in chosen]
     how = Note(
         f"At most {_MOST} answers of a model in a task: first those on which its runs differ most, "
-        "then the worst, evenly spread over the task where they are equally bad."
+        "then the worst, by lot where they are equally bad."
     )
     view = ItemView(rows, sum(len(run.items) for run, _ in found) - len(rows))
     return [Section("Answers", [how, view], "items")] if rows else []
-
-
-def _chosen(ranks: Sequence[tuple[float, float]]) -> Sequence[int]:
-    """Return the places of the first by rank; of the last rank with room, some evenly spread."""
-    order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    last = ranks[order[:_MOST][-1]]
-    before = [place for place in order if ranks[place] < last]
-    equal = [place for place in order if ranks[place] == last]
-    spread = np.linspace(0, len(equal) - 1, min(len(equal), _MOST - len(before))).round()
-    return before + [equal[int(place)] for place in spread]
 
 
 def _scores(run: Evaluation) -> Sequence[float]:
@@ -60,17 +53,10 @@ def _scores(run: Evaluation) -> Sequence[float]:
 
 
 def _row(run: Evaluation, place: int, score: float) -> ItemRow:
-    items, text = run.items, run.items.texts[place]
+    items = run.items
     titles = {subject.name: subject.title for subject in run.subjects}
-    return ItemRow(
-        model=run.label,
-        task=task_title(run),
-        item=items.ids[place],
-        subject=titles.get(items.subjects[place], items.subjects[place]),
-        prompt=text.prompt,
-        response=text.response,
-        answer=text.answer,
-        target=text.target,
-        reason=items.reasons[place] if items.reasons else "",
-        score=None if np.isnan(score) else score,
-    )
+    subject = titles.get(items.subjects[place], items.subjects[place])
+    reason = items.reasons[place] if items.reasons else ""
+    known = None if np.isnan(score) else score
+    where = run.label, task_title(run), items.ids[place], subject
+    return ItemRow(*where, *items.texts[place], reason, known)

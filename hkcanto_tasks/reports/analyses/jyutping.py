@@ -4,73 +4,54 @@ Only counts over all sentences are shown: a sentence with its gold string would 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from hkcanto_metrics.g2p import score_jyutping
-from hkcanto_metrics.jyutping import Syllable, parse_syllable
+from hkcanto_metrics.jyutping import parse_syllable
 
-from ..blocks import Block, Column, Note, Row, Section, Table, table
+from ..blocks import Column, Row, Section, Table, Value, table
 from ..evaluations import Evaluation
 from ..presentation import MODEL, SideBySide, figure_columns, side_by_side
 
 Pairs = Counter[tuple[str | None, str | None]]
 """(Gold syllable, syllable read) → how often; None where one side has no syllable."""
+_Rows = Iterable[Sequence[Value]]
 
-_TONES = ("1", "2", "3", "4", "5", "6")
-_SYLLABIC = ("m", "ng")
-_DROPPED, _ADDED, _TONELESS = "dropped", "added", "no tone"
-_OUTCOMES = ("Right", "Wrong", "Dropped", "Added")
-_FOREIGN, _UNREADABLE = "a foreign word", "not Jyutping"
-_PARTS = ("onset", "nucleus", "coda")
-_DRAWN = {f"{part.capitalize()} error rate" for part in ("tone", *_PARTS)}
-_COUNTED = (
-    Column("Times", "count"),
-    Column("Of", "count", "Syllables of the gold strings where it could be."),
-    Column("Share", "percent"),
-)
-_MOST, _LONGEST = 10, 12
-
-# Mok, Zuo and Wong (2013), "Production and perception of a sound change in progress: Tone merging
-# in Hong Kong Cantonese", Language Variation and Change 25(3).
-_MERGING = (frozenset("25"), frozenset("36"), frozenset("46"))
-
-
-@dataclass(frozen=True, slots=True)
-class LazySound:
-    """A sound change of Hong Kong Cantonese (懶音): a part of the syllable that is `gold` in the
-    standard becomes `read`; with one nucleus only, else in all syllables that have a vowel."""
-
-    name: str
-    example: str
-    part: str
-    gold: str
-    read: str
-    nucleus: str = ""
-
-    def applies(self, syllable: Syllable) -> bool:
-        """Whether it can happen in a syllable of the standard."""
-        at = syllable.nucleus == self.nucleus if self.nucleus else syllable.nucleus not in _SYLLABIC
-        return at and getattr(syllable, self.part) == self.gold
-
+_PARTS = ("tone", "onset", "nucleus", "coda", "syllable")
+_DRAWN = {f"{part.capitalize()} error rate" for part in _PARTS[:-1]}
+_TONES, _FOREIGN, _UNREADABLE = tuple("123456"), "a foreign word", "unreadable"
+_MOST, _LONGEST = 5, 14  # of a list; characters: a run-away model writes endless syllables
+_OF = "Syllables of the gold strings where it could be, without dropped ones."
+_COUNTED = (Column("Times", "count"), Column("Of", "count", _OF), Column("Share", "percent"))
 
 # To, McLeod and Cheung (2015), "Phonetic variations and sound changes in Hong Kong Cantonese",
-# Clinical Linguistics & Phonetics 29(5).
-LAZY_SOUNDS = (
-    LazySound("n- → l-", "你 nei5 → lei5", "onset", "n", "l"),
-    LazySound("l- → n- (hypercorrect)", "李 lei5 → nei5", "onset", "l", "n"),
-    LazySound("ng- → ∅-", "我 ngo5 → o5", "onset", "ng", ""),
-    LazySound("∅- → ng- (hypercorrect)", "愛 oi3 → ngoi3", "onset", "", "ng"),
-    LazySound("gw- → g- before o", "國 gwok3 → gok3", "onset", "gw", "g", "o"),
-    LazySound("kw- → k- before o", "礦 kwong3 → kong3", "onset", "kw", "k", "o"),
-    LazySound("ng → m, syllabic", "五 ng5 → m5", "nucleus", "ng", "m", "ng"),
-    LazySound("-ng → -n", "生 saang1 → saan1", "coda", "ng", "n"),
-    LazySound("-n → -ng", "山 saan1 → saang1", "coda", "n", "ng"),
-    LazySound("-k → -t", "北 bak1 → bat1", "coda", "k", "t"),
-    LazySound("-t → -k", "筆 bat1 → bak1", "coda", "t", "k"),
+# Clinical Linguistics & Phonetics 29(5). A part of the syllable that is one thing in the standard
+# becomes another, in syllables with one of these nuclei.
+_VOWELS = ("aa", "a", "e", "i", "o", "oe", "eo", "u", "yu")
+_LAZY_SOUNDS = (
+    ("n- → l-", "你 nei5 → lei5", "onset", "n", "l", _VOWELS),
+    ("l- → n- (hypercorrect)", "李 lei5 → nei5", "onset", "l", "n", _VOWELS),
+    ("ng- → ∅-", "我 ngo5 → o5", "onset", "ng", "∅", _VOWELS),
+    ("∅- → ng- (hypercorrect)", "愛 oi3 → ngoi3", "onset", "∅", "ng", _VOWELS),
+    ("gw- → g- before o", "國 gwok3 → gok3", "onset", "gw", "g", ("o",)),
+    ("kw- → k- before o", "礦 kwong3 → kong3", "onset", "kw", "k", ("o",)),
+    ("ng → m, syllabic", "五 ng5 → m5", "nucleus", "ng", "m", ("ng",)),
+    ("-ng → -n", "生 saang1 → saan1", "coda", "ng", "n", _VOWELS),
+    ("-n → -ng", "山 saan1 → saang1", "coda", "n", "ng", _VOWELS),
+    ("-k → -t", "北 bak1 → bat1", "coda", "k", "t", _VOWELS),
+    ("-t → -k", "筆 bat1 → bak1", "coda", "t", "k", _VOWELS),
 )
+
+
+class Confusion(NamedTuple):
+    """How often a part of gold syllables was read as something, right or wrong."""
+
+    gold: str | None  # None: added
+    read: str | None  # None: dropped
+    times: int
+    of: int
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
@@ -81,155 +62,102 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
 
 def aligned_pairs(evaluation: Evaluation) -> Pairs:
     """Count gold syllables beside those read, by the variant of a gold string that fits best."""
-    pairs: Pairs = Counter()
-    for read, gold in evaluation.items.jyutping:
-        pairs.update(score_jyutping(read, gold).alignment)
-    return pairs
+    scores = (score_jyutping(read, gold) for read, gold in evaluation.items.jyutping)
+    return Counter(pair for score in scores for pair in score.alignment)
 
 
-def confusions(pairs: Pairs, part: str) -> Counter[tuple[str, str]]:
-    """Count what the gold strings have and what was read for it, equal ones included.
-
-    Args:
-        pairs: See `aligned_pairs`.
-        part: `onset`, `nucleus`, `coda` or `syllable`, over aligned syllables; `tone`, where gold
-            syllables without one are left out, and syllables may be dropped or added.
+def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[Confusion]:
+    """Count what a part of the gold syllables was read as; with nuclei, only in those with one.
 
     Example:
-        >>> confusions(Counter({("ngo5", "o5"): 2, ("hou2", None): 1}), "onset")
-        Counter({('ng', '∅'): 2})
+        >>> confusions(Counter({("ngo5", "o5"): 2}), "onset")
+        [Confusion(gold='ng', read='∅', times=2, of=2)]
     """
-    counts: Counter[tuple[str, str]] = Counter()
-    for (gold, read), count in pairs.items():
-        if part == "tone":
-            expected = _ADDED if gold is None else parse_syllable(gold).tone
-            got = _DROPPED if read is None else parse_syllable(read).tone or _TONELESS
-            if expected is not None:
-                counts[expected, got] += count
-        elif gold is not None and read is not None:
-            right, was = _part(gold, part, _FOREIGN), _part(read, part, _UNREADABLE)
+    counts: Pairs = Counter()
+    totals: Counter[str | None] = Counter()
+    for (gold, read), times in pairs.items():
+        if not nuclei or (gold and parse_syllable(gold).nucleus in nuclei):
+            right = _part(gold, part, _FOREIGN)
             # Equal syllables are right even where they show no parts, such as an English word.
-            counts[right, right if gold == read else was] += count
-    return counts
+            counts[right, right if gold == read else _part(read, part, _UNREADABLE)] += times
+            totals[right] += times if read else 0
+    return [Confusion(*key, times, totals[key[0]]) for key, times in counts.most_common()]
 
 
-def _part(syllable: str, part: str, unknown: str) -> str:
-    if part == "syllable":  # a run-away model writes syllables of any length
-        return syllable if len(syllable) <= _LONGEST else f"{syllable[:_LONGEST]}…"
+def _part(syllable: str | None, part: str, unknown: str) -> str | None:
+    if syllable is None or part == "syllable":
+        return syllable
     found = getattr(parse_syllable(syllable), part)
     return unknown if found is None else found or "∅"
 
 
-def lazy_sounds(pairs: Pairs) -> list[tuple[LazySound, int, int]]:
-    """Return how often each sound change occurs, and in how many aligned syllables it could.
-
-    Example:
-        >>> [n for change, n, _ in lazy_sounds(Counter({("ngo5", "o5"): 2})) if n]
-        [2]
-    """
-    found = {change: [0, 0] for change in LAZY_SOUNDS}
-    for (gold, read), count in pairs.items():
-        if gold is not None and read is not None:
-            right, was = parse_syllable(gold), parse_syllable(read)
-            for change, counts in found.items():
-                if change.applies(right):
-                    counts[0] += count * (getattr(was, change.part) == change.read)
-                    counts[1] += count
-    return [(change, times, of) for change, (times, of) in found.items()]
+def lazy_sounds(pairs: Pairs) -> Iterator[tuple[str, str, int, int, float]]:
+    """Find sound changes of Hong Kong (懶音): name, example, times, of how many, the share."""
+    for name, example, part, gold, read, nuclei in _LAZY_SOUNDS:
+        for found in confusions(pairs, part, nuclei):
+            if (found.gold, found.read) == (gold, read):
+                yield name, example, found.times, found.of, found.times / found.of
 
 
 def _section(group: SideBySide) -> Section:
-    runs = group.evaluations
+    runs, name = group.evaluations, group.name
     figures = [
         (replace(column, drawn=column.title in _DRAWN), of)
         for column, of in figure_columns(runs, runs[0].figures)
     ]
-    caption = (
-        "In every figure 0 is perfect. The first two are the paper's; the others are those of the "
-        "field, summed errors over summed length."
-    )
-    own = table(f"jyutping_{group.name}", "Figures", runs, [MODEL, *figures], caption)
-    blocks: list[Block] = [own]
+    caption = "0 is perfect. The first two are the paper's, the others sums of errors over lengths."
+    tables = [table(f"jyutping_{name}", "Figures", runs, [MODEL, *figures], caption)]
     pairs = {run.label: aligned_pairs(run) for run in runs if run.items.jyutping}
-    blocks += [each for each in _tables(pairs, group.name) if each.rows]
-    if not pairs:
-        blocks.append(Note("The logs have no responses, so there is nothing to align."))
-    return Section(group.title, blocks, f"jyutping-{group.name}".replace("_", "-"))
+    for short, title, columns, of_one, caption in _TABLES:
+        rows = [Row([model, *each], "run") for model, own in pairs.items() for each in of_one(own)]
+        columns = [MODEL[0], *columns]
+        tables += [Table(f"jyutping_{short}_{name}", title, columns, rows, caption)] if rows else []
+    return Section(group.title, tables, f"jyutping-{name}".replace("_", "-"))
 
 
-def _tables(pairs: Mapping[str, Pairs], name: str) -> Iterator[Table]:
-    yield Table(
-        f"jyutping_alignment_{name}",
-        "Syllables",
-        [Column("Model"), *(Column(title, "count") for title in ("Gold", *_OUTCOMES))],
-        [Row([model, *_outcomes(counts)], "run") for model, counts in pairs.items()],
-        "The syllables that were read, aligned with the variant of the gold string that is nearest."
-        " Of a response without Jyutping, every gold syllable is dropped.",
-    )
-    for place, (model, counts) in enumerate(pairs.items(), 1):
-        yield _tone_map(f"jyutping_tones_{name}_{place}", model, confusions(counts, "tone"))
-    merging = "Speakers in Hong Kong merge 2 and 5, 3 and 6, 4 and 6 (Mok, Zuo and Wong 2013)."
-    yield _confusions(pairs, ["tone"], f"jyutping_tone_pairs_{name}", "Tones", merging)
-    yield Table(
-        f"jyutping_lazy_sounds_{name}",
+def _tones(pairs: Pairs) -> _Rows:
+    times = {(gold, read): times for gold, read, times, _ in confusions(pairs, "tone")}
+    for gold in (*_TONES, None):
+        counts = [times.get((gold, read), 0) for read in (*_TONES, _UNREADABLE, None)]
+        if total := sum(counts):
+            yield [gold or "added", *(count / total for count in counts), total]
+
+
+def _wrong(pairs: Pairs) -> _Rows:
+    for part in _PARTS:
+        wrong: list[list[Value]] = [
+            [part, gold[:_LONGEST], read[:_LONGEST], times, of, times / of]
+            for gold, read, times, of in confusions(pairs, part)
+            if gold and read and gold not in (read, _FOREIGN)
+        ]
+        yield from wrong[:_MOST]
+
+
+_READS = [*(f"Read {tone}" for tone in _TONES), "No tone", "Dropped"]
+_SHARES = [Column(title, "percent", shaded=True) for title in _READS]
+_TABLES: Sequence[tuple[str, str, Sequence[Column], Callable[[Pairs], _Rows], str]] = (
+    (
+        "tones",
+        "Tones",
+        [Column("Gold tone"), *_SHARES, Column("Syllables", "count")],
+        _tones,
+        "How each tone of the gold strings was read, as shares of the row; added syllables answer "
+        "to none of the gold string.",
+    ),
+    (
+        "lazy_sounds",
         "Lazy sounds 懶音",
-        [*map(Column, ("Model", "Change", "Example")), *_COUNTED],
-        [
-            Row([model, change.name, change.example, times, of, times / of], "run")
-            for model, counts in pairs.items()
-            for change, times, of in lazy_sounds(counts)
-            if times
-        ],
+        [Column("Change"), Column("Example"), *_COUNTED],
+        lazy_sounds,
         "Sound changes of Hong Kong Cantonese (To, McLeod and Cheung 2015) in what was read. What "
         "the gold string accepts as a variant is no error and not counted.",
-    )
-    zero = "∅ is no onset or coda."
-    yield _confusions(pairs, _PARTS, f"jyutping_parts_{name}", "Onsets, nuclei and codas", zero)
-    yield _confusions(pairs, ["syllable"], f"jyutping_syllables_{name}", "Syllables")
-
-
-def _outcomes(pairs: Pairs) -> list[int]:
-    found: Counter[str] = Counter()
-    for (gold, read), count in pairs.items():
-        aligned = "Right" if gold == read else "Wrong"
-        found["Added" if gold is None else "Dropped" if read is None else aligned] += count
-    return [found.total() - found["Added"], *(found[outcome] for outcome in _OUTCOMES)]
-
-
-def _tone_map(name: str, model: str, tones: Counter[tuple[str, str]]) -> Table:
-    reads = {**{tone: f"Read {tone}" for tone in _TONES}, _TONELESS: "No tone", _DROPPED: "Dropped"}
-    shares = [Column(title, "percent", shaded=True) for title in reads.values()]
-    counts = {gold: [tones[gold, read] for read in reads] for gold in (*_TONES, _ADDED)}
-    return Table(
-        name,
-        f"Tones: {model}",
-        [Column("Gold tone"), *shares, Column("Syllables", "count")],
-        [
-            Row([gold, *(count / sum(own) for count in own), sum(own)])
-            for gold, own in counts.items()
-            if any(own)
-        ],
-        "How the syllables of each tone of the gold strings were read, as shares of the row. The "
-        "last row, if any, has the tones of syllables that answer to none of the gold string.",
-    )
-
-
-def _confusions(
-    pairs: Mapping[str, Pairs], parts: Sequence[str], name: str, what: str, remark: str = ""
-) -> Table:
-    """Say what is most often read as something else; which part only if there are several."""
-    rows = []
-    for model, part in product(pairs, parts):
-        counts = confusions(pairs[model], part)
-        wrong = [pair for pair, _ in counts.most_common() if pair[0] != pair[1]]
-        if part == "tone":
-            wrong = [pair for pair in wrong if {*pair} <= {*_TONES}]
-        for gold, read in wrong[:_MOST]:
-            n = counts[gold, read]
-            of = sum(others for (own, _), others in counts.items() if own == gold)
-            known = "merging in Hong Kong" if {gold, read} in _MERGING else None
-            rows.append((model, part if len(parts) > 1 else None, gold, read, n, of, n / of, known))
-    columns = [*map(Column, ("Model", "Part", "Gold", "Read as")), *_COUNTED, Column("Known as")]
-    places = [(column, itemgetter(place)) for place, column in enumerate(columns)]
-    caption = f"At most {_MOST} of each for each model, over all sentences. {remark}".strip()
-    return table(name, f"{what} most often read as others", rows, places, caption)
+    ),
+    (
+        "confusions",
+        "Most often read as others",
+        [Column("Part"), Column("Gold"), Column("Read as"), *_COUNTED],
+        _wrong,
+        f"At most {_MOST} of each part for each model; ∅ is no onset or coda. Tones 2 and 5, 3 and "
+        "6, 4 and 6 are merging in Hong Kong (Mok, Zuo and Wong 2013).",
+    ),
+)

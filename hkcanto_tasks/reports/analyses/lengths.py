@@ -1,38 +1,23 @@
 """Accuracy by length, for programs: HKMMLU's Figure 7 (Section 4.2.4) of one's own runs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from sys import maxsize
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..blocks import Column, Section, Table, Value, table
+from ..blocks import Column, Row, Section, Table, Value
 from ..evaluations import Evaluation
-from ..figures import Mask, figure
+from ..figures import figure
+from ..items import Ints
 from ..presentation import SideBySide, side_by_side
 
 _STEP = 200  # tokens, as in Figure 7
-_BINS = 8
-_FEWEST = 10
-_Lengths = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """A range of lengths, both ends in it; without an end, `high` is None."""
-
-    low: int
-    high: int | None
-
-    def __str__(self) -> str:
-        if self.high is None:
-            return f"{self.low} or more"
-        return str(self.low) if self.low == self.high else f"{self.low}–{self.high}"
-
-    def holds(self, lengths: _Lengths) -> Mask:
-        """Return which lengths are in it; a length of 0 stands for none."""
-        return (lengths >= max(1, self.low)) & (lengths <= (self.high or np.inf))
+_BINS, _FEWEST = 8, 10
+_CAPTION = (
+    f"In steps of {_STEP} tokens as in HKMMLU, Figure 7, or in bins of about equally many items; "
+    f"fewer than {_FEWEST} have no figure."
+)
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
@@ -43,54 +28,45 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
 
 
 def _tables(group: SideBySide) -> Iterator[Table]:
-    runs = group.evaluations
-    unit = " or ".join(dict.fromkeys(run.length_unit for run in runs))
+    unit = " or ".join(dict.fromkeys(run.length_unit for run in group.evaluations))
     for what in ("question", "reasoning"):
-        lengths = [getattr(run.items, f"{what}_lengths") for run in runs]
+        lengths = {run: getattr(run.items, f"{what}_lengths") for run in group.evaluations}
         # Every bin should have enough items of the model that has most of them.
-        bins = cut(max(lengths, key=np.count_nonzero), in_steps="token" in unit)
-        columns = [_columns(run, own) for run, own in zip(runs, lengths, strict=True)]
+        bins = cut(max(lengths.values(), key=np.count_nonzero), in_steps="token" in unit)
+        columns = [Column(f"{what.capitalize()} length in {unit}")]
+        for run in lengths:
+            columns += [Column(run.label, "percent"), Column(f"Items, {run.label}", "count")]
         if len(bins) > 1:
-            yield table(
-                f"length_{what}_{group.name}",
-                f"Accuracy by {what} length: {group.title}",
-                bins,
-                [(Column(f"{what.capitalize()} length in {unit}"), str), *chain(*columns)],
-                f"In steps of {_STEP} tokens as in HKMMLU, Figure 7, or in bins of about equally "
-                f"many items; fewer than {_FEWEST} have no figure.",
-                data_only=True,
-            )
+            name, title = f"length_{what}_{group.name}", f"Accuracy by {what} length: {group.title}"
+            rows = [_row(part, lengths) for part in bins]
+            yield Table(name, title, columns, rows, _CAPTION, data_only=True)
 
 
-def _columns(run: Evaluation, lengths: _Lengths) -> list[tuple[Column, Callable[[Bin], Value]]]:
-    def items(part: Bin) -> int:
-        return int(part.holds(lengths).sum())
+def _row(part: range, lengths: dict[Evaluation, Ints]) -> Row:
+    end = " or more" if part.stop == maxsize else f"–{part.stop - 1}"
+    values: list[Value] = [f"{part.start}{end}"]
+    for run, own in lengths.items():
+        within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0 stands for none
+        items = int(within.sum())
+        values += [figure(run, "acc", within) if items >= _FEWEST else None, items]
+    return Row(values, "run")
 
-    def accuracy(part: Bin) -> Value:
-        return figure(run, "acc", part.holds(lengths)) if items(part) >= _FEWEST else None
 
-    counted = Column(f"Items, {run.label}", "count")
-    return [(Column(run.label, "percent"), accuracy), (counted, items)]
-
-
-def cut(lengths: _Lengths, *, in_steps: bool) -> list[Bin]:
-    """Cut lengths in steps of 200, or into eight bins of equally many; of ten items at least.
+def cut(lengths: Ints, *, in_steps: bool) -> Sequence[range]:
+    """Cut lengths in steps of 200, or into eight bins of about equally many; of at least ten items.
 
     Example:
-        >>> [str(part) for part in cut(np.arange(1, 31), in_steps=False)]
-        ['1–10', '11–20', '21 or more']
+        >>> cut(np.arange(1, 31), in_steps=False)[:2]
+        [range(1, 11), range(11, 21)]
     """
     ordered = np.sort(lengths[lengths > 0])
-    if in_steps:
-        starts = list(range(0, int(ordered.max(initial=0)) + 1, _STEP))
-    else:
-        parts = np.array_split(ordered, max(1, min(_BINS, len(ordered) // _FEWEST)))
-        starts = sorted({int(part[0]) for part in parts if len(part)}) or [0]
-    kept = starts[:1]
-    for start in starts[1:]:
-        if ((ordered >= kept[-1]) & (ordered < start)).sum() >= _FEWEST:
-            kept.append(start)
-    if (ordered >= kept[-1]).sum() < _FEWEST:
-        kept = kept[:-1] or kept
-    ends = [start - 1 for start in kept[1:]]
-    return [Bin(low, high) for low, high in zip(kept, [*ends, None], strict=True)]
+    steps = range(0, int(ordered.max(initial=0)) + 1, _STEP)
+    fewest = _FEWEST if in_steps else max(_FEWEST, len(ordered) // _BINS)
+    starts, opened = list[int](), 0
+    for start in steps if in_steps else np.unique(ordered).tolist():
+        shorter = int(np.searchsorted(ordered, start))
+        if not starts or shorter - opened >= fewest:
+            starts, opened = [*starts, start], shorter
+    if len(ordered) - opened < fewest:
+        starts = starts[:-1] or starts
+    return [range(*ends) for ends in pairwise([*starts, maxsize])]

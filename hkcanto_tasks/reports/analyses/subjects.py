@@ -1,27 +1,14 @@
 """Results by category, by subset, and by subject."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from operator import itemgetter
 
 from ..blocks import Column, Section, Table, Value, table
 from ..evaluations import Evaluation
 from ..figures import Figure, figure
-from ..presentation import SideBySide, category_figure, side_by_side
+from ..presentation import SideBySide, side_by_side
 
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A part of a task or a subject, and its figure of each model."""
-
-    title: str
-    found: Sequence[Figure | None]
-    chinese: str = ""
-    category: str = ""
-
-    @property
-    def items(self) -> int:
-        """Of the model that has most of them."""
-        return max((part.items for part in self.found if part is not None), default=0)
+_Row = tuple[Sequence[str | None], Sequence[Figure | None]]
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
@@ -47,45 +34,38 @@ def _tables(group: SideBySide) -> list[Table]:
     if len(subjects) < 2 and sum(bool(metric.part) for metric, _ in averages) < 2:
         return []
     titles = {metric.name: metric.title for metric in some.how.figures} | {"acc": "All questions"}
-    mean = "its subjects" if category_figure(some) == "acc_macro" else "its questions"
-    parts = table(
-        f"categories_{group.name}",
-        f"Averages, categories and subsets: {group.title}",
-        [_Line(titles[metric.name], found) for metric, found in averages],
-        [(Column("Part"), lambda line: line.title), *_accuracies(runs)],
-        f"Accuracy. The headline is “{titles[some.headline.name]}”; a category is over {mean}.",
-        kind=lambda _: "other",
-    )
-    if len(subjects) < 2:
-        return [parts]
-    by_subject = table(
-        f"subjects_{group.name}",
-        f"Subjects: {group.title}",
-        [
-            _Line(
-                subject.title,
-                [figure(run, "acc", run.items.of_subjects([subject.name])) for run in runs],
-                subject.chinese,
-                some.title_of(subject.category),
-            )
-            for subject in subjects
-        ],
-        [
-            (Column("Subject"), lambda line: line.title),
-            (Column("In Chinese"), lambda line: line.chinese or None),
-            (Column("Category"), lambda line: line.category or None),
-            *_accuracies(runs),
-        ],
-        "Accuracy. Among many subjects some differ by chance: look at the intervals, and compare "
-        "two models with hkcanto compare.",
-        kind=lambda _: "other",
-    )
-    return [parts, by_subject]
+    # TMMLU+ averages the subjects of a category, others its questions.
+    mean = "its subjects" if some.headline.over == "categories" else "its questions"
+    caption = f"The headline is “{titles[some.headline.name]}”; a category is over {mean}."
+    rows: list[_Row] = [([titles[metric.name]], found) for metric, found in averages]
+    parts = _table(group, "categories", "Averages, categories and subsets", ["Part"], rows, caption)
+    rows = [
+        (
+            [
+                each.title,
+                each.chinese or None,
+                titles.get(f"acc_{each.category}", each.category) or None,
+            ],
+            [figure(run, "acc", run.items.of_subjects([each.name])) for run in runs],
+        )
+        for each in subjects
+    ]
+    caption = "Some differ by chance: compare two models with hkcanto compare."
+    texts = ["Subject", "In Chinese", "Category"]
+    by_subject = _table(group, "subjects", "Subjects", texts, rows, caption)
+    return [parts, by_subject] if len(subjects) > 1 else [parts]
 
 
-def _accuracies(runs: Sequence[Evaluation]) -> list[tuple[Column, Callable[[_Line], Value]]]:
-    def of(place: int) -> Callable[[_Line], Value]:
-        return lambda line: line.found[place]
-
-    drawn = [(Column(run.label, "percent", drawn=True), of(i)) for i, run in enumerate(runs)]
-    return [(Column("Items", "count"), lambda line: line.items), *drawn]
+def _table(
+    group: SideBySide, name: str, title: str, texts: list[str], found: list[_Row], caption: str
+) -> Table:
+    """Show the figures of all models beside each other, with the items of the one with most."""
+    drawn = [Column(run.label, "percent", drawn=True) for run in group.evaluations]
+    columns = enumerate([*map(Column, texts), Column("Items", "count"), *drawn])
+    rows: list[list[Value]] = [
+        [*words, max((each.items for each in figures if each), default=0), *figures]
+        for words, figures in found
+    ]
+    places = [(column, itemgetter(place)) for place, column in columns]
+    name, title = f"{name}_{group.name}", f"{title}: {group.title}"
+    return table(name, title, rows, places, f"Accuracy. {caption}", kind=lambda _: "other")

@@ -8,65 +8,63 @@ from typing import TypeVar
 
 import msgspec
 
+from ...errors import HKCantoError
+
 T = TypeVar("T")
 
 
-class Unusable(Exception):  # noqa: N818
+class Unusable(ValueError):  # noqa: N818
     """A log, or a part of one, cannot be used; the message says why, in one line."""
 
 
 UNREADABLE = (
-    Unusable,
-    OSError,
-    # What a hostile file may make the libraries below raise.
-    *(ValueError, TypeError, RuntimeError, EOFError, OverflowError, struct.error, zlib.error),
+    # What a hostile file may make the libraries below raise, and one of them that is missing.
+    *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RuntimeError, EOFError, ImportError, struct.error, zlib.error, HKCantoError),
 )
 """What reading a file or one of its samples may raise, which costs nothing but these."""
+
+_WHY = {
+    msgspec.ValidationError: "not in a form that this version knows",
+    json.JSONDecodeError: "cut off or damaged",
+    RecursionError: "nested too deeply",
+    OSError: "cannot be read",
+    ImportError: "pip install 'hkcanto[report]'",
+    Exception: "damaged",
+}
 
 
 def reason(error: BaseException) -> str:
     """Say in a line why something could not be read."""
-    if isinstance(error, Unusable):
+    if isinstance(error, Unusable | HKCantoError):
         return str(error)
-    if isinstance(error, OSError):
-        return f"cannot be read: {error.strerror or error}"
-    return f"damaged: {str(error).partition(chr(10))[0]}"
+    why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
+    return f"{why}: {str(error).partition(chr(10))[0]}"
 
 
 def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
-    """Say which samples of a log are missing, None if none; Unusable if none at all is read."""
-    if problems and not read:
-        raise Unusable(problems[0])
+    """Say which samples of a log are missing; None if none are."""
+    count = f"it has {read} of {expected} samples"
     if problems:
-        return f"{problems[0]}; it has {read} of {expected} samples"
-    return f"it has {read} of {expected} samples: it is cut off" if read < expected else None
+        return f"{problems[0]}; {count}"
+    return f"{count}: it is cut off" if read < expected else None
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     r"""Decode JSON in UTF-8.
 
     Both harnesses write NaN and lone surrogates as Python's own `json` does, which msgspec refuses;
-    such a text is read by `json`, and its lone surrogates become U+FFFD.
-
-    Raises:
-        Unusable: It is not whole, or not of the type.
+    such a text is read by `json`; these become null, and U+FFFD.
 
     Example:
-        >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | float]))
-        ['\ufffd', nan]
+        >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | None]))
+        ['\ufffd', None]
     """
     try:
-        try:
-            return decoder.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if isinstance(error, msgspec.ValidationError):
-                raise
-            loaded = json.loads(data.decode("utf-8", "replace"))
-            text = json.dumps(loaded, ensure_ascii=False).encode("utf-16", "surrogatepass")
-            return msgspec.convert(json.loads(text.decode("utf-16", "replace")), decoder.type)
-    except msgspec.ValidationError as error:
-        raise Unusable(f"not in a form that this version knows: {error}") from error
-    except json.JSONDecodeError as error:
-        raise Unusable(f"cut off or damaged: {error}") from error
-    except RecursionError as error:
-        raise Unusable("nested too deeply") from error
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
+        text = json.dumps(loaded, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        return decoder.decode(text.decode("utf-16", "replace"))

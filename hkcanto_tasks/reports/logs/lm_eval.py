@@ -1,25 +1,21 @@
 """Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import msgspec
 
 from ...corpus_figures import Pair
+from ...signatures import parse_signature
 from ...task import Condition, condition
 from ..evaluations import SkippedLog
-from ..items import Columns, Row
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .runs import Model, Run, settings_of
-from .signatures import parse_signature
-from .task_items import Length, TaskItems
-
-_STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*)$")
+from .task_items import Length, Row, TaskItems
 
 
 class _Results(msgspec.Struct):
@@ -35,7 +31,7 @@ class _Results(msgspec.Struct):
 
 class _Judgement(msgspec.Struct, gc=False):
     answer: str
-    values: dict[str, float]
+    values: dict[str, float | None]
     reason: str = ""
     weights: dict[str, float] = {}
 
@@ -52,6 +48,7 @@ class _Doc(msgspec.Struct, gc=False):
 class _Sample(msgspec.Struct, gc=False):
     doc: _Doc
     filtered_resps: list[Any]
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
 
 
@@ -61,82 +58,60 @@ _RESULTS = msgspec.json.Decoder(_Results)
 def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     """Read a results file and the samples beside it: a run for each task, and what is left out."""
     results = decode(path.read_bytes(), _RESULTS)
+    model, stamp = _model(results), path.stem.removeprefix("results_")
     others, without = list[str](), list[str]()
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
             others.append(name)
             continue
-        where, what = path, f"{name}: "
         try:
-            samples = _samples_file(path, name)
-            metadata = config.get("metadata")
-            text = metadata.get("signature") if isinstance(metadata, dict) else None
-            signature = parse_signature(text)
-            how = condition(signature.task)
+            samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
+            signature = parse_signature((config.get("metadata") or {}).get("signature"))
             expected = results.counts.get(name, {}).get("effective")
             if not (signature.data if expected is None else expected):
                 continue  # The data has none of its subjects.
             if not samples.is_file():
                 without.append(name)
                 continue
-            where, what = samples, ""
-            items, missing = _items(samples, how, expected, length, texts)
+            how, items = condition(signature.task), TaskItems(signature.task, length, texts)
+            problems = _add_samples(items, samples, how, texts)
         except UNREADABLE as error:
-            yield SkippedLog(where, what + reason(error))
+            yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
-        if missing:
+        count = len(items.rows)
+        if missing := left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
-        system = "with a system instruction of the user's in front"
-        yield Run(
-            model=_model(results),
-            signature=signature,
-            created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
-            source=path,
-            items=items,
-            reported=_reported(how, results.results.get(name, {})),
-            notes=(system,) if results.system_instruction_sha else (),
-        )
-    if others:
-        yield SkippedLog(path, f"not tasks of hkcanto: {_listed(others)}")
-    if without:
-        what = f"results without the samples of {_listed(without)}"
-        yield SkippedLog(path, f"{what}: run lm_eval with --log_samples")
+        if count:
+            system = "with a system instruction of the user's in front"
+            yield Run(
+                model=model,
+                signature=signature,
+                created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
+                source=path,
+                items=items,
+                reported=_reported(how, results.results.get(name, {})),
+                notes=(system,) if results.system_instruction_sha else (),
+            )
+    no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
+    for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
+        if names:
+            listed = shorten(", ".join(names), 100, placeholder=" and more")
+            yield SkippedLog(path, f"{why}: {listed}")
 
 
-def without_results(folder: Path, logs: Sequence[Path]) -> Iterator[SkippedLog]:
-    """Find samples whose results are not there, as those of an interrupted run."""
-    known = {(log.parent, _stamp(log)) for log in logs}
-    for file in sorted(folder.rglob("samples_*.jsonl")) if folder.is_dir() else ():
-        # Results without a stamp were renamed: whose they are is known only to the reader.
-        if known.isdisjoint({(file.parent, _stamp(file)), (file.parent, "")}):
-            known.add((file.parent, _stamp(file)))
+def without_results(folder: Path) -> Iterator[SkippedLog]:
+    """Find samples whose results are not there."""
+    for file in sorted(folder.rglob("samples_*.jsonl")):
+        stamp = file.stem.rpartition("_")[2]
+        if not file.with_name(f"results_{stamp}.json").exists():
             what = "samples without the results_….json that lm-eval writes with them"
             yield SkippedLog(file, what)
 
 
-def _stamp(file: Path) -> str:
-    """Return when a file was written, by the end of its name."""
-    found = _STAMP.search(file.stem)
-    return found[1] if found else ""
-
-
-def _samples_file(results: Path, task: str) -> Path:
-    """Return where the samples of a task are that belong to a results file."""
-    if stamp := _stamp(results):
-        return results.with_name(f"samples_{task}_{stamp}.jsonl")
-    # Somebody renamed the file.
-    name = re.compile(rf"samples_{re.escape(task)}(?:_\d{{4}}-[^_]*)?\.jsonl")
-    found = [path for path in results.parent.iterdir() if name.fullmatch(path.name)]
-    return found[0] if len(found) == 1 else results.with_name(f"samples_{task}.jsonl")
-
-
-def _items(
-    path: Path, how: Condition, expected: int | None, length: Length, texts: bool
-) -> tuple[Columns, str | None]:
-    """Read samples; return them, and which are missing."""
-    items, problems = TaskItems(how.task.name, length, texts), list[str]()
-    corpus = next((figure.name for figure in how.table if figure.corpus), "pair")
-    decoder = _decoder(corpus, texts)
+def _add_samples(items: TaskItems, path: Path, how: Condition, texts: bool) -> list[str]:
+    """Add samples of a file, and return why some cannot be."""
+    problems: list[str] = []
+    decoder = _decoder(next((figure.name for figure in how.table if figure.corpus), "pair"))
     of_filter = None
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
@@ -147,30 +122,24 @@ def _items(
                     items.add(_row(how, sample, texts))
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
-    if not (read := len(items)):
-        raise Unusable(problems[0] if problems else "it has no samples: it is cut off")
-    return items.columns(), left_out(problems, read, expected or read + len(problems))
+    return problems
 
 
 @cache
-def _decoder(corpus: str, texts: bool) -> msgspec.json.Decoder[Any]:
+def _decoder(corpus: str) -> msgspec.json.Decoder[Any]:
     """Of samples with the pair of texts that is logged as a corpus figure, if there is one."""
-    fields: list[Any] = [("pair", Pair | None, msgspec.field(name=corpus, default=None))]
-    if texts:
-        fields.append(("arguments", dict[str, dict[str, Any]], msgspec.field(default_factory=dict)))
-    return msgspec.json.Decoder(msgspec.defstruct("Sample", fields, bases=(_Sample,), gc=False))
+    pair: Any = ("pair", Pair | None, msgspec.field(name=corpus, default=None))
+    return msgspec.json.Decoder(msgspec.defstruct("Sample", [pair], bases=(_Sample,), gc=False))
 
 
 def _row(how: Condition, sample: Any, texts: bool) -> Row:
     doc: _Doc = sample.doc
     if (judgement := doc.judgement) is None:
         raise Unusable("no scores: it was made with --predict_only")
-    if how.task.variant.scoring == "loglikelihood":
-        response = judgement.answer
-    else:
-        response = sample.filtered_resps[0] if sample.filtered_resps else ""
-        while isinstance(response, list):  # with --metadata repeats, or a filter of the user's
-            response = response[0] if response else ""
+    by_letter = how.task.variant.scoring == "loglikelihood"
+    response = judgement.answer if by_letter else sample.filtered_resps
+    while isinstance(response, list):  # in more than one with --metadata repeats, or filters
+        response = response[0] if response else ""
     return Row(
         id=doc.id,
         subject=doc.subject,
@@ -187,55 +156,40 @@ def _row(how: Condition, sample: Any, texts: bool) -> Row:
     )
 
 
-def _prompt(arguments: Mapping[str, Mapping[str, Any]]) -> str:
-    prompt = next((each.get("arg_0", "") for each in arguments.values()), "")
-    if isinstance(prompt, list) and prompt:  # a chat, as JSON in a list of its own
-        prompt = prompt[0]
-    if not isinstance(prompt, str):
-        return json.dumps(prompt, ensure_ascii=False)
-    try:
-        messages = json.loads(prompt) if prompt.startswith("[{") else []
-        return "\n\n".join(f"[{each['role']}]\n{each['content']}" for each in messages) or prompt
-    except (ValueError, TypeError, KeyError):
-        return prompt
+def _prompt(arguments: msgspec.Raw) -> str:
+    """Return the prompt of the first request; a chat is a list of its messages, in JSON."""
+    requests = msgspec.json.decode(arguments)
+    prompt = next((each.get("arg_0", "") for each in requests.values()), "")
+    return prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
 
 
-def _reported(how: Condition, row: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures of the catalogue in a row of the results."""
+def _reported(how: Condition, row: dict[str, Any]) -> dict[str, float]:
+    """Return the figures of the catalogue in a row of the results: of filters, the first one's."""
     known = {figure.name for figure in how.figures}
-    found = [(key.partition(",")[0], value) for key, value in row.items()]
-    # Of two filters the first one counts, as in the samples.
     return {
         name: float(value)
-        for name, value in reversed(found)
-        if name in known and isinstance(value, int | float)
+        for key, value in reversed(row.items())
+        if (name := key.partition(",")[0]) in known and isinstance(value, int | float)
     }
 
 
 def _model(results: _Results) -> Model:
-    config = results.config
-    arguments = _arguments(config.get("model_args"))
-    harness_name, name = str(config.get("model")), results.model_name
+    arguments, generation = (
+        _arguments(results.config.get(own)) for own in ("model_args", "gen_kwargs")
+    )
+    backend, name = str(results.config.get("model")), results.model_name
     # Where no argument names the model, lm-eval makes up a name at random.
     if name not in arguments.values():
-        name = harness_name
-    settings = {
-        "backend": harness_name,
-        **{key: value for key, value in arguments.items() if value != name},
-        **{f"gen {key}": value for key, value in _arguments(config.get("gen_kwargs")).items()},
-        "chat template": "yes" if results.chat_template_sha else "",
-        "system instruction": (results.system_instruction_sha or "")[:7],
-    }
+        name = backend
+    settings = {key: value for key, value in arguments.items() if value != name}
+    settings |= {f"gen {key}": value for key, value in generation.items()}
+    settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
+    settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return Model("lm-eval", str(name), settings_of(settings))
 
 
 def _arguments(given: Any) -> dict[str, str]:
     """Return arguments that lm-eval logs as a dictionary or as `a=b,c=d`."""
     if isinstance(given, str):
-        parts = (part.partition("=") for part in given.split(","))
-        return {key.strip(): value for key, is_pair, value in parts if is_pair}
-    return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    return {str(key).strip(): str(value) for key, value in (given or {}).items()}

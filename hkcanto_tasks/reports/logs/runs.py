@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from ...catalogue import find_task
+from ...signatures import Signature, joined
 from ..evaluations import Evaluation, SkippedLog
-from ..items import Columns
-from ..items import joined as joined_items
-from .signatures import Signature, joined
+from .task_items import TaskItems
 
 # What changes how fast a model runs, but not what it answers; and what is nobody's business.
-_SETTINGS_OF_NO_MATTER = re.compile(
-    r".*(?:api_key|secret|password|headers?)|(?:hf_|auth_|access_)?token|(?:base_)?url|"
-    r"device|(?:max_)?batch_size|num_concurrent|max_(?:retries|connections)|(?:attempt_)?timeout|"
-    r"trust_remote_code|parallelize|gpu_memory_utilization|(?:tensor|data|pipeline)_parallel_size",
+_OF_NO_MATTER = re.compile(
+    r"api_key|secret|password|headers?$|_token$|^token$|url$|device|batch|concurrent|"
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
 
@@ -43,7 +41,7 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, str(value))
         for name, value in sorted(given.items())
-        if value not in (None, "") and not _SETTINGS_OF_NO_MATTER.fullmatch(name)
+        if value not in (None, "") and not _OF_NO_MATTER.search(name)
     )
 
 
@@ -55,14 +53,14 @@ class Run:
     signature: Signature  # of the whole task
     created: datetime
     source: Path
-    items: Columns
+    items: TaskItems
     reported: Mapping[str, float]  # what the harness says of all of these, by figure
     notes: tuple[str, ...]
 
     @cached_property
     def subjects(self) -> Sequence[str]:
         """The subjects of which it has items."""
-        return list(dict.fromkeys(self.items["subjects"]))
+        return list(dict.fromkeys(subject for _, subject, *_ in self.items.rows))
 
     @property
     def evaluation(self) -> Hashable:
@@ -79,20 +77,15 @@ def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
     latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
     for run in sorted(runs, key=lambda run: (run.created, run.source.name)):
         latest[run.evaluation] |= dict.fromkeys(run.subjects, run)
-    older = Counter(
-        (run.source, newer.source, run.signature.task)
-        for run in runs
-        for subject in run.subjects
-        if (newer := latest[run.evaluation][subject]).source != run.source
-    )
-    skipped = [
-        SkippedLog(
-            old,
-            f"{task}{f' ({count} subjects)' if count > 1 else ''}: older run of the same, "
-            f"{new.name} is newer; to have both, name them NAME=PATH",
-        )
-        for (old, new, task), count in older.items()
-    ]
+    skipped = []
+    for run in runs:
+        parts = latest[run.evaluation]
+        newer = Counter(parts[subject].source for subject in run.subjects)
+        for source, count in newer.items():
+            if source != run.source:
+                what = f"{run.signature.task}{f' ({count} subjects)' if count > 1 else ''}"
+                why = f"{source.name} is newer; to have both, name them NAME=PATH"
+                skipped.append(SkippedLog(run.source, f"{what}: older run of the same, {why}"))
     return list(latest.values()), skipped
 
 
@@ -102,7 +95,10 @@ def evaluation(parts: Parts, length_unit: str) -> Evaluation:
     order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
     runs = list(dict.fromkeys(parts[subject] for subject in order))
     counted = {run: [each for each in order if parts[each] is run] for run in runs}
-    unread = sum(int(number) for number in re.findall(r"-(\d+)rows", signature.data))
+    rows = (row for run in runs for row in run.items.rows if parts[row[1]] is run)
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
+        notes[f"{unread} unreadable rows of its data set aside"] = None
     return Evaluation(
         label="",
         model=runs[0].model.name,
@@ -115,16 +111,13 @@ def evaluation(parts: Parts, length_unit: str) -> Evaluation:
         signature=signature.text,
         created=max(run.created for run in runs),
         sources=tuple(dict.fromkeys(run.source for run in runs)),
-        items=joined_items([(run.items, own) for run, own in counted.items()], order),
+        items=runs[0].items.sorted(rows, order),
         reported={
             (() if len(own) == len(parts) else tuple(own), name): value
             for run, own in counted.items()
             if len(own) == len(run.subjects)
             for name, value in run.reported.items()
         },
-        notes=(
-            *dict.fromkeys(note for run in runs for note in run.notes),
-            *[f"{unread} unreadable rows of its data set aside"] * bool(unread),
-        ),
+        notes=tuple(notes),
         length_unit=length_unit,
     )

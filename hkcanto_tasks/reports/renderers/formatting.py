@@ -3,16 +3,11 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..blocks import Column, Figure, Row, Table, Unit, Value
+from ..blocks import Column, Figure, Table, Unit, Value
 
 MISSING = "–"
-
-ITEMS_NOTICE = (
-    "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
-    "up in training data, and the benchmark measures nothing any more."
-)
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
 _MARKS = {"run": "this run", "human": "human", "random": "random"}
@@ -23,22 +18,16 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff"
     "\ud800-\udfff]"
 )
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_CHINESE = re.compile("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_NEWLINES = re.compile(r"\r\n?")
 
 
 def printable(text: str) -> str:
     r"""Return a text in which everything that acts instead of showing is made visible.
 
-    Control characters become their pictures, and marks that change the direction of writing, lone
-    surrogates and the like become U+FFFD. Line feeds and tabs stay.
-
     Example:
         >>> printable("a\x00b\x1b[31m\r\n\u202ec")
         'a␀b␛[31m\n�c'
     """
-    return _UNPRINTABLE.sub(_picture, _NEWLINES.sub("\n", text))
+    return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
 
 
 def _picture(found: re.Match[str]) -> str:
@@ -49,59 +38,31 @@ def _picture(found: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return a printable text on one line.
-
-    Example:
-        >>> one_line("two\n\tlines ")
-        'two lines'
-    """
+    """Return a printable text on one line, its white space made single spaces."""
     return " ".join(printable(text).split())
 
 
 def encodable(text: str) -> str:
-    r"""Return a text that UTF-8 can encode, otherwise as it is: lone surrogates become U+FFFD.
-
-    Example:
-        >>> encodable("\ud800 \x00")
-        '� \x00'
-    """
-    return _SURROGATES.sub("\ufffd", text)
+    """Return a text that UTF-8 can encode: lone surrogates become U+FFFD, all else stays."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the beginning of a text, saying how much is left out.
-
-    Example:
-        >>> shorten("x" * 1_200, 3)
-        'xxx… (1,197 more characters)'
-    """
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}… ({len(text) - limit:,} more characters)"
+    """Return the beginning of a text, saying how much is left out."""
+    more = len(text) - limit
+    return f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether a text has Chinese characters.
-
-    Example:
-        >>> is_chinese("粵語 and English"), is_chinese("English")
-        (True, False)
-    """
-    return bool(_CHINESE.search(text))
+    """Return whether a text has Chinese characters."""
+    return bool(re.search("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]", text))
 
 
 def number(value: Value) -> float | None:
-    """Return the number of a value; None for a text, for nothing, and for NaN.
-
-    Example:
-        >>> number(0.5), number("7B"), number(Figure(0.25, 0.2, 0.3, 9))
-        (0.5, None, 0.25)
-    """
+    """Return the number of a value; None for a text, for nothing, and for NaN."""
     if isinstance(value, Figure):
         value = value.value
-    if value is None or isinstance(value, str) or math.isnan(value):
-        return None
-    return float(value)
+    return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
 
 
 def value_text(value: Value, unit: Unit) -> str:
@@ -120,30 +81,35 @@ def value_text(value: Value, unit: Unit) -> str:
 
 
 def interval_text(value: Value, unit: Unit) -> str:
-    """Return the interval of a value as text; empty if it has none.
+    """Return the interval of a value as text, in which two ends are never alike; empty without one.
 
     Example:
         >>> interval_text(Figure(0.523, 0.4911, 0.5539, 9), "percent")
         '[49.1, 55.4]'
+        >>> interval_text(Figure(0.0, -0.0001, 0.0001, 9), "points")
+        '[−0.01, +0.01]'
     """
-    if not isinstance(value, Figure) or value.low is None or value.high is None:
+    ends = (number(value.low), number(value.high)) if isinstance(value, Figure) else (None, None)
+    if ends[0] is None or ends[1] is None:
         return ""
-    if math.isnan(value.low) or math.isnan(value.high):
-        return ""
-    return f"[{_number_text(value.low, unit)}, {_number_text(value.high, unit)}]"
+    for digits in range(1, 5):
+        low, high = (_number_text(end, unit, digits) for end in ends if end is not None)
+        if low != high or ends[0] == ends[1]:
+            break
+    return f"[{low}, {high}]"
 
 
-def _number_text(value: float, unit: Unit) -> str:
+def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
+    if unit in ("percent", "points"):
+        value *= 100
     match unit:
-        case "percent":
-            text = f"{100 * value:z.1f}"
-        case "score":
-            text = f"{value:z.1f}"
+        case "percent" | "score":
+            text = f"{value:z.{digits}f}"
         case "points" | "score_points":
-            text = f"{value * (100 if unit == 'points' else 1):+z.1f}"
-            text = "0.0" if text == "+0.0" else text
+            text = f"{value:+z.{digits}f}"
+            text = text if float(text) else text.removeprefix("+")
         case "count":
             text = f"{value:,.0f}"
         case "p":
@@ -166,8 +132,7 @@ def heading(column: Column) -> str:
     return name if sign in name.split() else f"{name} {sign}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCell:
+class ShownCell(NamedTuple):
     """A value as text: itself, its interval in brackets, its note, whether it is its column's best;
     and its number and the interval's ends, to sort and to draw by."""
 
@@ -176,12 +141,11 @@ class ShownCell:
     note: str
     best: bool
     number: float | None
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRow:
+class ShownRow(NamedTuple):
     """A row as text: its cells, whose it is, and that in words where its name does not say it."""
 
     cells: Sequence[ShownCell]
@@ -189,53 +153,35 @@ class ShownRow:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTable:
-    """A table as text: its headings, which columns hold numbers, its rows, and (heading, text) of
-    the columns that explain themselves."""
-
-    headings: Sequence[str]
-    numeric: Sequence[bool]
-    rows: Sequence[ShownRow]
-    meanings: Sequence[tuple[str, str]]
-
-
-def shown(table: Table) -> ShownTable:
-    """Return a table as text: values formatted, the best marked.
+def shown(table: Table) -> list[ShownRow]:
+    """Return the rows of a table as text: values formatted, the best marked.
 
     The best of a column is looked for among models, that is the user's runs and published rows;
     where a name occurs twice the rows are no rivals.
 
     Example:
+        >>> from hkcanto_tasks.reports.blocks import Row
         >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
         ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
-        >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table).rows]
+        >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table)]
         [('this run', '50.0', True), ('', '40.0', False)]
     """
     best = [_best(table, place) for place in range(len(table.columns))]
     several_kinds = len({row.kind for row in table.rows}) > 1
-
-    def cell(value: Value, place: int, row: Row) -> ShownCell:
-        unit, found = table.columns[place].unit, number(value)
-        low, high, note = None, None, ""
-        if isinstance(value, Figure):
-            low, high, note = value.low, value.high, value.note
-        is_best = found is not None and found == best[place] and row.kind in ("run", "published")
-        text, interval = value_text(value, unit), interval_text(value, unit)
-        return ShownCell(text, interval, one_line(note), is_best, found, low, high)
-
     rows = []
     for row in table.rows:
-        cells = [cell(value, place, row) for place, value in enumerate(row.values)]
+        is_model, cells = row.kind in ("run", "published"), []
+        for column, value, top in zip(table.columns, row.values, best, strict=True):
+            found, low, high, note = number(value), None, None, ""
+            if isinstance(value, Figure):
+                low, high, note = value.low, value.high, one_line(value.note)
+            is_best = is_model and found is not None and found == top
+            text, interval = value_text(value, column.unit), interval_text(value, column.unit)
+            cells.append(ShownCell(text, interval, note, is_best, found, low, high))
         mark = _MARKS.get(row.kind, "") if several_kinds else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
-    return ShownTable(
-        headings=[heading(column) for column in table.columns],
-        numeric=[column.unit not in ("text", "badges") for column in table.columns],
-        rows=rows,
-        meanings=[(one_line(c.title), one_line(c.help)) for c in table.columns if c.help],
-    )
+    return rows
 
 
 def _best(table: Table, place: int) -> float | None:

@@ -5,9 +5,8 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from ..blocks import Figure, ItemView, Note, Report, Table
@@ -24,17 +23,16 @@ COLUMNS = (
 def json_document(report: Report) -> str:
     """Return a report as JSON.
 
-    `tables` holds name → title, caption and rows; a row maps its columns' keys to values, and a
-    value with an interval is an object (`value`, `low`, `high`, `items`). Beside them stand the
-    report's own records, such as `runs`, `comparisons` and the `gate`. What is not a number is
-    null. `format_version` changes when a reader of an older one would misread it.
+    `tables` holds name → title, caption and rows; a row maps its columns' keys to values, one with
+    an interval being an object. Beside them stand the report's own records, such as `runs` and the
+    `gate`. `format_version` changes when a reader of an older one would misread it.
 
     Example:
         >>> made = Report("Scores", datetime(2026, 1, 2), "0.1", (), records={"gate": None})
         >>> json.loads(json_document(made))["gate"] is None
         True
     """
-    blocks = [(section, block) for section in report.sections for block in section.blocks]
+    blocks = [(section.name, block) for section in report.sections for block in section.blocks]
     document = {
         "format_version": FORMAT_VERSION,
         "title": report.title,
@@ -43,7 +41,7 @@ def json_document(report: Report) -> str:
         **report.records,
         "tables": {
             block.name: {
-                "section": section.name,
+                "section": section,
                 "title": block.title,
                 "caption": block.caption,
                 "rows": list(_records(block)),
@@ -52,7 +50,7 @@ def json_document(report: Report) -> str:
             if isinstance(block, Table)
         },
         "notes": [
-            {"section": section.name, "level": block.level, "text": block.text}
+            {"section": section, "level": block.level, "text": block.text}
             for section, block in blocks
             if isinstance(block, Note)
         ],
@@ -65,43 +63,33 @@ def json_document(report: Report) -> str:
 def _records(table: Table) -> Iterator[Mapping[str, Any]]:
     keys: list[str] = []
     for column in table.columns:
-        taken = column.key in keys
-        keys.append(f"{column.key}_{len(keys)}" if taken else column.key)
+        keys.append(f"{column.key}_{len(keys)}" if column.key in keys else column.key)
     for row in table.rows:
         yield {"kind": row.kind, **dict(zip(keys, row.values, strict=True))}
 
 
-def plain(value: object, text: Callable[[str], str] = encodable) -> Any:
-    """Return a value as JSON can hold it: NaN and infinities become None.
+def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
+    """Return a value, which may hold records, as JSON can: NaN and infinities become None.
 
-    Args:
-        value: Strings, numbers, datetimes, paths, mappings, sequences and dataclasses of them.
-        text: What to make of a string; by default lone surrogates are replaced.
-
-    Raises:
-        TypeError: The value has something else in it.
+    `text` is what to make of a string; by default lone surrogates are replaced.
 
     Example:
         >>> plain({"a": (float("nan"), 1)})
         {'a': [None, 1]}
     """
-    match value:
+    match value._asdict() if hasattr(value, "_asdict") else value:
         case str():
             return text(value)
-        case bool() | int() | None:
-            return value
         case float():
             return float(value) if math.isfinite(value) else None
+        case int() | None:
+            return value
         case datetime():
             return value.isoformat()
-        case Path():
-            return text(str(value))
-        case Mapping():
-            return {text(str(key)): plain(entry, text) for key, entry in value.items()}
-        case Sequence():
-            return [plain(entry, text) for entry in value]
-    if not is_dataclass(value):
-        raise TypeError(f"{value!r} is a {type(value).__name__}, which JSON does not have.")
+        case Mapping() as entries:
+            return {text(str(key)): plain(entry, text) for key, entry in entries.items()}
+        case Sequence() as entries:
+            return [plain(entry, text) for entry in entries]
     return {field.name: plain(getattr(value, field.name), text) for field in fields(value)}
 
 
@@ -109,10 +97,6 @@ def tidy_csv(report: Report) -> str:
     """Return the tables of a report as one long table, a value a line, with the columns `COLUMNS`.
 
     Numbers are as exact as they were computed; `label` joins the texts that say what a row is of.
-
-    Example:
-        >>> tidy_csv(Report("Scores", datetime(2026, 1, 2), "0.1", ())).startswith("section,table")
-        True
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -120,8 +104,8 @@ def tidy_csv(report: Report) -> str:
     for section in report.sections:
         for block in section.blocks:
             if isinstance(block, Table):
-                lines = ([section.name, block.name, *line] for line in _lines(block))
-                writer.writerows([_safe(each) for each in line] for line in lines)
+                for line in _lines(block):
+                    writer.writerow([_safe(each) for each in (section.name, block.name, *line)])
     return buffer.getvalue()
 
 

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ..blocks import Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, ShownTable, one_line, shown
+from ..blocks import Block, Column, ItemView, Note, Report, Table
+from .formatting import ShownCell, ShownRow, heading, one_line, shown
 
 LONG_TABLE = 20
 """Rows of a table that are shown; more only if they are the user's runs, human or random."""
@@ -20,15 +20,10 @@ _FEWEST = 3  # columns that stay while intervals do
 
 
 def show(report: Report, console: Console, *, full: bool = False) -> None:
-    """Print a report.
+    """Print a report, without the answers, and but for `full` without all that is no summary.
 
-    In a narrow terminal a table loses its last columns, then its intervals; it says so. Answers
-    are not shown at all.
-
-    Args:
-        report: What to print.
-        console: Where to.
-        full: Whether to print all sections, long tables whole, and what their columns mean.
+    In a narrow terminal a table loses its last columns, then its intervals; it says so. In full
+    long tables are whole, and their columns explained.
 
     Example:
         >>> from datetime import datetime
@@ -38,81 +33,84 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
         2026-01-02 00:00 · hkcanto 0.1
     """
     console.print()
-    console.print(Text(one_line(report.title), style="bold"))
-    made = f"{report.created:%Y-%m-%d %H:%M} · hkcanto {one_line(report.version)}"
-    console.print(Text(made, style="dim"))
-    for section in report.sections:
+    _print(console, report.title, "bold")
+    _print(console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim")
+    for section in report.shown:
         if full or section.is_summary:
             console.print()
             console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
             for block in section.blocks:
+                console.print()
                 _show_block(block, console, full)
-    left_out = [one_line(part.title) for part in report.sections if not (full or part.is_summary)]
+    left_out = [section.title for section in report.shown if not (full or section.is_summary)]
     if left_out:
+        console.print()
         rest = f"Not shown: {'; '.join(left_out)}. All of it: --full, -o report.html"
-        console.print(Text(f"\n{rest}", style="dim"))
+        _print(console, rest, "dim")
     for line in report.footer:
-        console.print(Text(one_line(line), style="dim"))
+        _print(console, line, "dim")
 
 
 def _show_block(block: Block, console: Console, full: bool) -> None:
     match block:
-        case Table(data_only=True):
-            return
         case Table():
-            console.print()
             _show_table(block, console, full)
-        case Note(text, "warning"):
-            _print_indented(console, text, ("\nWarning: ", "bold yellow"))
-        case Note(text):
-            _print_indented(console, text, ("\n", ""))
+        case Note(text, level):
+            _print_indented(
+                console, text, ("Warning: " if level == "warning" else "", "bold yellow")
+            )
         case ItemView(rows, left_out):
             count = f"{len(rows) + left_out:,} answers: read them with -o report.html."
-            _print_indented(console, count, ("\n", ""))
+            _print_indented(console, count)
 
 
-def _print_indented(console: Console, text: str, prefix: tuple[str, str], style: str = "") -> None:
+def _print(console: Console, text: str, style: str) -> None:
+    console.print(Text(one_line(text), style=style))
+
+
+def _print_indented(
+    console: Console, text: str, prefix: tuple[str, str] = ("", ""), style: str = ""
+) -> None:
     console.print(Padding(Text.assemble(prefix, one_line(text), style=style), (0, 2)))
 
 
 def _show_table(table: Table, console: Console, full: bool) -> None:
-    view = shown(table)
-    console.print(Text(one_line(table.title), style="bold"))
+    _print(console, table.title, "bold")
     if table.caption:
-        console.print(Text(one_line(table.caption), style="dim"))
+        _print(console, table.caption, "dim")
     own = ("run", "human", "random")
-    rows = [row for i, row in enumerate(view.rows) if full or i < LONG_TABLE or row.kind in own]
-    total, unbounded = len(view.headings), console.options.update(width=10_000)
+    rows = [row for i, row in enumerate(shown(table)) if full or i < LONG_TABLE or row.kind in own]
+    total, unbounded = len(table.columns), console.options.update(width=10_000)
     fewest = min(_FEWEST, total)
     tries = [(count, True) for count in range(total, fewest - 1, -1)]
     tries += [(count, False) for count in range(fewest, 0, -1)]
     for count, intervals in tries:
-        grid = _grid(view, rows, count, intervals=intervals)
+        grid = _grid(table.columns[:count], rows, intervals)
         if console.measure(grid, options=unbounded).minimum <= console.width:
             break
     console.print(grid)
-    if full:
-        for name, meaning in view.meanings:
-            _print_indented(console, meaning, (f"{name}: ", ""), "dim")
-    lost = [(len(view.rows) - len(rows), "row"), (total - count, "column")]
+    for column in table.columns:
+        if full and column.help:
+            _print_indented(console, column.help, (f"{one_line(column.title)}: ", ""), "dim")
+    lost = [(len(table.rows) - len(rows), "row"), (total - count, "column")]
     if hint := " and ".join(f"{n:,} more {what}{'s' * (n > 1)}" for n, what in lost if n):
-        _print_indented(console, f"… {hint}: -o report.html or --format md", ("", ""), "dim")
+        _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
 
 
-def _grid(view: ShownTable, rows: Sequence[ShownRow], count: int, *, intervals: bool) -> Grid:
-    """Return the first columns as a grid. Numbers do not wrap: a part of one is worse than none."""
+def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], intervals: bool) -> Grid:
+    """Return some columns as a grid. Numbers do not wrap: a part of one is worse than none."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, heading in enumerate(view.headings[:count]):
-        cells = [_cell(row.cells[place], intervals) for row in rows]
-        widest = max((cell.cell_len for cell in cells), default=0)
-        word = max((cell_len(each) for each in heading.split()), default=0)
-        if view.numeric[place]:
-            grid.add_column(heading, justify="right", width=max(widest, word))
+    for place, column in enumerate(columns):
+        title = heading(column)
+        widest = max((_cell(row.cells[place], intervals).cell_len for row in rows), default=0)
+        word = max(map(cell_len, title.split()), default=0)
+        if column.numeric:
+            grid.add_column(Text(title), justify="right", width=max(widest, word))
         else:
-            least = max(min(_NARROWEST, widest), min(_NARROWEST, word))
-            grid.add_column(Text(heading), overflow="fold", min_width=least)
+            least = min(_NARROWEST, max(widest, word))
+            grid.add_column(Text(title), overflow="fold", min_width=least)
     for row in rows:
-        cells = [_cell(cell, intervals) for cell in row.cells[:count]]
+        cells = [_cell(cell, intervals) for cell in row.cells[: len(columns)]]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
         grid.add_row(*cells, style="bold cyan" if row.kind == "run" else "")
@@ -122,8 +120,7 @@ def _grid(view: ShownTable, rows: Sequence[ShownRow], count: int, *, intervals: 
 def _cell(cell: ShownCell, intervals: bool) -> Text:
     shown = cell.text
     if "✓" in shown or "✗" in shown:  # badges: what is wrong, or that nothing is
-        bad = [badge for badge in shown.split(" · ") if badge.startswith("✗")]
-        shown = ", ".join(bad) or "✓"
+        shown = ", ".join(badge for badge in shown.split(" · ") if badge.startswith("✗")) or "✓"
     text = Text(shown, style="underline" if cell.best else "")
     if intervals and cell.interval:
         text.append(f" {cell.interval}", style="dim not bold")

@@ -1,18 +1,18 @@
-"""The signature of a figure, read back: `hkmmlu|shots:0|…|data:…|metric:…|v:…|pkg:…`."""
+"""The signature of a figure, written and read: `hkmmlu|shots:0|…|data:…|metric:…|v:…|pkg:…`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ...catalogue import Variant, find_task
-from ...errors import CatalogueError
-from .decoding import Unusable
+from .catalogue import Variant, find_task
+from .errors import CatalogueError, LogError
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a figure was made: equal but for `package` where figures are comparable."""
+    """How a figure was made, in the manner of sacreBLEU: equal but for `package` where figures are
+    comparable."""
 
-    task: str  # the name in lm-eval of the whole task and its variant
+    task: str  # the name in lm-eval; read back, of the whole task and its variant
     shots: int
     options: tuple[tuple[str, str], ...]  # with `turns`, where examples were turns of their own
     data: str  # empty if it has none of the task
@@ -39,11 +39,10 @@ class Signature:
 def parse_signature(text: object) -> Signature:
     """Read a signature, and name the whole task and variant instead of a part of it.
 
-    A condition can be asked for by a variant's name or by its options (`hkmmlu_cot_1shot`, or
-    Inspect's `-T cot=true -T shots=1`); it gets the variant's name in both cases.
+    A condition gets its variant's name also where it was asked for by options (Inspect's `-T`).
 
     Raises:
-        Unusable: It has not the parts that one has, or the catalogue has no such task.
+        LogError: It has not the parts that one has, or the catalogue has no such task.
 
     Example:
         >>> text = "hkmmlu-hk-law|shots:0|script:sc|data:sample|metric:x|v:1|pkg:0.1.0"
@@ -51,8 +50,9 @@ def parse_signature(text: object) -> Signature:
         'hkmmlu_sc'
     """
     if not isinstance(text, str):
-        raise Unusable("no signature: it was made by another version of hkcanto; run it again")
+        raise LogError("no signature: it was made by another version of hkcanto; run it again")
     name, *parts = text.split("|")
+    task = name.replace("-", "_")
     fields = dict(part.partition(":")[::2] for part in parts)
     if fields.get("turns") == "single":
         del fields["turns"]
@@ -60,12 +60,11 @@ def parse_signature(text: object) -> Signature:
         shots = int(fields.pop("shots"))
         data, metric = fields.pop("data"), fields.pop("metric")
         version, package = fields.pop("v"), fields.pop("pkg")
-        named = find_task(name.replace("-", "_"))
+        named = find_task(task)
     except (KeyError, ValueError) as error:
-        raise Unusable(f"its signature {text!r} is of another version of hkcanto") from error
+        raise LogError(f"its signature {text!r} is of another version of hkcanto") from error
     except CatalogueError as error:
-        task = name.replace("-", "_")
-        raise Unusable(f"the catalogue of this version has no task {task!r}") from error
+        raise LogError(f"the catalogue of this version has no task {task!r}") from error
 
     def condition(variant: Variant) -> tuple[object, ...]:
         own = named.entry.shots if variant.shots is None else variant.shots

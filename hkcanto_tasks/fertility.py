@@ -5,7 +5,7 @@ sums, not a mean of ratios.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -13,23 +13,26 @@ from pathlib import Path
 
 from hkcanto_metrics.script import is_han
 
-from ..catalogue import benchmarks as all_benchmarks
-from ..catalogue import find_benchmark, find_task
-from ..errors import NetworkUnavailable, OptionError
-from ..task import load_task
-from .blocks import Column, Section, Table, Value, table
+from .catalogue import benchmarks as all_benchmarks
+from .catalogue import find_benchmark, find_task
+from .errors import HKCantoError, NetworkUnavailable, OptionError
+from .reports.blocks import Column, Report, Section, Table, Value, table
+from .task import load_task
 
-_BATCH, _TIMEOUT, _LONGEST_REASON = 1024, 10.0, 300  # texts, seconds, characters
-_TIKTOKEN = "tiktoken:"
-_Count = Callable[[Sequence[str]], Sequence[int]]
+_BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
+_TIKTOKEN, _FILE = "tiktoken:", "tokenizer.json"
+_NO_FILE = (
+    "{}: there is no such file, or no " + _FILE + " in it. Correct the name, or make the file: "
+    "AutoTokenizer.from_pretrained(…).save_pretrained(folder) in transformers, and give its folder."
+)
+_Encode = Callable[[Sequence[str]], Sequence[Sized]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
     """A tokenizer, for counting: `count` returns the tokens of each text, without special ones."""
 
-    name: str
-    count: _Count
+    count: Callable[[Sequence[str]], Sequence[int]]
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of a text."""
@@ -65,60 +68,70 @@ class FertilityRow:
         return self.split / self.chinese if self.chinese else None
 
 
+def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Report:
+    """Count for tokenizers, each as in `load_tokenizer` and perhaps NAME=TOKENIZER, as a report."""
+    from .reports.report import report_of
+
+    loaded = {}
+    for each in names:
+        label, given, path = each.partition("=")
+        path = path if given else each
+        loaded[label if given else Path(path).name] = load_tokenizer(path)
+    counted = sections(fertility(loaded, benchmarks))
+    return report_of(counted, f"Fertility of {', '.join(loaded)}")
+
+
 def load_tokenizer(name: str) -> Tokenizer:
     """Load a tokenizer; code that comes with one is never run.
 
-    Args:
-        name: A `tokenizer.json` file, or a folder with one (needs `tokenizers`);
-            `tiktoken:<encoding>`, such as `tiktoken:o200k_base` (needs `tiktoken`); else a folder
-            or an id of the Hugging Face hub (needs `transformers`).
-
-    Raises:
-        OptionError: What loads it is not installed, or there is no such tokenizer.
-        NetworkUnavailable: It has to be downloaded and cannot be.
+    Its name is that of a `tokenizer.json` file, or of a folder or a model of the Hugging Face hub
+    with one (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
     """
-    path = Path(name).expanduser()
-    is_file = path.suffix == ".json" or (path / "tokenizer.json").is_file()
-    other = "tokenizers" if is_file else "transformers"
-    package = "tiktoken" if name.startswith(_TIKTOKEN) else other
+    package = "tiktoken" if name.startswith(_TIKTOKEN) else "tokenizers"
     try:
-        count = _LOADERS[package](name, path)
+        count = _tiktoken(name) if package == "tiktoken" else _tokenizers(name)
+    except HKCantoError:
+        raise
     except ImportError as error:
         raise OptionError(f"{name} needs {package}: pip install {package}.") from error
+    except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
+        raise NetworkUnavailable(
+            f"{name} is not here and cannot be downloaded ({type(error).__name__}: "
+            f"{' '.join(str(error).split())[:200]}): correct the name, unset HF_HUB_OFFLINE, set "
+            "HF_TOKEN for a gated model, HF_ENDPOINT to a mirror, or TIKTOKEN_CACHE_DIR to a copy."
+        ) from error
 
     def batched(texts: Sequence[str]) -> Sequence[int]:
         # Batches bound the memory; no tokenizer can encode lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         parts = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
-        return [number for part in parts for number in count(part)]
+        return [len(tokens) for part in parts for tokens in count(part)]
 
-    return Tokenizer(name, batched)
+    return Tokenizer(batched)
 
 
 def fertility(
-    tokenizers: Mapping[str, Tokenizer], benchmarks: Sequence[str] | None = None
+    tokenizers: Mapping[str, Tokenizer], names: Sequence[str] | None = None
 ) -> Sequence[FertilityRow]:
-    """Count the tokens of the questions of each task of which there is data, by each tokenizer.
-
-    Args:
-        tokenizers: What a report calls it → the tokenizer.
-        benchmarks: Names of benchmarks or of tasks; all benchmarks without it.
+    """Count the tokens of tasks or benchmarks of which there is data, all of them without names.
 
     Example:
-        >>> characters = Tokenizer("characters", lambda texts: [len(text) for text in texts])
+        >>> characters = Tokenizer(lambda texts: [len(text) for text in texts])
         >>> [row.fertility for row in fertility({"characters": characters}, ["tmmluplus"])]
         [1.0]
     """
     rows = []
-    for benchmark, task in dict.fromkeys(_tasks(benchmarks)):
+    for benchmark, task in dict.fromkeys(_tasks(names)):
         loaded = load_task(task, allow_absent=True)
         texts = [sample.question for sample in loaded.samples]
         chinese = Counter(character for text in texts for character in filter(is_han, text))
         for name, tokenizer in tokenizers.items() if texts else ():
-            tokens, alone = sum(tokenizer.count(texts)), _alone(tokenizer, list(chinese))
-            split = sum(n for each, n in chinese.items() if alone[each] > 1)
-            counts = len(texts), tokens, sum(map(len, texts)), chinese.total(), split
-            rows.append(FertilityRow(name, benchmark, task, loaded.revision, *counts))
+            # After a line break: in front of a text some tokenizers would put a blank.
+            line_break, *alone = tokenizer.count(["\n", *(f"\n{each}" for each in chinese)])
+            found = zip(alone, chinese.values(), strict=True)
+            split = sum(times for tokens, times in found if tokens > line_break + 1)
+            counts = len(texts), sum(tokenizer.count(texts)), sum(map(len, texts)), chinese.total()
+            rows.append(FertilityRow(name, benchmark, task, loaded.revision, *counts, split))
     return rows
 
 
@@ -153,9 +166,10 @@ def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
         (Column("Questions of"), _title),
         (Column("Tokens per character", "number", "", True, drawn=True), attrgetter("fertility")),
         (Column("Split characters", "percent", split, True), attrgetter("split_share")),
-        (Column("Tokens", "count"), attrgetter("tokens")),
-        (Column("Characters", "count"), attrgetter("characters")),
-        (Column("Questions", "count"), attrgetter("questions")),
+        *(
+            (Column(name.capitalize(), "count"), attrgetter(name))
+            for name in ("tokens", "characters", "questions")
+        ),
         (Column("Data"), attrgetter("data")),
     ]
     caption = (
@@ -176,71 +190,41 @@ def _tasks(names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
             yield find_task(name).benchmark.name, find_task(name).name
 
 
-def _alone(tokenizer: Tokenizer, characters: Sequence[str]) -> Mapping[str, int]:
-    """Tokens of each character by itself, after a line break: alone, some tokenizers would put a
-    blank in front of it."""
-    line_break, *counts = tokenizer.count(["\n", *(f"\n{each}" for each in characters)])
-    return {each: n - line_break for each, n in zip(characters, counts, strict=True)}
-
-
-def _tokenizer_json(name: str, path: Path) -> _Count:
-    file = path / "tokenizer.json" if path.is_dir() else path
-    if not file.is_file():
-        raise OptionError(f"{name}: there is no such file.")
+def _tokenizers(name: str) -> _Encode:
     from tokenizers import Tokenizer as Loaded
 
+    path = Path(name).expanduser()
+    if path.suffix != ".json" and not path.is_dir():
+        path = _downloaded(name)
+    file = path / _FILE if path.is_dir() else path
+    if not file.is_file():
+        raise OptionError(_NO_FILE.format(name))
     try:
         loaded = Loaded.from_file(str(file))
     except Exception as error:  # the library raises a plain Exception
         raise OptionError(f"{file} is no tokenizer of the library tokenizers: {error}.") from error
     loaded.no_truncation()
     loaded.no_padding()
-    encoded = partial(loaded.encode_batch_fast, add_special_tokens=False)
-    return lambda texts: list(map(len, encoded(texts)))
+    return partial(loaded.encode_batch_fast, add_special_tokens=False)
 
 
-def _transformers(name: str, path: Path) -> _Count:
-    from huggingface_hub import HfApi
-    from transformers import AutoTokenizer
+def _downloaded(name: str) -> Path:
+    from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 
-    is_folder = path.is_dir()
-    try:
-        try:
-            place = str(path) if is_folder else name
-            loaded = AutoTokenizer.from_pretrained(place, local_files_only=True)
-        except (OSError, ValueError):
-            if is_folder:
-                raise
-            # This one request is not tried again and again, which takes a minute without a network.
-            HfApi().model_info(name, timeout=_TIMEOUT)
-            loaded = AutoTokenizer.from_pretrained(name)
-    except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}"
-        if is_folder:
-            raise OptionError(f"{name}: transformers cannot load it: {reason}") from error
-        raise NetworkUnavailable(
-            f"{name}: no tokenizer in this folder, and the hub has none or cannot be reached: "
-            f"{reason}\nCorrect the name, give a folder or a tokenizer.json file instead, unset "
-            "HF_HUB_OFFLINE, set HF_ENDPOINT to a mirror, or HF_TOKEN for a gated model."
-        ) from error
-    ids = partial(loaded, add_special_tokens=False, verbose=False)
-    return lambda texts: list(map(len, ids(texts)["input_ids"]))
+    if isinstance(cached := try_to_load_from_cache(name, _FILE), str):
+        return Path(cached)
+    # This one request is not tried again and again, which takes half a minute offline.
+    files = HfApi().model_info(name, timeout=_TIMEOUT).siblings or ()
+    if _FILE not in [each.rfilename for each in files]:
+        raise OptionError(_NO_FILE.format(name))
+    return Path(hf_hub_download(name, _FILE))
 
 
-def _tiktoken(name: str, _path: Path) -> _Count:
+def _tiktoken(name: str) -> _Encode:
     import tiktoken
 
     encoding, known = name.removeprefix(_TIKTOKEN), tiktoken.list_encoding_names()
     if encoding not in known:
         raise OptionError(f"tiktoken has no encoding {encoding!r}; there are {', '.join(known)}.")
-    try:
-        loaded = tiktoken.get_encoding(encoding)
-    except Exception as error:  # of requests
-        raise NetworkUnavailable(
-            f"{name} has to be downloaded and cannot be: {type(error).__name__}: {error}\n"
-            "Set TIKTOKEN_CACHE_DIR to a folder that has it, or HTTPS_PROXY."
-        ) from error
-    return lambda texts: list(map(len, loaded.encode_ordinary_batch(texts)))
-
-
-_LOADERS = {"tokenizers": _tokenizer_json, "transformers": _transformers, "tiktoken": _tiktoken}
+    encode: _Encode = tiktoken.get_encoding(encoding).encode_ordinary_batch
+    return encode

@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import NamedTask, Subject, benchmarks, find_benchmark, find_task, named_tasks
-from ..errors import CatalogueError
-from ..records import Metric
-from ..task import condition
+from .catalogue import NamedTask, Subject, benchmarks, find_benchmark, find_task, named_tasks
+from .errors import CatalogueError
+from .records import Metric
+from .task import condition
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 

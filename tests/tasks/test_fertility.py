@@ -3,18 +3,19 @@
 import builtins
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
-from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.fertility import (
+from hkcanto_tasks.fertility import (
     FertilityRow,
     Tokenizer,
     fertility,
     load_tokenizer,
     sections,
 )
+from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.task import load_task
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -94,7 +95,7 @@ def test_the_options_are_counted_and_the_instruction_is_not():
         seen.extend(texts)
         return by_characters(texts)
 
-    fertility({"any": Tokenizer("any", count)}, ["tmmluplus"])
+    fertility({"any": Tokenizer(count)}, ["tmmluplus"])
     sample = load_task("tmmluplus_gen").samples[0]
     (text,) = [text for text in seen if text == sample.question]
     assert all(choice in text for choice in sample.choices)
@@ -103,7 +104,7 @@ def test_the_options_are_counted_and_the_instruction_is_not():
 
 def test_characters_written_in_bytes_are_split(bytes_file: Path):
     (bytes_row,) = fertility({"bytes": load_tokenizer(str(bytes_file))}, ["tmmluplus"])
-    (whole,) = fertility({"characters": Tokenizer("characters", by_characters)}, ["tmmluplus"])
+    (whole,) = fertility({"characters": Tokenizer(by_characters)}, ["tmmluplus"])
     assert bytes_row.split_share == 1
     assert whole.split_share == 0
 
@@ -112,12 +113,12 @@ def test_a_blank_that_a_tokenizer_puts_in_front_splits_no_character():
     def with_blank(texts):  # as SentencePiece does at the start of a text
         return [len(text) + 1 for text in texts]
 
-    (found,) = fertility({"blank": Tokenizer("blank", with_blank)}, ["tmmluplus"])
+    (found,) = fertility({"blank": Tokenizer(with_blank)}, ["tmmluplus"])
     assert found.split_share == 0
 
 
 def test_every_task_of_every_benchmark_has_a_row_for_each_tokenizer():
-    characters = Tokenizer("characters", by_characters)
+    characters = Tokenizer(by_characters)
     rows = fertility({"a": characters, "b": characters})
     tasks = {each.task for each in rows}
     assert {
@@ -132,13 +133,13 @@ def test_every_task_of_every_benchmark_has_a_row_for_each_tokenizer():
 
 
 def test_a_task_can_be_named_instead_of_a_benchmark():
-    (found,) = fertility({"c": Tokenizer("c", by_characters)}, ["hkcanto_law"])
+    (found,) = fertility({"c": Tokenizer(by_characters)}, ["hkcanto_law"])
     assert (found.benchmark, found.task) == ("hkcanto", "hkcanto_law")
 
 
 def test_an_unknown_benchmark_is_refused():
     with pytest.raises(CatalogueError, match="nonsense"):
-        fertility({"c": Tokenizer("c", by_characters)}, ["nonsense"])
+        fertility({"c": Tokenizer(by_characters)}, ["nonsense"])
 
 
 def test_a_file_that_is_not_there_is_said_to_be():
@@ -153,23 +154,52 @@ def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path):
         load_tokenizer(str(path))
 
 
+def test_a_folder_without_a_tokenizer_file_says_how_to_make_one(tmp_path: Path):
+    with pytest.raises(OptionError, match=r"tokenizer\.json in it\..*save_pretrained"):
+        load_tokenizer(str(tmp_path))
+
+
 def test_without_a_network_the_hub_says_what_to_set(monkeypatch: pytest.MonkeyPatch):
-    transformers = pytest.importorskip("transformers")
-
     def offline(*_: object, **__: object):
-        raise OSError("We couldn't connect")
+        raise OSError("We couldn't connect\nto it")
 
-    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", offline)
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", offline)
-    with pytest.raises(
-        NetworkUnavailable, match=r"(?s)some/model: .*couldn't connect.*HF_ENDPOINT"
-    ):
+    with pytest.raises(NetworkUnavailable, match=r"some/model .*connect to it.*HF_ENDPOINT"):
         load_tokenizer("some/model")
+
+
+def test_a_name_that_the_hub_cannot_have_is_said_to_be_wrong():
+    with pytest.raises(NetworkUnavailable, match=r"no such model .*correct the name"):
+        load_tokenizer("no such model")
+
+
+def on_the_hub(monkeypatch: pytest.MonkeyPatch, files: list[str], path: Path):
+    found = SimpleNamespace(siblings=[SimpleNamespace(rfilename=name) for name in files])
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: found)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: str(path))
+
+
+def test_a_model_of_the_hub_is_downloaded(bytes_file: Path, monkeypatch: pytest.MonkeyPatch):
+    on_the_hub(monkeypatch, ["config.json", "tokenizer.json"], bytes_file)
+    assert load_tokenizer("some/model")("話") == 3
+
+
+def test_a_model_without_a_tokenizer_file_says_how_to_make_one(
+    bytes_file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    on_the_hub(monkeypatch, ["spiece.model"], bytes_file)
+    with pytest.raises(OptionError, match=r"some/model: .*save_pretrained"):
+        load_tokenizer("some/model")
+
+
+def test_a_model_in_the_cache_needs_no_network(bytes_file: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_: str(bytes_file))
+    assert load_tokenizer("some/model")("話") == 3
 
 
 @pytest.mark.parametrize(
     ("name", "package"),
-    [("tiktoken:o200k_base", "tiktoken"), ("some/model", "transformers"), ("", "tokenizers")],
+    [("tiktoken:o200k_base", "tiktoken"), ("some/model", "tokenizers"), ("", "tokenizers")],
 )
 def test_a_missing_package_is_named(
     name: str, package: str, bytes_file: Path, monkeypatch: pytest.MonkeyPatch
@@ -215,7 +245,7 @@ def test_a_benchmark_is_a_row_of_the_summary_and_its_tasks_are_in_another_sectio
 
 
 def test_a_task_that_is_named_twice_is_counted_once():
-    rows = fertility({"c": Tokenizer("c", by_characters)}, ["hkcanto_law", "hkcanto_law"])
+    rows = fertility({"c": Tokenizer(by_characters)}, ["hkcanto_law", "hkcanto_law"])
     assert len(rows) == 1
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import OptionError
+from .errors import OptionError
 
 _ENGINES = {"pycantonese": "pycantonese", "tojyutping": "ToJyutping"}
 

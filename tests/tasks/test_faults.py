@@ -1,0 +1,595 @@
+"""Servers, disks and files that are at fault: one line says what, where and what to do."""
+
+import csv
+import errno
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from typer.testing import CliRunner
+
+from hkcanto_tasks import load_task
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.releases import GitHubRelease
+from hkcanto_tasks.errors import DataCorrupt, DataNotFound
+
+from .declaring import declare
+from .test_first_contact import COLUMNS, LAW, MUSIC, as_csv, as_parquet
+from .test_hub_downloads import FIRST, publish
+from .web_server import Answer, WebServer
+
+COMMIT = "b" * 40
+FILES = {f"test/{name}.csv": f"問題,甲,乙,{name}\n" * 40 for name in "vwxyz"}
+TRANSFERS = "hkcanto_tasks.data.transfers"
+SECRET = "呢條係問題嚟㗎"
+"""What no message may show."""
+
+
+def address(file: str) -> str:
+    return f"/someone/release/{COMMIT}/data/{file}"
+
+
+@pytest.fixture(autouse=True)
+def release(cache: Path, server: WebServer, tmp_path: Path, monkeypatch: Any) -> Path:
+    """A release on GitHub, and HKMMLU on a hub; returns where the former is kept."""
+    lines = (f"{file} {hashlib.sha256(text.encode()).hexdigest()}" for file, text in FILES.items())
+    server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
+    published = GitHubRelease("someone/release", COMMIT, prefix="data/")
+    declare(tmp_path / "home", published, checksums="\n".join(lines))
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "home"))
+    publish(server, FIRST, {"test/hk_law.csv": as_csv([LAW])}, "chuxuecao/HKMMLU")
+    return cache / "release"
+
+
+def fetch(benchmark: str = "release", status: int = 0) -> str:
+    """Run `hkcanto data fetch`; what it says, which is never a traceback."""
+    result = CliRunner().invoke(app, ["data", "fetch", benchmark], env={"COLUMNS": "200"})
+    assert isinstance(result.exception, SystemExit | None), repr(result.exception)
+    assert result.exit_code == status, result.output
+    assert "Traceback" not in result.output
+    return without_bar(result.output)
+
+
+def without_bar(output: str) -> str:
+    """What a command says, less its progress bar."""
+    lines = re.sub(r"[\r\n]Downloading [^\]]*\]", "", output).splitlines()
+    return "\n".join(line for line in lines if line.strip())
+
+
+def refused(benchmark: str = "release") -> str:
+    """Run it where it cannot succeed; the one line that it says."""
+    (line,) = fetch(benchmark, 1).splitlines()
+    return line
+
+
+def left(release: Path) -> list[str]:
+    """What is in the cache, but for the lock and whole files."""
+    return [
+        str(path.relative_to(release))
+        for path in release.rglob("*")
+        if path.is_file() and path.name != ".lock" and path.parent.name != "test"
+    ]
+
+
+# ------------------------------------------------------------------------------- servers
+
+
+@pytest.mark.parametrize("benchmark", ["release", "hkmmlu"])
+def test_a_file_that_trickles_is_given_up(
+    server: WebServer, release: Path, monkeypatch: pytest.MonkeyPatch, benchmark: str
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._GRACE", 0.5)
+    for at in (
+        address("test/x.csv"),
+        f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv",
+    ):
+        server.answers[at] = Answer(server.answers[at].body, drips=True)
+    start = time.monotonic()
+    said = fetch(benchmark, 1)
+    assert time.monotonic() - start < 3  # to the end it would be 25, and each byte comes in time
+    assert "came too slowly" in said
+    assert f"HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{benchmark}" in said
+    assert not left(release)
+    FileLock(release.parent / benchmark / ".lock").acquire(timeout=0).lock.release()
+
+
+def test_the_answer_of_a_hub_that_trickles_is_given_up(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._GRACE", 0.3)
+    at = "/api/datasets/chuxuecao/HKMMLU"
+    server.answers[at] = Answer(server.answers[at].body, drips=True)
+    assert "came too slowly" in fetch("hkmmlu", 1)
+
+
+def test_a_slow_file_that_comes_at_the_least_speed_is_waited_for(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._GRACE", 1.3)
+    monkeypatch.setattr(f"{TRANSFERS}._SLOWEST", 10)
+    monkeypatch.setattr(f"{TRANSFERS}._CHUNK", 8)
+    server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode()[:60], drips=True)
+    assert "sha256" in fetch(status=1)  # 2 s: it came whole, and is another
+
+
+def busy(status: int, *waits: str) -> list[Answer]:
+    return [Answer(status=status, headers={"Retry-After": wait} if wait else {}) for wait in waits]
+
+
+@pytest.mark.parametrize(
+    ("status", "way"),
+    [(429, ""), (429, "seconds"), (429, "date"), (429, "nonsense"), (429, "-5"), (503, "")],
+)
+def test_a_busy_server_is_asked_again_when_it_says(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch, status: int, way: str
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._FIRST_WAIT", 0.05)
+    wait = {"seconds": "1", "date": formatdate(time.time() + 2, usegmt=True)}.get(way, way)
+    for file, text in FILES.items():
+        server.answers[address(file)] = Answer(text.encode(), first=busy(status, wait, ""))
+    start = time.monotonic()
+    said = fetch()
+    seconds = time.monotonic() - start
+    assert (0.9 if way in ("seconds", "date") else 0.1) < seconds < 4
+    assert "A release: 5 files" in said
+    assert {*server.requests.values()} == {3}
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "/api/datasets/chuxuecao/HKMMLU",
+        f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv",
+    ],
+)
+def test_a_busy_hub_is_asked_again(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._FIRST_WAIT", 0.05)
+    server.answers[at] = Answer(server.answers[at].body, first=busy(429, "", "1"))
+    assert "1 files" in fetch("hkmmlu")
+
+
+def test_who_waits_for_a_server_is_told_so(
+    server: WebServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    for file, text in FILES.items():
+        server.answers[address(file)] = Answer(text.encode(), first=busy(429, "1"))
+    fetch()
+    assert "is busy (HTTP 429); asking again in 1 s" in caplog.records[0].getMessage()
+    assert len(caplog.records) < 5  # not by each of the five
+
+
+@pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_server_that_wants_too_long_a_wait_is_given_up_at_once(
+    server: WebServer, release: Path, wait: str
+) -> None:
+    server.answers[address("test/x.csv")] = Answer(status=429, headers={"Retry-After": wait})
+    start = time.monotonic()
+    assert "HTTP 429, to be asked again in" in fetch(status=1)
+    assert time.monotonic() - start < 5
+    assert not left(release)
+
+
+def test_a_server_that_stays_busy_is_given_up(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._FIRST_WAIT", 0.01)
+    server.answers[address("test/x.csv")] = Answer(status=503)
+    assert "503" in fetch(status=1)
+    assert server.requests[f"GET {address('test/x.csv')}"] == 5
+
+
+@pytest.mark.parametrize("benchmark", ["release", "hkmmlu"])
+def test_what_unpacks_to_much_more_is_refused_early(
+    server: WebServer, cache: Path, monkeypatch: pytest.MonkeyPatch, benchmark: str
+) -> None:
+    monkeypatch.setattr(f"{TRANSFERS}._LARGEST", 10**7)
+    size = len(as_csv([LAW]).encode())
+    packed = Answer(gzip.compress(bytes(300_000_000), 1), headers={"Content-Encoding": "gzip"})
+    for at in (
+        address("test/x.csv"),
+        f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv",
+    ):
+        server.answers[at] = packed
+    start = time.monotonic()
+    line = refused(benchmark)
+    assert time.monotonic() - start < 5
+    assert line.startswith(f"DataCorrupt: {server.url}")
+    assert ("10,000,000" if benchmark == "release" else f"{size} bytes") in line
+    assert "when unpacked, so it is not the file wanted. It was not kept. Check the mirror" in line
+    assert not left(cache / benchmark)
+
+
+def test_what_is_packed_as_it_should_be_is_taken(server: WebServer) -> None:
+    for file, text in FILES.items():
+        packed = gzip.compress(text.encode())
+        server.answers[address(file)] = Answer(packed, headers={"Content-Encoding": "gzip"})
+    assert "5 files" in fetch()
+
+
+def test_a_page_in_place_of_the_hubs_answer_is_said(server: WebServer) -> None:
+    server.answers["/api/datasets/chuxuecao/HKMMLU"] = Answer(b"<html>Log in</html>")
+    assert "does not answer as a hub does" in fetch("hkmmlu", 1)
+
+
+def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -> None:
+    publish(server, FIRST, {"../../../evil.csv": "x"}, "chuxuecao/HKMMLU")
+    assert "names a file outside" in refused("hkmmlu")
+    assert not [*cache.parent.rglob("evil.csv")]
+
+
+def test_who_waits_for_another_process_is_told_so(
+    release: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.data.downloads._SILENT_WAIT", 0.3)
+    release.mkdir(parents=True)
+    program = (
+        "import sys, time, filelock\n"
+        "with filelock.FileLock(sys.argv[1]):\n    print(flush=True); time.sleep(1.5)"
+    )
+    command = [sys.executable, "-c", program, str(release / ".lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        other.stdout.readline()
+        assert "5 files" in fetch()
+    (message,) = (record.getMessage() for record in caplog.records)
+    assert f"it holds {release / '.lock'}. If there is no such process" in message
+    assert "\n" not in message
+
+
+def test_the_wait_is_said_after_two_seconds() -> None:
+    from hkcanto_tasks.data import downloads
+
+    assert downloads._SILENT_WAIT == 2
+
+
+@pytest.mark.parametrize("benchmark", ["release", "hkmmlu"])
+def test_what_a_killed_process_left_is_removed(
+    server: WebServer, cache: Path, benchmark: str
+) -> None:
+    ats = (address("test/x.csv"), f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv")
+    whole = {at: server.answers[at] for at in ats}
+    server.answers |= {at: Answer(answer.body, hangs=True) for at, answer in whole.items()}
+    command = [sys.executable, "-m", "hkcanto_tasks", "data", "fetch", benchmark]
+    if not Path(sys.modules["hkcanto_tasks"].__path__[0], "__main__.py").exists():
+        command[1:3] = ["-c", "from hkcanto_tasks.cli import app; app()"]
+    other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert server.hanging.wait(30)
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert [*(cache / benchmark / ".partial").iterdir()]
+    server.answers |= whole
+    fetch(benchmark)
+    assert {path.name for path in (cache / benchmark).iterdir() if path.is_dir()} == {
+        "bbbbbbb" if benchmark == "release" else FIRST
+    }
+
+
+# ------------------------------------------------------------------------------- the cache
+
+
+def in_the_way(path: Path, what: str) -> None:
+    """Put something else in a file's or folder's place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if what == "folder":
+        (path / "in it").mkdir(parents=True)
+    elif what == "pipe":
+        os.mkfifo(path)
+    elif what == "link to nothing":
+        path.symlink_to("nowhere")
+    else:
+        path.write_text("x")
+
+
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [
+        ("bbbbbbb/test/x.csv", "folder"),
+        ("bbbbbbb/test", "file"),
+        ("bbbbbbb/test", "link to nothing"),
+        ("bbbbbbb", "file"),
+        (".partial", "file"),
+        (".lock", "folder"),
+        (".", "file"),
+    ],
+)
+def test_what_is_in_the_way_in_the_cache_is_named(release: Path, place: str, what: str) -> None:
+    in_the_way(release / place, what)
+    line = refused()
+    assert line.startswith(f"DataNotFound: {release / place}")
+    assert "Set HKCANTO_CACHE to a folder that you may write to" in line
+    assert not left(release) or place != "bbbbbbb/test/x.csv"
+
+
+@pytest.mark.parametrize("what", ["pipe", "link to nothing", "file"])
+def test_what_can_be_replaced_in_the_cache_is(release: Path, what: str) -> None:
+    in_the_way(release / "bbbbbbb/test/x.csv", what)
+    assert "5 files" in fetch()
+    assert (release / "bbbbbbb/test/x.csv").read_text() == FILES["test/x.csv"]
+
+
+def whole_cache(server: WebServer) -> None:
+    fetch()
+    fetch("hkmmlu")
+    server.requests.clear()
+
+
+@pytest.mark.parametrize("keep", [0, 1, 30, 60, 100, 140, -1])
+def test_a_registry_that_was_cut_is_said(cache: Path, server: WebServer, keep: int) -> None:
+    whole_cache(server)
+    (registry,) = (cache / "hkmmlu").glob("registry.*")
+    registry.write_bytes(registry.read_bytes()[:keep])
+    line = refused("hkmmlu")
+    assert line.startswith(f"DataCorrupt: {registry} was cut or damaged. Delete it and fetch again")
+    registry.unlink()
+    assert "1 files" in fetch("hkmmlu")
+
+
+def test_a_registry_of_an_older_version_counts(cache: Path, server: WebServer) -> None:
+    whole_cache(server)
+    (registry,) = (cache / "hkmmlu").glob("registry.*")
+    registry.write_text(registry.read_text().replace(f"{FIRST} 1\n", f"{FIRST}\n").rstrip("\n"))
+    assert "1 files" in fetch("hkmmlu")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"test/x.csv 0123", b"\xff\xfe\0"])
+def test_a_catalogues_registry_that_was_cut_is_said(tmp_path: Path, content: bytes) -> None:
+    from hkcanto_tasks.data.releases import recorded_files
+
+    recorded_files.cache_clear()
+    (tmp_path / "home/checksums.sha256").write_bytes(content)
+    line = refused()
+    assert line.startswith(f"CatalogueError: {tmp_path / 'home/checksums.sha256'}")
+    recorded_files.cache_clear()
+
+
+def broken(function: Callable[..., Any], name: str, code: int) -> Callable[..., Any]:
+    """The same function, which fails at one path."""
+
+    def fails(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(path, int) and str(path).endswith(name):
+            raise OSError(code, os.strerror(code), str(path))
+        return function(path, *args, **kwargs)
+
+    return fails
+
+
+def break_at(monkeypatch: pytest.MonkeyPatch, name: str, code: int = errno.EACCES) -> None:
+    """Fail to open a file, or to list a folder, as for a user without the right."""
+    monkeypatch.setattr("io.open", broken(io.open, name, code))
+    monkeypatch.setattr("os.scandir", broken(os.scandir, name, code))
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+def test_a_file_of_the_cache_that_cannot_be_read_is_said(
+    release: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    whole_cache(server)
+    break_at(monkeypatch, "x.csv", code)
+    path = release / "bbbbbbb/test/x.csv"
+    assert refused().startswith(f"DataNotFound: {path} cannot be read: {os.strerror(code)}. Make")
+
+
+@pytest.mark.parametrize("name", ["test", "bbbbbbb"])
+def test_a_folder_of_the_cache_that_cannot_be_read_is_said(
+    release: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    whole_cache(server)
+    break_at(monkeypatch, name)
+    line = refused()
+    assert line.startswith(f"DataNotFound: {release}/bbbbbbb")
+    assert "cannot be read: Permission denied" in line
+
+
+def test_a_full_disk_is_said_and_nothing_is_left(
+    release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(f"{TRANSFERS}.Transfer.write", full)
+    line = refused()
+    assert line.startswith(f"DataNotFound: {release} cannot be written: No space left on device.")
+    assert "Set HKCANTO_CACHE to a folder that you may write to, or make room" in line
+    assert not left(release)
+
+
+@pytest.mark.parametrize("benchmark", ["release", "hkmmlu"])
+def test_a_limit_on_the_size_of_files_is_said(cache: Path, benchmark: str) -> None:
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
+        "from hkcanto_tasks.cli import app; app()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "data", "fetch", benchmark],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 1
+    (line,) = without_bar(done.stderr).splitlines()
+    assert f"{cache / benchmark} cannot be written: File too large. Set HKCANTO_CACHE" in line
+    assert not left(cache / benchmark)
+
+
+# ------------------------------------------------------------------------------- a folder of data
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test files of HKMMLU, with two subjects."""
+    monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
+    folder = tmp_path / "data/hkmmlu/test"
+    folder.mkdir(parents=True)
+    (folder / "hk_law.csv").write_text(as_csv([LAW]))
+    (folder / "hk_music.csv").write_text(as_csv([MUSIC]))
+    return folder
+
+
+def loading(task: str = "hkmmlu_hk_law") -> str:
+    """What loading a task says, in one line."""
+    with pytest.raises((DataNotFound, DataCorrupt)) as raised:
+        load_task(task)
+    assert SECRET not in str(raised.value)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("pipe", "is a pipe or a device where a file belongs"),
+        ("link to nothing", "is a link to nothing"),
+        ("empty folder", "is a folder where a file belongs"),
+    ],
+)
+def test_what_is_no_file_is_said_to_who_wants_it(folder: Path, what: str, said: str) -> None:
+    path = folder / "hk_law.csv"
+    path.unlink()
+    if what == "empty folder":
+        path.mkdir()
+    else:
+        in_the_way(path, what)
+    assert loading() == f"{path} {said}. Put the data file in its place."
+    assert len(load_task("hkmmlu_hk_music").samples) == 1
+    result = CliRunner().invoke(app, ["data", "verify", "hkmmlu"])
+    assert said in result.output
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_a_file_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_at(monkeypatch, "hk_law.csv")
+    assert loading().startswith(f"{folder / 'hk_law.csv'} cannot be read: Permission denied. Make")
+
+
+def test_a_folder_that_cannot_be_read_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_at(monkeypatch, "hkmmlu/test")
+    assert loading().startswith(f"{folder} cannot be read: Permission denied. Make it readable")
+
+
+def test_a_folder_that_cannot_be_entered_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.stat", broken(os.stat, "data", errno.EACCES))
+    assert loading().startswith(f"{folder.parents[1]} cannot be read: Permission denied. Correct")
+
+
+def test_a_linked_folder_is_followed_and_a_loop_is_not(folder: Path, tmp_path: Path) -> None:
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/back").symlink_to(tmp_path / "elsewhere")
+    (folder.parent / "up").symlink_to(folder.parent)
+    assert len(load_task("hkmmlu").samples) == 2
+
+
+def test_a_card_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder.parent / "README.md").write_text("---\n---\n")
+    break_at(monkeypatch, "README.md", errno.EIO)
+    assert "README.md cannot be read: Input/output error" in loading()
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_of_subjects_that_are_no_text_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aliases").write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("HKCANTO_ALIASES", str(tmp_path / "aliases"))
+    assert "neither stem=subject" in loading()
+
+
+# ------------------------------------------------------------------------------- what is in files
+
+
+def rows(*bad: Sequence[str]) -> list[Sequence[str]]:
+    good = [(f"第{n}題 {SECRET}？", *LAW[1:]) for n in range(200)]
+    return [*good[:7], *bad, *good[7:]]
+
+
+@pytest.mark.parametrize("block", ["\0", "\0" * 4096])
+def test_nul_characters_in_a_csv_file_are_said(folder: Path, block: str) -> None:
+    text = as_csv(rows()).replace("律政司", f"律{block}政司", 1)
+    (folder / "hk_law.csv").write_text(text)
+    said = loading()
+    assert said.startswith(f"{folder / 'hk_law.csv'}: line 2 has ")
+    assert ("damaged on a disk" in said) == (len(block) > 1)
+    assert said.endswith("Delete the file and fetch it again.")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
+def test_an_escaped_nul_character_costs_a_row(folder: Path, ending: str) -> None:
+    (folder / "hk_law.csv").unlink()
+    bad = (f"{SECRET}\0", *LAW[1:])
+    records = [dict(zip(COLUMNS, row, strict=True)) for row in rows(bad)]
+    path = folder / f"hk_law.{ending}"
+
+    def write(records: list[dict[str, str]]) -> None:
+        if ending == "parquet":
+            path.write_bytes(as_parquet(records))
+        elif ending == "json":
+            path.write_text(json.dumps(records))
+        else:
+            path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    write(records)
+    loaded = load_task("hkmmlu_hk_law")
+    assert len(loaded.samples) == 200
+    write([records[7]])
+    assert f"{path}, row 1 has a NUL character, which no text has. Correct the row." in loading()
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+@pytest.mark.parametrize("depth", [600, 100_000])
+def test_json_nested_deeply_is_said(folder: Path, ending: str, depth: int) -> None:
+    (folder / "hk_law.csv").unlink()
+    deep = f'{{"Question": {"[" * depth}"{SECRET}"{"]" * depth}}}'
+    path = folder / f"hk_law.{ending}"
+    path.write_text(f"[{deep}]" if ending == "json" else f"{deep}\n")
+    said = loading()
+    assert str(path) in said
+    assert "recursion depth" in said or "nested too deeply" in said
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        as_csv(rows((SECRET, "甲"), (SECRET, "甲"), (SECRET, "甲"), (SECRET, "甲"))),  # too few
+        as_csv(rows(*[(SECRET, *"甲乙丙丁戊己")] * 4)),  # too many cells
+        as_csv(rows(*[(SECRET, *"甲乙丙丁", SECRET)] * 4)),  # no such answer
+        as_csv(rows()) + f'"{SECRET}" {SECRET},甲\n' * 4,  # stray quotes
+        as_csv(rows())[:-20],  # cut
+        as_csv(rows()[1:], (SECRET, SECRET, *LAW[1:5])),  # a header that is a question
+        as_csv(rows()).replace("律政司", "\udc80", 1),  # not UTF-8
+        json.dumps([{"Question": SECRET, "A": SECRET}] * 9),
+    ],
+)
+def test_no_message_shows_a_question(folder: Path, content: str) -> None:
+    (folder / "hk_law.csv").unlink()
+    path = folder / ("hk_law.json" if content.startswith("[") else "hk_law.csv")
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    loading()
+
+
+def test_a_header_that_is_a_row_is_not_shown(folder: Path) -> None:
+    (folder.parent / "translation").mkdir()
+    pairs = io.StringIO()
+    csv.writer(pairs).writerows([[f"{SECRET}{n}", "普通話"] for n in range(9)])
+    (folder.parent / "translation/can2man.csv").write_text(pairs.getvalue())
+    assert "a first row that is no header" in loading("hkmmlu_translation_yue_zh")
