@@ -46,6 +46,8 @@ LENGTH = Metric(
     "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
 )
 
+_TERMS_SHOWN = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -158,7 +160,7 @@ def explain_cleaning(cleaned: Cleaned) -> str:
 
 
 def explain_fluency(fluency: Fluency) -> str:
-    """Say in Markdown why a text passes as Cantonese, or does not.
+    """Say in Markdown why a text passes as Cantonese, or does not; of a loop, the first words.
 
     Example:
         >>> from hkcanto_metrics.fluency import cantonese_fluency
@@ -167,6 +169,8 @@ def explain_fluency(fluency: Fluency) -> str:
     """
     verdict = "Fluent Cantonese" if fluency.passed else "Not fluent Cantonese"
     loop = ", caught in a loop" if fluency.degenerate else ""
-    terms = "、".join(f"{term.term} (at {term.start})" for term in fluency.swc_terms)
-    found = f" Words of Written Chinese: {terms}." if terms else ""
+    shown = fluency.swc_terms[:_TERMS_SHOWN]
+    terms = "、".join(f"{term.term} (at {term.start})" for term in shown)
+    more = f", and {hidden:,} more" if (hidden := len(fluency.swc_terms) - len(shown)) else ""
+    found = f" Words of Written Chinese: {terms}{more}." if terms else ""
     return f"{verdict}: {fluency.label}{loop}.{found}"

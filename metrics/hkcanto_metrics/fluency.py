@@ -49,6 +49,22 @@ _DETECTORS_CHARACTERS = frozenset(
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
+class _CharacterTable(dict[int, str]):
+    """A table for `str.translate` into Traditional characters, each at its place.
+
+    Characters that the detector knows stay, because conversion would turn some of them, such as 吃
+    and 台, into variants that it does not know.
+    """
+
+    def __missing__(self, code: int) -> str:
+        given = chr(code)
+        self[code] = given if given in _DETECTORS_CHARACTERS else to_traditional(given)
+        return self[code]
+
+
+_IN_DETECTORS_CHARACTERS = _CharacterTable()
+
+
 class Term(NamedTuple):
     """A word in a text: ``text[start:end] == term``."""
 
@@ -119,7 +135,7 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     (Term(term='他', start=0, end=1),)
     """
     n_characters = len("".join(text.split()))
-    judged = _without_quotations(_in_detectors_characters(text))
+    judged = _without_quotations(text.translate(_IN_DETECTORS_CHARACTERS))
     has_chinese = ALL_HAN_RE.search(judged) is not None
     n_cantonese = len(_features(judged, CANTO_FEATURE_RE, CANTO_EXCLUDE_RE))
     swc_spans = _features(judged, SWC_FEATURE_RE, _SWC_EXCEPTIONS)
@@ -181,6 +197,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
         ``label_mixed``, ``label_neutral``, ``label_swc`` and ``label_none``: shares of the texts.
 
     Raises:
+        TypeError: Texts were given in the place of judgements.
         ValueError: There are no judgements.
 
     >>> figures = pool_fluency(map(cantonese_fluency, ["佢哋返咗屋企。", "他們回家了。"]))
@@ -190,6 +207,8 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     items = list(scores)
     if not items:
         raise ValueError("no judgements to pool: the list is empty; judge at least one text")
+    if any(isinstance(item, str) for item in items):
+        raise TypeError("scores are strings: pass the results of cantonese_fluency, one per text")
     labels = Counter(item.label for item in items)
     return {
         "passed": fmean(item.passed for item in items),
@@ -200,16 +219,6 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
         "n_characters": fmean(item.n_characters for item in items),
         **{f"label_{label}": labels[label] / len(items) for label in LABELS},
     }
-
-
-def _in_detectors_characters(text: str) -> str:
-    """The text in Traditional characters, each at its place.
-
-    Characters that the detector knows stay, because conversion would turn some of them, such as 吃
-    and 台, into variants that it does not know.
-    """
-    pairs = zip(text, to_traditional(text), strict=True)
-    return "".join(given if given in _DETECTORS_CHARACTERS else new for given, new in pairs)
 
 
 def _without_quotations(text: str) -> str:

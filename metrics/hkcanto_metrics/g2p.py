@@ -41,10 +41,13 @@ _RATES = (
     "coda_error_rate",
 )
 _TIMES_TOO_LONG = 3
+# A response that goes on is a loop, and each further syllable is one more error.
+_LONGEST_RESPONSE = 100_000
 # Up to so many variants times tokens, comparing every variant is faster than the lattice.
 _MOST_COMPARED = 4096
-# Gold syllables times those of a response that has run away: aligning by sound takes a second.
-_MOST_ALIGNED_BY_SOUND = 1 << 20
+# Gold syllables times those of a response that has run away: aligning by sound takes a quarter of a
+# second.
+_MOST_ALIGNED_BY_SOUND = 1 << 18
 
 Alignment = tuple[tuple[str | None, str | None], ...]
 
@@ -110,6 +113,8 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     that a response without one correct character scores 1.0 in both; the release gives it a CER of
     0.0, that of a perfect answer.
 
+    Of a response, 100,000 characters are scored.
+
     Args:
         response: A model's response; reasoning in ``<think>`` and the like is not scored.
         answer: The gold string, such as ``jau5 liu5 (ze2|ze5) jung2 pou5``.
@@ -125,7 +130,8 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     (0.5, 0.5, 0.0)
     """
     gold = parse_answer(answer)
-    text = strip_reasoning(response)
+    stripped = strip_reasoning(response)
+    text = stripped[:_LONGEST_RESPONSE]
     extracted = extract_jyutping(text)
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, gold)
@@ -149,7 +155,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         extracted=extracted,
         variant=" ".join(variant),
         alignment=alignment,
-        problem=_problem(response, text, valid, len(variant)),
+        problem=_problem(response, stripped, valid, len(variant)),
     )
 
 
@@ -165,6 +171,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         over summed lengths. ``invalid_rate``: share of the responses without any valid Jyutping.
 
     Raises:
+        TypeError: Responses were given in the place of scores.
         ValueError: There are no scores.
 
     >>> pool_jyutping([score_jyutping("nei5", "nei5"), score_jyutping("", "hou2")])["invalid_rate"]
@@ -173,6 +180,8 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     items = list(scores)
     if not items:
         raise ValueError("no scores to pool: the list is empty; score at least one sentence")
+    if any(isinstance(item, str) for item in items):
+        raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
     return {
         "cer_published": fmean(score.cer_published for score in items),
         "levenshtein_published": fmean(score.levenshtein_published for score in items),
@@ -347,6 +356,8 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
         return "no Jyutping: no syllable with a tone digit"
     if not any(valid):
         return f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+    if len(text) > _LONGEST_RESPONSE:
+        return f"scored are {_LONGEST_RESPONSE:,} characters of {len(text):,}"
     if (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
         return f"response is {times:.0f} times as long as the reference"
     return ""

@@ -24,6 +24,7 @@ _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 # As long as "ngaang"; PyCantonese takes quadratic time to refuse long runs of letters.
 _LONGEST_SYLLABLE = 6
 _MOST_EXPANSIONS = 256
+_LONGEST_ANSWER = 10_000
 
 
 class MalformedAnswer(ValueError):  # noqa: N818 - part of the metric API
@@ -68,11 +69,15 @@ def parse_answer(answer: str) -> Answer:
 
     Raises:
         MalformedAnswer: Parentheses or bars do not match or are nested, an alternative is empty,
-            one word has more than 256 readings, or there is no syllable at all.
+            one word has more than 256 readings, there is no syllable at all, or there are more
+            than 10,000 characters.
 
     >>> parse_answer("(ng)aam1 (ze2|ze5)").syllables
     ((('ngaam1',), ('aam1',)), (('ze2',), ('ze5',)))
     """
+    if len(answer) > _LONGEST_ANSWER:
+        expected = f"expected a sentence of at most {_LONGEST_ANSWER:,}"
+        raise _malformed(answer[:40], 40, f"{len(answer):,} characters", expected)
     text = fold(answer)
     words = _split_words(text)
     syllables = tuple(_readings(text, start, choices) for start, choices in words)
@@ -126,7 +131,7 @@ def normalize_as_published(response: str) -> str:
     return re.sub(r"(?<=[1-6])\s*", " ", letters).strip()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 16)
 def parse_syllable(token: str) -> Syllable:
     """Parse one syllable with PyCantonese.
 

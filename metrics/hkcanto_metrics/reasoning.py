@@ -92,6 +92,8 @@ def split_reasoning(text: str) -> Reasoned:
     False
     """
     spans, finished = _spans(text)
+    if spans == [(0, len(text))]:
+        return Reasoned(text, "", finished, tuple(spans))
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     reasoning = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
     return Reasoned(_joined(text, spans), _without_marks(reasoning), finished, tuple(spans))

@@ -8,6 +8,7 @@ all of this is a diagnostic.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -35,6 +36,9 @@ _BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
 # A harness scores each sentence, and then the corpus, perhaps figure by figure: no pair is counted
 # twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
 _PAIRS_REMEMBERED = 1 << 17
+
+LONGEST = 10_000
+"""How many characters of a text are scored; a translation that goes on is a loop."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ def score_translation(
     matches words and stems but no synonyms. ROUGE-L is the mean of the sentences' F1. The tokens of
     METEOR and ROUGE-L are the characters, without white space, or in English those of sacreBLEU's
     13a, in lower case. References themselves score 100 in all but METEOR, where m tokens score
-    100 - 50 / m³, and in BLEU if any has four tokens.
+    100 - 50 / m³, and in BLEU if any has four tokens. Of texts of more than 10,000 characters,
+    these are scored; the rates below are of all of a text.
 
     Args:
         hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).
@@ -82,6 +87,7 @@ def score_translation(
         outputs with nothing but white space; ``copied_source``: share for which `is_copy` holds.
 
     Raises:
+        TypeError: A string was given in the place of a list.
         ValueError: There is nothing to score, the numbers differ, or a reference is empty.
 
     >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
@@ -184,7 +190,8 @@ def bootstrap_translation(
         An interval for each figure of `score_translation`.
 
     Raises:
-        ValueError: As in `score_translation`.
+        TypeError: As in `score_translation`.
+        ValueError: See there.
 
     >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
     >>> round(interval.low, 1), round(interval.high, 1)
@@ -228,7 +235,8 @@ def sufficient_statistics(
         of any sentences.
 
     Raises:
-        ValueError: As in `score_translation`, or the figure is unknown.
+        TypeError: As in `score_translation`.
+        ValueError: See there, or the figure is unknown.
 
     >>> rows, score = sufficient_statistics("rouge_l", ["我食飯", "你好"], ["我食咗飯", "你好"])
     >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
@@ -309,10 +317,11 @@ def _rows(
 
     _check(hypotheses, references, language, sources)
     pairs = list(zip(hypotheses, references, strict=True))
-    counts = [_count(*pair, language) for pair in pairs]
+    scored = [[text.strip()[:LONGEST] for text in pair] for pair in pairs]
+    counts = [_count(*pair, language) for pair in scored]
     folded = counts
     if language == "zh":
-        folded = [_count(*map(fold_script, pair), language) for pair in pairs]
+        folded = [_count(*map(fold_script, pair), language) for pair in scored]
     rows = {name: [count[name] for count in counts] for name in counts[0]}
     rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
     rows["wrong_script"] = [(is_wrong_script(*pair), 1) for pair in pairs]
@@ -332,7 +341,14 @@ def _check(
 ) -> None:
     if language not in _BLEU_TOKENIZERS:
         raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
-    for name, texts in (("references", references), ("sources", sources)):
+    given = {"hypotheses": hypotheses, "references": references, "sources": sources}
+    for name, texts in given.items():
+        if isinstance(texts, str):
+            raise TypeError(
+                f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings, or call "
+                "sentence_scores for one pair"
+            )
+    for name, texts in given.items():
         if texts is not None and len(texts) != len(hypotheses):
             raise ValueError(
                 f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"

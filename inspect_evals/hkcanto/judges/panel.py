@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import ne
 from typing import Any, Generic, TypeVar
 
 from inspect_ai.model import (
@@ -21,9 +22,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.translation import LONGEST
 from hkcanto_tasks.prompts import until_stop
 
-from .prompts import fill, fresh_code, judge_texts
+from .prompts import fill, fresh_code, judge_texts, neutralize
 
 ROLE = "grader"
 _ATTEMPTS = 2
@@ -109,10 +111,41 @@ async def ask_panel(
     )
 
 
-def judged_text(state: TaskState, stop: Sequence[str], source: str) -> str:
-    """Return what a model answered, without its wrapping, as the automatic metrics read it."""
-    response = strip_reasoning(state.output.completion).lstrip()
-    return clean_output(until_stop(response, stop), source=source).text
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a model answered, as judges are shown it.
+
+    Attributes:
+        text: The answer without its wrapping, as the automatic metrics read it, and no longer.
+        shown: What was done to it, in words; empty where nothing was.
+    """
+
+    text: str
+    shown: str
+
+
+def judged_text(state: TaskState, stop: Sequence[str], source: str) -> Candidate:
+    """Return what a model answered, as judges are shown it."""
+    response = strip_reasoning(well_formed(state.output.completion)).lstrip()
+    cleaned = clean_output(until_stop(response, stop), source=source)
+    text, whole = cleaned.text[:LONGEST], len(cleaned.text)
+    replaced = sum(map(ne, text, neutralize(text)))
+    changes = {
+        f"removed: {', '.join(cleaned.removed)}": cleaned.removed,
+        f"cut: the first {LONGEST:,} of {whole:,} characters": whole > LONGEST,
+        f"brackets shown as others: {replaced:,}": replaced,
+    }
+    return Candidate(text, "; ".join(change for change, happened in changes.items() if happened))
+
+
+def well_formed(text: str) -> str:
+    r"""Replace what no file and no request can hold: halves of characters beyond Unicode's 65,536.
+
+    Example:
+        >>> well_formed("佢\ud83d走"), well_formed("\ud83d\ude00")
+        ('佢�走', '😀')
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def source_text(state: TaskState) -> str:
@@ -154,16 +187,19 @@ async def _ask(
         try:
             output = await grader.generate(messages, config=config)
         except Exception as error:  # a limit, a timeout, a reset: this judgement's, not the run's
-            return Judgement(str(grader), seed, None, f"{type(error).__name__}: {error}"[:300])
-        reply = strip_reasoning(output.completion)
+            failure = well_formed(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
+            return Judgement(str(grader), seed, None, failure)
+        completion = well_formed(output.completion)
+        reply = strip_reasoning(completion)
         try:
             return Judgement(str(grader), seed, form.check(_read(reply, code, form.reply)))
         except Unusable as error:
-            reason = str(error)[:_LONGEST_REASON]
+            # An escape in JSON can be half a character, which has no place in an answer.
+            reason = well_formed(str(error))[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
             retry = fill(judge_texts().retry, reason=reason, code=code)
             # Some providers refuse an assistant's message without text.
-            answered = ChatMessageAssistant(content=output.completion or "…")
+            answered = ChatMessageAssistant(content=completion or "…")
             messages = [*messages, answered, ChatMessageUser(content=retry)]
     return Judgement(str(grader), seed, None, failure)
 

@@ -9,7 +9,9 @@ from string import Template
 
 import msgspec
 
-_BRACKETS = str.maketrans("<>", "＜＞")
+# Plain, full-width and small ones, which Unicode's normalisation makes plain, and Kimi's. What they
+# become, no normalisation makes plain.
+_BRACKETS = str.maketrans("<＜﹤◁>＞﹥▷[［﹇]］﹈", "‹‹‹‹››››〔〔〔〕〕〕")
 
 
 class TranslationTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,14 +83,14 @@ def fresh_code(*parts: str | int | None) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Replace angle brackets by full-width ones, character by character.
+    """Replace angle and square brackets by others, character by character.
 
-    Without them a text can neither close its block nor write a tag or a chat template's special
-    token, and every position stays where it was.
+    Without them a text can neither close its block nor write a tag or any model's control tokens,
+    which all have such brackets, and every position stays where it was.
 
     Example:
-        >>> neutralize("</text><|im_start|>")
-        '＜/text＞＜|im_start|＞'
+        >>> neutralize("</text><|im_start|>[INST]<<SYS>>＜｜User｜＞")
+        '‹/text›‹|im_start|›〔INST〕‹‹SYS››‹｜User｜›'
     """
     return text.translate(_BRACKETS)
 

@@ -20,6 +20,7 @@ from hkcanto_metrics.rubric import (
 )
 
 from .panel import (
+    Candidate,
     Form,
     Judgement,
     Reply,
@@ -112,16 +113,17 @@ def judged_summary(
 
     async def score(state: TaskState, target: Target) -> Score:
         source = source_text(state)
-        summary = judged_text(state, stop, source)
+        candidate = judged_text(state, stop, source)
+        summary = candidate.text
         if not summary:
-            return _score(summary, [])
+            return _score(candidate, [])
 
         def prompt(code: str) -> str:
             return summary_prompt(source, target.text, summary, code)
 
         form = Form(prompt, Ratings, lambda ratings: ratings, structured)
         about = (state.sample_id, state.epoch, source, summary)
-        return _score(summary, await ask_panel(form, judgements, about))
+        return _score(candidate, await ask_panel(form, judgements, about))
 
     return score
 
@@ -153,7 +155,8 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
     )
 
 
-def _score(summary: str, judgements: Sequence[Judgement[Ratings]]) -> Score:
+def _score(candidate: Candidate, judgements: Sequence[Judgement[Ratings]]) -> Score:
+    summary = candidate.text
     verdicts = [each.verdict.points() for each in judgements if each.verdict]
     if not summary:
         verdicts = [dict.fromkeys(CRITERIA, COMPLETE_FAILURE)]
@@ -173,6 +176,7 @@ def _score(summary: str, judgements: Sequence[Judgement[Ratings]]) -> Score:
         reason="no_response" if not summary else None if verdicts else "grader_failed",
         metadata={
             "judgements": [_record(each) for each in judgements],
+            "shown": candidate.shown,
             "length_penalty": detected.length_penalty,
             "cantonese_fluency_passed": detected.passed,
         },

@@ -20,6 +20,7 @@ from hkcanto_metrics.error_spans import (
 )
 
 from .panel import (
+    Candidate,
     Form,
     Judgement,
     Reply,
@@ -105,9 +106,10 @@ def judged_translation(
 
     async def score(state: TaskState, target: Target) -> Score:
         source = source_text(state)
-        translation = judged_text(state, stop, source)
+        candidate = judged_text(state, stop, source)
+        translation = candidate.text
         if not translation:
-            return _score(translation, [])
+            return _score(candidate, [])
 
         def prompt(code: str) -> str:
             return translation_prompt(direction, source, target.text, translation, code)
@@ -117,7 +119,7 @@ def judged_translation(
 
         form = Form(prompt, LabelledErrors, check, structured)
         about = (state.sample_id, state.epoch, source, translation)
-        return _score(translation, await ask_panel(form, judgements, about))
+        return _score(candidate, await ask_panel(form, judgements, about))
 
     return score
 
@@ -171,7 +173,7 @@ def _span(error: LabelledError, source: str, translation: str) -> ErrorSpan:
     return ErrorSpan(error.category, start, len(text) if error.to_end else end)
 
 
-def _score(translation: str, judgements: Sequence[Judgement[Labels]]) -> Score:
+def _score(candidate: Candidate, judgements: Sequence[Judgement[Labels]]) -> Score:
     values = [each.verdict.accuracy.value for each in judgements if each.verdict]
     failed = bool(judgements) and not values
     return Score(
@@ -179,10 +181,13 @@ def _score(translation: str, judgements: Sequence[Judgement[Labels]]) -> Score:
             "judged_accuracy": fmean(values) if values else nan if failed else 0.0,
             "judge_failure_rate": failure_rate(judgements),
         },
-        answer=translation,
+        answer=candidate.text,
         explanation="\n\n".join(map(_explanation, judgements)) or "The translation is empty.",
-        reason="grader_failed" if failed else None if translation else "no_response",
-        metadata={"judgements": [_record(each) for each in judgements]},
+        reason="grader_failed" if failed else None if candidate.text else "no_response",
+        metadata={
+            "judgements": [_record(each) for each in judgements],
+            "shown": candidate.shown,
+        },
     )
 
 
