@@ -187,7 +187,7 @@ def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> 
     texts = [ItemText("prompt", "response", "A", "A")]
     note, *_ = first(replace(run, items=replace(run.items, texts=texts))).blocks
     assert isinstance(note, Note)
-    assert (note.level, "Do not publish it" in note.text) == ("warning", True)
+    assert (note.level, "Do not publish this report" in note.text) == ("warning", True)
 
 
 # ---------------------------------------------------------------- trust
