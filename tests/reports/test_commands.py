@@ -92,7 +92,7 @@ def test_items_are_shown_only_if_they_are_asked_for(engine: Path) -> None:
     assert prompt not in hkcanto("report", engine, "--format", "json").stdout
     shown = hkcanto("report", engine, "--format", "json", "--with-items").stdout
     assert prompt in shown
-    assert "Do not publish it" in shown
+    assert "Do not publish this report" in shown
 
 
 def test_lengths_are_counted_in_tokens_of_a_tokenizer(lm_eval_logs: Path, tmp_path: Path) -> None:
