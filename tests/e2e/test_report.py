@@ -65,7 +65,7 @@ def test_the_results_can_be_sorted(browser: Browser) -> None:
     heading = browser.find("table thead th:nth-child(1)")
     heading.find_element("css selector", "button").click()
     assert heading.get_attribute("aria-sort") in ("ascending", "descending")
-    names = browser.texts("table:first-of-type tbody tr th bdi")
+    names = browser.texts("table:first-of-type tbody tr th > bdi")
     first_table = names[: len(browser.all("table")[0].find_elements("css selector", "tbody tr"))]
     assert first_table == sorted(first_table, key=str.casefold)
 
