@@ -55,10 +55,9 @@ def test_the_page_loads_without_complaint_or_request(browser: Browser, page: Pat
     assert browser.requests() == {page.as_uri()}
 
 
-def test_plots_have_a_dot_for_every_row(browser: Browser) -> None:
-    plots = browser.all("td.plot")
-    assert len(plots) >= 5
-    assert all(plot.find_elements("css selector", "circle") for plot in plots)
+def test_plots_are_drawn(browser: Browser) -> None:
+    assert len(browser.all("td.plot")) >= 5
+    assert len(browser.all("td.plot circle")) >= 5
 
 
 def test_the_results_can_be_sorted(browser: Browser) -> None:
