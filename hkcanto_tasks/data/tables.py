@@ -261,9 +261,10 @@ def _damage(row: str | Mapping[str, object]) -> str:
 
 
 def _has_nul(cell: object) -> bool:
-    if isinstance(cell, Mapping):
-        return any(map(_has_nul, cell.values()))
-    return any(map(_has_nul, cell)) if isinstance(cell, list) else "\0" in (as_text(cell) or "")
+    if isinstance(cell, str):
+        return "\0" in cell
+    inside = cell.values() if isinstance(cell, Mapping) else cell if isinstance(cell, list) else ()
+    return any(map(_has_nul, inside))
 
 
 def _record(path: Path, number: int, row: str | Mapping[str, object]) -> Record:

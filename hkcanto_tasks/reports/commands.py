@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress
 
 from ..console import err, errors_without_traceback, out
 from ..errors import OptionError
-from .blocks import Report
+
+if TYPE_CHECKING:
+    from .blocks import Report
 
 
 class Format(StrEnum):
@@ -110,7 +112,7 @@ def compare(
     raise typer.Exit(status)
 
 
-def write(made: Report, output: Path | None, kind: Format | None, *, full: bool = False) -> None:
+def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
     """Write a report to a file, or print it; a reader who stops early changes no exit status."""
     from .renderers import render
     from .renderers.terminal import show

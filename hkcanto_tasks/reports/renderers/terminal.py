@@ -102,7 +102,8 @@ def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], intervals: bool) 
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, column in enumerate(columns):
         title = heading(column)
-        widest = max((_cell(row.cells[place], intervals).cell_len for row in rows), default=0)
+        cells = [_cell(row.cells[place], column, intervals) for row in rows]
+        widest = max((cell.cell_len for cell in cells), default=0)
         word = max(map(cell_len, title.split()), default=0)
         if column.numeric:
             grid.add_column(Text(title), justify="right", width=max(widest, word))
@@ -110,16 +111,16 @@ def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], intervals: bool) 
             least = min(_NARROWEST, max(widest, word))
             grid.add_column(Text(title), overflow="fold", min_width=least)
     for row in rows:
-        cells = [_cell(cell, intervals) for cell in row.cells[: len(columns)]]
+        cells = [_cell(*pair, intervals) for pair in zip(row.cells, columns, strict=False)]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
         grid.add_row(*cells, style="bold cyan" if row.kind == "run" else "")
     return grid
 
 
-def _cell(cell: ShownCell, intervals: bool) -> Text:
+def _cell(cell: ShownCell, column: Column, intervals: bool) -> Text:
     shown = cell.text
-    if "✓" in shown or "✗" in shown:  # badges: what is wrong, or that nothing is
+    if column.unit == "badges":  # what is wrong, or that nothing is
         shown = ", ".join(badge for badge in shown.split(" · ") if badge.startswith("✗")) or "✓"
     text = Text(shown, style="underline" if cell.best else "")
     if intervals and cell.interval:
