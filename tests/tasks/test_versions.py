@@ -1,7 +1,8 @@
 """A task's version is raised with every change of its prompts, of what is read, or of its averages.
 
 `pinned_versions.json` holds a hash of these for each version. After raising a `version` in a
-`benchmark.toml`, write it anew: `python -m tests.tasks.test_versions`.
+`benchmark.toml`, or adding a figure, write it anew: `python -m tests.tasks.test_versions`. A new
+figure raises no version: what was measured before stays what it was.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from hkcanto_tasks.catalogue import BENCHMARKS, TaskEntry, named_tasks, read_ben
 from hkcanto_tasks.kinds import multiple_choice
 from hkcanto_tasks.task import LoadedTask, condition, load_task
 
+NEW: dict[str, Any] = {"version": 0, "pins": {}}
 PINNED = Path(__file__).with_name("pinned_versions.json")
 ENTRIES = {
     entry.name: entry
@@ -76,15 +78,14 @@ RESPONSES = [
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_a_version_stands_for_does_not_change(name: str) -> None:
-    pinned, entry = json.loads(PINNED.read_text("utf-8")), ENTRIES[name]
-    known = pinned.get(name, {"version": 0, "hash": ""})
-    changed = fingerprint(entry) != known["hash"]
-    assert not (changed and entry.version == known["version"]), (
-        f"{name} is not what its version {entry.version} was: prompts, stop texts, what is read of"
-        " a response, or averages. Take the change back, or raise `version` in its benchmark.toml."
+    known, entry = json.loads(PINNED.read_text("utf-8")).get(name, NEW), ENTRIES[name]
+    made = pins(entry)
+    assert entry.version != known["version"] or not (lost := changed(known["pins"], made)), (
+        f"{name} is not what its version {entry.version} was: {', '.join(lost)}. Take the change"
+        " back, or raise `version` in its benchmark.toml."
     )
-    assert (entry.version, changed) == (known["version"], False), (
-        f"the new version of {name} is not pinned yet: `python -m tests.tasks.test_versions`."
+    assert (entry.version, made) == (known["version"], known["pins"]), (
+        f"what is new of {name} is not pinned yet: `python -m tests.tasks.test_versions`."
     )
 
 
@@ -98,18 +99,33 @@ def test_a_change_of_what_is_read_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
     before = described(load_task("hkmmlu"))
     monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
     after = described(load_task("hkmmlu"))
-    assert {key for key in before if before[key] != after[key]} == {"read"}
+    assert "acc" in (lost := {name for name in before if before[name] != after[name]})
+    assert "prompts" not in lost
 
 
-def fingerprint(entry: TaskEntry) -> str:
-    """Hash what a task asks and reads, in every variant and with every prompt, on the sample."""
+def test_a_new_figure_raises_no_version_and_a_lost_one_does() -> None:
+    assert changed({"acc": "1"}, {"acc": "1", "new": "2"}) == []
+    assert changed({"acc": "1", "cer": "3"}, {"acc": "2"}) == ["acc", "cer"]
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    return [what for what, pin in before.items() if after.get(what) != pin]
+
+
+def pins(entry: TaskEntry) -> dict[str, str]:
+    """Hash what a task asks, and each of its figures, in every variant, prompt, on the sample."""
     found = [
         described(load_task(task.name, **({"prompt": prompt} if prompt != "paper" else {})))
         for task in named_tasks().values()
         if task.entry == entry and task.scope == "task"
         for prompt in prompts(entry)
     ]
-    return hashlib.sha256(json.dumps(found, ensure_ascii=False).encode()).hexdigest()[:16]
+    names = sorted({name for each in found for name in each})
+    return {name: _hash([each.get(name) for each in found]) for name in names}
+
+
+def _hash(what: object) -> str:
+    return hashlib.sha256(json.dumps(what, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def prompts(entry: TaskEntry) -> Iterator[str]:
@@ -120,43 +136,42 @@ def prompts(entry: TaskEntry) -> Iterator[str]:
 
 
 def described(loaded: LoadedTask) -> dict[str, Any]:
+    """What is asked, and by name what every figure is and makes of the responses."""
     how, shots = loaded.condition, min(loaded.task.shots, *map(len, loaded.examples.values()))
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
-    return {
-        "prompts": [
-            [each.id, loaded.prompt(each, count).text(), each.target]
-            for each in samples
-            for count in dict.fromkeys([0, shots])
-        ],
-        "stop": how.stop,
-        "max_tokens": how.max_tokens,
-        "read": [
-            {
-                name: round(value, 6)
-                for name, value in how.judge(
-                    response, each.target, each.choices, each.source
-                ).values.items()
-            }
-            for each in samples[:2]
-            for response in RESPONSES
-        ],
-        "figures": [
-            [figure.name, figure.averages, figure.over, figure.part, figure.pooled]
-            for figure in condition(loaded.task.name).figures  # whatever the sample has of them
-        ],
+    asked = [
+        [each.id, loaded.prompt(each, count).text(), each.target]
+        for each in samples
+        for count in dict.fromkeys([0, shots])
+    ]
+    read = [
+        how.judge(response, each.target, each.choices, each.source).values
+        for each in samples[:2]
+        for response in RESPONSES
+    ]
+    values = {
+        name: [round(values[name], 6) if name in values else None for values in read]
+        for name in dict.fromkeys(name for values in read for name in values)
+    }
+    figures = {
+        figure.name: [figure.averages, figure.over, figure.part, figure.pooled]
+        for figure in condition(loaded.task.name).figures  # whatever the sample has of them
+    }
+    return {"prompts": [asked, how.stop, how.max_tokens]} | {
+        name: [figures.get(name), values.get(name)] for name in figures | values
     }
 
 
 def pin() -> None:
-    """Write the hashes of all versions; one whose hash changed without it is refused."""
+    """Write the pins of all versions; one that changed without its version is refused."""
     known = json.loads(PINNED.read_text("utf-8")) if PINNED.is_file() else {}
     made = {}
     with patch.dict(os.environ, HKCANTO_DATA="sample"):
         for name, entry in ENTRIES.items():
-            made[name] = {"version": entry.version, "hash": fingerprint(entry)}
-            old = known.get(name, {})
-            if made[name] != old and entry.version == old.get("version"):
-                raise SystemExit(f"{name} has changed: raise its `version` first.")
+            made[name] = {"version": entry.version, "pins": pins(entry)}
+            old = known.get(name, NEW)
+            if entry.version == old["version"] and (lost := changed(old["pins"], pins(entry))):
+                raise SystemExit(f"{name} has changed: {', '.join(lost)}. Raise its `version`.")
     PINNED.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
