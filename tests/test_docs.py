@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,10 @@ from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.describing import describe
 from hkcanto_tasks.kinds import kind_names
 
+from .scripts import REPOSITORY, load_script
 from .test_outside_benchmark import PROVIDER, install
 
-REPOSITORY = Path(__file__).parents[1]
-_SPEC = spec_from_file_location("generate", REPOSITORY / "docs" / "generate.py")
-assert _SPEC
-assert _SPEC.loader
-generate = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(generate)
+generate = load_script("docs/generate.py")
 PAGES = REPOSITORY / "docs" / "tasks"
 GUIDE = REPOSITORY / "docs" / "adding_a_benchmark.md"
 AGAIN = "run `python docs/generate.py`"

@@ -3,17 +3,13 @@
 import doctest
 import re
 from importlib.metadata import Distribution
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[1]
-_SPEC = spec_from_file_location("licences", REPOSITORY / "docs" / "licences.py")
-assert _SPEC
-assert _SPEC.loader
-licences = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(licences)
+from .scripts import REPOSITORY, load_script
+
+licences = load_script("docs/licences.py")
 AGAIN = "run `python docs/licences.py`"
 
 

@@ -94,7 +94,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
 
     A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
     column `<commit>:<path>`, as git writes it, gives that one file another origin. (Pooch has a URL
-    there, which would bind the file to one server.) Lines that start with `#` are comments.
+    there, which would bind the file to one server.) Lines that start with `#` are comments; one
+    such as `# 390 files` says how many there must be, so that a list that was cut is noticed.
 
     Args:
         path: The registry file.
@@ -102,8 +103,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         prefix: What stands before a file's name in the repository.
 
     Raises:
-        CatalogueError: It cannot be read or has no line, or a line is not in the format or names
-            a file a second time.
+        CatalogueError: It cannot be read, has no line or not as many as it says, or a line is not
+            in the format or names a file a second time.
 
     Example:
         >>> from hkcanto_tasks.catalogue import BENCHMARKS
@@ -122,8 +123,10 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
             f"{path} cannot be read: {getattr(error, 'strerror', None) or error}. A release on"
             " GitHub needs its checksums."
         ) from error
+    said = None
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):
+            said = re.fullmatch(r"# (\d+) files", line) or said
             continue
         match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
         if not match or (file := unquote(match[1])) in registry:
@@ -132,8 +135,12 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
                 f" a second time: {line!r}. Correct the line."
             )
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
-    if not registry:
-        raise CatalogueError(f"{path} names no file. Install the package again, or fill it in.")
+    if not registry or (said and int(said[1]) != len(registry)):
+        expected = f", not the {said[1]} that it says" if said else ""
+        raise CatalogueError(
+            f"{path} names {len(registry)} files{expected}. Install the package again, or correct"
+            " the list."
+        )
     return registry
 
 

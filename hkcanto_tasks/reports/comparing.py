@@ -164,11 +164,14 @@ def gate_of(
         for one in compared
         if one.gate is not None
     ]
-    failed = sum(not task["passed"] for task in tasks)
+    failed = [task["needed_items"] or 0 for task in tasks if not task["passed"]]
+    lost, needed = len(failed), max(failed, default=0)
+    too_few = f" With so few items not even an equal run passes: it takes about {needed:,}."
     said = "not passed" if failed else "incomplete" if left_out else "passed"
     text = {
         "passed": f"passed: it loses less than δ = {delta:g} points in every test below.",
-        "not passed": f"not passed: it may lose δ = {delta:g} points or more in {failed} tests.",
+        "not passed": f"not passed: it may lose δ = {delta:g} points or more in {lost} tests."
+        f"{too_few * (needed > 0)}",
         "incomplete": f"open: {len(left_out)} things were not compared, see below.",
     }[said]
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))

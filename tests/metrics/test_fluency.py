@@ -3,7 +3,6 @@
 The sentences are in fluency_sentences.toml.
 """
 
-import importlib.util
 import json
 import os
 import random
@@ -26,6 +25,8 @@ from hkcanto_metrics.fluency import (
     length_penalty,
     pool_fluency,
 )
+
+from ..scripts import load_script
 
 SENTENCES = tomllib.loads(
     Path(__file__).with_name("fluency_sentences.toml").read_text(encoding="utf-8")
@@ -249,13 +250,7 @@ def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
 @pytest.fixture(scope="session")
 def calibration() -> ModuleType:
     """The script that decides the threshold."""
-    path = Path(__file__).parents[2] / "performance" / "calibrate_fluency.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("performance/calibrate_fluency.py")
 
 
 @pytest.mark.realdata

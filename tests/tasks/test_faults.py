@@ -346,7 +346,10 @@ def test_a_registry_of_an_older_version_counts(cache: Path, server: WebServer) -
     assert "1 files" in fetch("hkmmlu")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"test/x.csv 0123", b"\xff\xfe\0"])
+CUT = [b"", b"\n\n", b"test/x.csv 0123", b"\xff\xfe\0", b"# 2 files\nx.csv " + b"0" * 64 + b"\n"]
+
+
+@pytest.mark.parametrize("content", CUT)
 def test_a_catalogues_registry_that_was_cut_is_said(tmp_path: Path, content: bytes) -> None:
     from hkcanto_tasks.data.releases import recorded_files
 
