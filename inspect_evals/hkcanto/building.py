@@ -20,6 +20,7 @@ from hkcanto_tasks.corpus_figures import metric_signatures
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.task import LoadedTask, load_task, refuse_unknown, stratified
 
+from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import figures, table
@@ -69,7 +70,7 @@ def make(
     loaded = _load(name, subjects, options)
     subjects = [subject.name for subject in loaded.task.subjects if subject.name]
     metric = figures(name, loaded.condition.chosen, subjects)
-    return _assemble(
+    made = _assemble(
         {name: loaded},
         shots,
         multiturn,
@@ -77,6 +78,9 @@ def make(
         metrics=[metric, *([JUDGE_METRICS] if judge else [])],
         headline_metric=headline_of(loaded),
     )
+    if judge:
+        made.metadata = {**(made.metadata or {}), "judge": f"prompts:{judge_texts().version}"}
+    return made
 
 
 def make_table(

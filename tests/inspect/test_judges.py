@@ -1,5 +1,6 @@
 """The judges, with scripted models in the role of the grader."""
 
+import hashlib
 import json
 import math
 import re
@@ -18,7 +19,7 @@ from inspect_ai.solver import TaskState
 
 from hkcanto.judges import judge_agreement, judged_summary, judged_translation
 from hkcanto.judges.panel import judged_text
-from hkcanto.judges.prompts import fresh_code, neutralize
+from hkcanto.judges.prompts import fresh_code, judge_texts, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
 from hkcanto_metrics.cleaning import clean_output
@@ -754,3 +755,17 @@ def test_a_log_without_a_judge_is_refused(tmp_path: Path) -> None:
     log = run(exact(), says("x"), tmp_path, SUMMARY)
     with pytest.raises(ValueError, match="no scores of a judge; run the task with -T judge=true"):
         judge_agreement(log, tmp_path / "people.csv")
+
+
+def test_the_judges_version_is_raised_with_every_change_of_what_they_are_shown() -> None:
+    shown = [
+        judge_texts().retry,
+        translation_prompt("zh_yue", f"[{SOURCE}]", "佢哋聽日去睇戲。", TRANSLATION, "c0de"),
+        translation_prompt("yue_en", TRANSLATION, "", "<They>", "c0de"),
+        summary_prompt(TRANSLATION * 3, "", SUMMARY, "c0de"),
+    ]
+    pinned = "a30e6b93c0876805"
+    found = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
+    assert (judge_texts().version, found) == (2, pinned), (
+        "take the change back, or raise `version` in prompts.toml and here"
+    )

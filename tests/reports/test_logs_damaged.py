@@ -447,5 +447,5 @@ def judged(folder: Path, verdict: Callable[[str], str]) -> Evaluation:
     grader = get_model("mockllm/grader", custom_outputs=grade, memoize=False)
     run_inspect(folder, tasks.translation(judge=True), model_roles={"grader": grader})
     (evaluation,) = read_runs([folder]).evaluations
-    assert evaluation.notes == ("judged by mockllm/grader",)
+    assert evaluation.notes == ("judged by mockllm/grader, prompts:2",)
     return evaluation

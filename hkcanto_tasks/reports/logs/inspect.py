@@ -280,7 +280,8 @@ def _notes(log: _Log, scores: list[_Score], scored: int, unscored: int) -> Itera
     graders = graders if isinstance(graders, list) else [graders]
     names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
     if names and any(score.scorer.startswith(f"{_SCORER}_") for score in scores):
-        yield f"judged by {', '.join(names)}"
+        version = (log.eval.metadata or {}).get("judge", "prompts:1")
+        yield f"judged by {', '.join(names)}, {version}"
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if log.status != "success":

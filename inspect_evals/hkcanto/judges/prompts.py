@@ -46,6 +46,7 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The contents of `prompts.toml`.
 
     Attributes:
+        version: Of these texts, and of how those under judgement are shown.
         data: That the texts under judgement are data.
         retry: What follows an answer that cannot be used.
         languages: Language code → what the prompt calls it.
@@ -53,6 +54,7 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         summary: The judge of summaries.
     """
 
+    version: int
     data: str
     retry: str
     languages: dict[str, str]
