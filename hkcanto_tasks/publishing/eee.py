@@ -1,0 +1,179 @@
+"""Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0): one for each run.
+
+Each figure has an entry with its name, unit, range, direction, interval and signature. There are no
+records of items: their schema asks for the text of each question and its gold answer, which would
+leak the benchmarks.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from ..data.releases import GitHubRelease, HubDataset
+from ..records import Metric, Unit
+from ..reports.evaluations import Evaluation
+from ..reports.figures import Figure, figure
+from ..reports.presentation import figure_title, short_name
+from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
+
+_SCHEMA = "0.3.0"
+_DATASTORE = "evaleval/EEE_datastore"
+_LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
+_ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
+_UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
+    "share": ("proportion", 1),
+    "rate": ("rate", "Infinity"),
+    "score": ("points", 100),
+    "count": ("count", "Infinity"),
+}
+_DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
+
+
+def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+    """Return the records, where the datastore has them.
+
+    Raises:
+        NotPublishable: A model or the publisher has no name, or a figure is not in its range.
+    """
+    on_the_hub(runs)
+    if not by.name or not by.relationship:
+        raise NotPublishable(
+            "a record says who ran the model: give --by NAME, and what you are to its developer by "
+            "--relationship first_party, third_party, collaborative or other."
+        )
+    files = {}
+    for each in runs:
+        record = _record(each, by)
+        name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
+        path = f"data/{each.evaluation.named.benchmark.name}/{each.folder}/{name}.json"
+        files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+    return Publication(
+        files,
+        (
+            "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json')",
+            f"hf upload {_DATASTORE} {{folder}}/data data --repo-type dataset --create-pr",
+        ),
+    )
+
+
+def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
+    run, how = each.evaluation, each.logged
+    made = f"{run.created.timestamp():.3f}"
+    condition = short_name(run.task, run.condition, run.harness)
+    # It names the run, not the record: made again, the record takes the place of the one before.
+    identity = f"{condition}/{each.model}/{made}"
+    reasons = run.named.variant.cot or "reasoning" in run.options
+    return {
+        "schema_version": _SCHEMA,
+        "evaluation_id": identity,
+        "evaluation_timestamp": made,
+        "retrieved_timestamp": f"{time.time():.3f}",
+        "source_metadata": {
+            "source_name": "hkcanto",
+            "source_type": "evaluation_run",
+            "source_organization_name": by.name,
+            "evaluator_relationship": by.relationship,
+            "additional_details": {"logs": by.url} if by.url else {},
+        },
+        "eval_library": {
+            "name": _LIBRARIES[run.harness],
+            "version": how.version,
+            "additional_details": {"plugin": f"hkcanto {run.signature.rpartition('pkg:')[2]}"},
+        },
+        "model_info": _model_info(each),
+        "evaluation_results": [
+            {
+                "evaluation_result_id": f"{identity}#{metric.name}",
+                "evaluation_name": ".".join(filter(None, (run.task, metric.part))),
+                "source_data": _source_data(run),
+                "evaluation_timestamp": made,
+                "metric_config": _metric_config(run, metric),
+                "score_details": _score(metric, found),
+                "generation_config": {
+                    "generation_args": {
+                        **how.generation,
+                        **({"reasoning": True} if reasons else {}),
+                    },
+                    "additional_details": {"shots": str(run.shots), **run.options},
+                },
+            }
+            for metric, found in _figures(run)
+        ],
+    }
+
+
+def _figures(run: Evaluation) -> Iterator[tuple[Metric, Figure]]:
+    """The figures of which more, or less, is better: the schema knows no others."""
+    for name, metric in run.figures.items():
+        if metric.higher_is_better is not None and (found := figure(run, name)):
+            yield metric, found
+
+
+def _model_info(each: PublishedRun) -> dict[str, Any]:
+    backend, engine = each.logged.backend, _ENGINES.get(each.logged.backend)
+    details = {
+        "deployment_type": "self_deployed" if engine else "unknown",
+        "model_availability": "unknown",
+        "backend": backend,
+        **{name.replace(" ", "_"): value for name, value in each.logged.settings.items()},
+    }
+    return {
+        "name": each.model,
+        "id": each.model,
+        "developer": each.model.partition("/")[0],
+        **({"inference_engine": {"name": engine}} if engine else {}),
+        "additional_details": details,
+    }
+
+
+def _source_data(run: Evaluation) -> dict[str, Any]:
+    benchmark = run.named.benchmark
+    where: dict[str, Any] = {"source_type": "other"}
+    match benchmark.release:
+        case HubDataset(repo_id=repository):
+            where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
+            where |= {"samples_number": run.expected}
+        case GitHubRelease(repository=repository, commit=commit):
+            url = f"https://github.com/{repository}/tree/{commit}"
+            where = {"source_type": "url", "url": [url]}
+    details = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms}
+    return {"dataset_name": benchmark.title, **where, "additional_details": details}
+
+
+def _metric_config(run: Evaluation, metric: Metric) -> dict[str, Any]:
+    unit, most = _UNITS[metric.unit]
+    accuracy = metric.averages == "acc" and metric.over == "questions"
+    return {
+        "evaluation_description": metric.help,
+        "metric_id": "accuracy" if accuracy else f"hkcanto.{metric.name}",
+        "metric_name": figure_title(run, metric),
+        "metric_kind": "accuracy" if metric.averages == "acc" else metric.averages,
+        "metric_unit": unit,
+        "lower_is_better": not metric.higher_is_better,
+        "score_type": "continuous",
+        "min_score": 0,
+        "max_score": most,
+        "additional_details": {
+            "name": metric.name,
+            "signature": run.signature,
+            "headline": "yes" if metric == run.headline else "no",
+            "averages_over": metric.over,
+        },
+    }
+
+
+def _score(metric: Metric, found: Figure) -> dict[str, Any]:
+    value, most = round(found.value, _DIGITS), float(_UNITS[metric.unit][1])
+    if not 0 <= value <= most or value == float("inf"):
+        raise NotPublishable(
+            f"{metric.name} is {found.value}, and a {metric.unit} is from 0 to {most:g}. Read the "
+            "log with `hkcanto report`, and tell us about it."
+        )
+    uncertainty: dict[str, Any] = {"num_samples": found.items}
+    if found.low is not None and found.high is not None:
+        ends = {"lower": round(found.low, _DIGITS), "upper": round(found.high, _DIGITS)}
+        uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
+    return {"score": value, "uncertainty": uncertainty}

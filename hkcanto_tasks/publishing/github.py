@@ -1,0 +1,14 @@
+"""A comment for a pull request on GitHub: the report, folded."""
+
+from collections.abc import Sequence
+
+from ..reports.renderers import render
+from ..reports.report import build_report
+from .runs import Publication, PublishedRun, Publisher
+
+
+def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+    """Return the report of the runs, as `hkcanto report --format github` writes it."""
+    del by
+    text = render(build_report([each.evaluation for each in runs]), "github")
+    return Publication({"comment.md": text}, ["gh pr comment --body-file {folder}/comment.md"])

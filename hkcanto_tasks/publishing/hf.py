@@ -1,0 +1,68 @@
+"""Hugging Face's `.eval_results/*.yaml`, which a model's repository has: a file for each run.
+
+https://huggingface.co/docs/hub/eval-results
+"""
+
+from collections.abc import Sequence
+
+import yaml
+
+from ..errors import OptionError
+from ..reports.blocks import column_of
+from ..reports.evaluations import Evaluation
+from ..reports.presentation import headline, headline_title, short_name
+from ..reports.renderers.formatting import heading, interval_text
+from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
+
+
+def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+    """Return the headline of each run, as the model's page and the data set's leaderboard take it.
+
+    Raises:
+        NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
+            be one.
+        OptionError: The installed huggingface_hub is too old.
+    """
+    files, others = dict[str, str](), set[str]()
+    on_the_hub(runs)
+    for each in runs:
+        run = each.evaluation
+        if not (release := run.named.benchmark.hub):
+            others.add(f"{run.named.benchmark.title} is no data set of the Hugging Face hub")
+            continue
+        path = f"{each.folder}/.eval_results/{short_name(run.task, run.condition)}.yaml"
+        if path in files:
+            raise NotPublishable(
+                f"{each.model} has two results of {run.task} under one condition, of both "
+                "harnesses, and a model's page has place for one. Publish one of them."
+            )
+        files[path] = _entry(run, release.repo_id, by)
+    if not files:
+        raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
+    folders = {each.model: each.folder for each in runs if each.evaluation.named.benchmark.hub}
+    to = ".eval_results .eval_results --create-pr"
+    submit = [f"hf upload {model} {{folder}}/{path}/{to}" for model, path in folders.items()]
+    return Publication(files, submit, sorted(others))
+
+
+def _entry(run: Evaluation, dataset: str, by: Publisher) -> str:
+    try:
+        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    except ImportError as error:
+        how = "pip install -U huggingface_hub"
+        raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
+    found, column = headline(run), column_of(run.headline, headline_title(run))
+    assert found is not None  # A whole run has its headline.
+    entry = EvalResultEntry(
+        dataset_id=dataset,
+        task_id=run.task,
+        # As the papers print it.
+        value=round(found.value * (100 if column.unit == "percent" else 1), 2),
+        date=run.created.isoformat(),
+        source_url=by.url or None,
+        source_name=by.name or None if by.url else None,
+        notes=f"{heading(column)}, 95 % interval {interval_text(found, column.unit)}; "
+        f"{run.signature}",
+    )
+    entries = eval_result_entries_to_yaml([entry])
+    return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))

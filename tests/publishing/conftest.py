@@ -1,0 +1,70 @@
+"""Logs of the real harnesses on a benchmark of eight questions, as anyone may declare one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from ..tasks.declaring import QUIZ
+
+SECRET = "紅磡站幾時開通"  # what no published file may hold
+LETTERS = "AABAACAD"  # A is right for five of the eight questions
+
+
+def declare(folder: Path, published: str) -> Path:
+    """Declare the benchmark, in a folder of its own, as published in some way."""
+    folder.mkdir()
+    text = QUIZ.replace("[data]", published) + 'files = { test = "quiz.jsonl" }\n'
+    (folder / "benchmark.toml").write_text(text, encoding="utf-8")
+    rows = [
+        {"question": f"{SECRET}{n}", **dict.fromkeys("ABCD", f"{SECRET}選項"), "answer": letter}
+        for n, letter in enumerate(LETTERS)
+    ]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (folder / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quiz_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that always says A, in both harnesses; `limited` is lm-eval on three questions."""
+    from hkcanto import tasks
+    from hkcanto_lm_eval.generate import write_others
+
+    folder = tmp_path_factory.mktemp("quiz")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR", raising=False)
+        patch.setenv("HKCANTO_DATA", "")
+        patch.setenv("HKCANTO_CACHE", str(folder / "cache"))
+        patch.setenv("HKCANTO_BENCHMARKS", str(declare(folder / "declared", "[data]")))
+        others = [str(write_others())]
+        for name, options in {"lm_eval": {}, "limited": {"limit": 3}}.items():
+            model = AnsweringLM(lambda _: "A")
+            log = run_lm_eval(folder / name, "quiz", model=model, include_path=others, **options)
+            rename(log)
+        for name, form in {"inspect": "eval", "inspect_json": "json"}.items():
+            always, task = answering_model(lambda _: "A"), tasks.run(task="quiz")
+            run_inspect(folder / name, task, model=always, log_format=form)
+    return folder
+
+
+def rename(log: Path, name: str = "org/model-7b", **arguments: str) -> None:
+    """Have lm-eval's results say that another model was run."""
+    results = json.loads(log.read_text("utf-8"))
+    results["model_name"] = name
+    results["config"] |= {"model": "hf", "model_args": {"pretrained": name, **arguments}}
+    log.write_text(json.dumps(results), encoding="utf-8")
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark as a data set of the Hugging Face hub."""
+    home = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"')
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark as one with its data in its own folder."""
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]")))

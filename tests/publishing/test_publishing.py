@@ -1,0 +1,351 @@
+"""`hkcanto publish`, on logs of the real harnesses."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+from statsmodels.stats.proportion import proportion_confint
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks.cli import app
+
+from ..reports.harness_runs import answering_model, run_inspect, run_lm_eval
+from .conftest import LETTERS, SECRET, rename
+
+DESTINATIONS = ("eee", "hf", "card", "github")
+RIGHT = LETTERS.count("A")
+WHO = ("--by", "A Lab", "--relationship", "third_party", "--url", "https://example.org/logs")
+SIGNATURE = "quiz|shots:0"
+
+
+def publish(to: str, folder: Path, *arguments: str | Path) -> Result:
+    command = ["publish", *map(str, arguments), "--to", to, "-o", str(folder)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+
+
+def published(to: str, folder: Path, *arguments: str | Path) -> dict[str, str]:
+    """The files that were written, by their path in the folder."""
+    done = publish(to, folder, *arguments)
+    assert done.exit_code == 0, done.output
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in files}
+
+
+def refused(folder: Path, *arguments: str | Path, to: str = "eee") -> str:
+    """What is said of runs that must not be published; nothing is written then."""
+    done = publish(to, folder, *arguments)
+    assert done.exit_code == 1, done.output
+    assert not folder.exists()
+    assert "Traceback" not in done.output
+    return " ".join(done.output.split())
+
+
+@pytest.fixture
+def log(quiz_logs: Path, tmp_path: Path) -> Path:
+    """A copy of lm-eval's results, to be changed, with the samples beside it."""
+    shutil.copytree(quiz_logs / "lm_eval", tmp_path / "log")
+    (found,) = (tmp_path / "log").rglob("results_*.json")
+    return found
+
+
+# ---------------------------------------------------------------------- what is written
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_record_names_each_figure(quiz_logs: Path, tmp_path: Path) -> None:
+    files = published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)
+    ((path, text),) = files.items()
+    assert path.startswith("data/quiz/org/model-7b/")
+    record = json.loads(text)
+    results = {
+        result["metric_config"]["additional_details"]["name"]: result
+        for result in record["evaluation_results"]
+    }
+    assert list(results) == ["acc", "unparsed_rate"]
+    metric, score = results["acc"]["metric_config"], results["acc"]["score_details"]
+    assert metric["metric_id"] == "accuracy"
+    assert metric["metric_unit"] == "proportion"
+    assert (metric["min_score"], metric["max_score"], metric["lower_is_better"]) == (0, 1, False)
+    assert metric["additional_details"]["signature"].startswith(SIGNATURE)
+    assert score["score"] == RIGHT / len(LETTERS)
+    wilson = proportion_confint(RIGHT, len(LETTERS), method="wilson")
+    interval = score["uncertainty"]["confidence_interval"]
+    assert (interval["lower"], interval["upper"]) == pytest.approx(wilson, abs=1e-9)
+    assert score["uncertainty"]["num_samples"] == len(LETTERS)
+    assert results["unparsed_rate"]["metric_config"]["lower_is_better"] is True
+    assert results["acc"]["source_data"]["hf_repo"] == "org/quiz"
+    assert results["acc"]["generation_config"]["generation_args"]["temperature"] == 0
+    assert record["source_metadata"]["source_organization_name"] == "A Lab"
+    assert record["model_info"]["inference_engine"] == {"name": "transformers"}
+
+
+@pytest.mark.usefixtures("hub")
+def test_the_harness_is_named_with_its_version(quiz_logs: Path, tmp_path: Path) -> None:
+    import inspect_ai
+    import lm_eval
+
+    runs = (quiz_logs / "lm_eval", f"org/model-7b={quiz_logs / 'inspect'}")
+    files = published("eee", tmp_path / "out", *runs, *WHO)
+    found = {json.loads(text)["eval_library"]["name"]: json.loads(text) for text in files.values()}
+    versions = {name: record["eval_library"]["version"] for name, record in found.items()}
+    assert versions == {"lm_eval": lm_eval.__version__, "inspect_ai": inspect_ai.__version__}
+    scores = [record["evaluation_results"][0]["score_details"] for record in found.values()]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.usefixtures("hub")
+def test_publishing_again_replaces_the_record(quiz_logs: Path, tmp_path: Path) -> None:
+    first = published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)
+    assert [*published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)] == [*first]
+
+
+@pytest.mark.usefixtures("hub")
+def test_results_of_a_hub_data_set(quiz_logs: Path, tmp_path: Path) -> None:
+    files = published("hf", tmp_path / "out", quiz_logs / "lm_eval", *WHO)
+    (entry,) = parse_eval_result_entries(
+        yaml.safe_load(files["org/model-7b/.eval_results/quiz_0_shot.yaml"])
+    )
+    assert (entry.dataset_id, entry.task_id) == ("org/quiz", "quiz")
+    assert entry.value == 100 * RIGHT / len(LETTERS)
+    assert (entry.source_name, entry.source_url) == ("A Lab", "https://example.org/logs")
+    assert entry.verify_token is None
+    assert SIGNATURE in (entry.notes or "")
+    assert "[30.6, 86.3]" in (entry.notes or "")  # Wilson's interval of 5 in 8
+
+
+@pytest.mark.usefixtures("own")
+def test_a_benchmark_that_is_not_on_the_hub_is_left_out(quiz_logs: Path, tmp_path: Path) -> None:
+    said = refused(tmp_path / "out", quiz_logs / "lm_eval", to="hf")
+    assert "Quiz is no data set of the Hugging Face hub" in said
+
+
+@pytest.mark.usefixtures("own")
+def test_a_table_for_the_card_of_each_model(quiz_logs: Path, tmp_path: Path) -> None:
+    runs = (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}")
+    files = published("card", tmp_path / "out", *runs, *WHO)
+    assert [*files] == ["org/model-7b/card.md", "org/other/card.md"]
+    text = files["org/model-7b/card.md"]
+    assert r"| Quiz, 0-shot | Accuracy % ↑ | 62.5 | \[30.6, 86.3\] | 8 |" in text
+    assert r"quiz\|shots:0\|" in text
+    assert "Run by A Lab." in text
+
+
+@pytest.mark.usefixtures("own")
+def test_a_comment_is_the_report(quiz_logs: Path, tmp_path: Path) -> None:
+    ((path, text),) = published("github", tmp_path / "out", quiz_logs / "lm_eval").items()
+    report = CliRunner().invoke(
+        app, ["report", str(quiz_logs / "lm_eval"), "--format", "github"], env={"COLUMNS": "200"}
+    )
+    assert path == "comment.md"
+    # The report calls the model by the end of its name, and is of another minute.
+    shown = report.stdout.replace("| model-7b |", "| org/model-7b |")
+    assert text.splitlines()[4:9] == shown.splitlines()[4:9]
+
+
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.usefixtures("hub")
+def test_no_question_and_nothing_of_the_machine(to: str, log: Path, tmp_path: Path) -> None:
+    results = json.loads(log.read_text("utf-8"))
+    results["system_instruction"] = results["chat_template"] = "alice's secret"
+    results["pretty_env_info"] = "Hostname: alice-gpu-17"
+    log.write_text(json.dumps(results), encoding="utf-8")
+    private = {
+        "pretrained": "/home/alice/models/model-7b",
+        "tokenizer": "/home/alice/tokenizer",
+        "revision": "/home/alice/checkpoint",
+        "base_url": "http://alice-gpu-17:8000/v1",
+        "dtype": "bfloat16",
+    }
+    rename(log, private.pop("pretrained"), **private)
+    files = published(to, tmp_path / "out", f"org/model-7b={log.parent}", *WHO)
+    text = "\n".join([*files, *files.values()])
+    for leak in (SECRET, "alice", "/home", str(tmp_path)):
+        assert leak not in text
+    assert "bfloat16" in text or to != "eee"
+
+
+@pytest.mark.usefixtures("own")
+def test_a_judge_that_is_a_folder_is_not_named(quiz_logs: Path, tmp_path: Path) -> None:
+    (log,) = (quiz_logs / "inspect_json").glob("*.json")
+    found = json.loads(log.read_text("utf-8"))
+    found["eval"]["model_roles"] = {"grader": {"model": "hf//home/alice/judge"}}
+    found["results"]["scores"].append({"name": "judged_x", "scorer": "judged_x", "metrics": {}})
+    (tmp_path / "log.json").write_text(json.dumps(found), encoding="utf-8")
+    files = published("github", tmp_path / "out", f"org/other={tmp_path / 'log.json'}")
+    assert "judged by …" in files["comment.md"]
+    assert "alice" not in files["comment.md"]
+
+
+@pytest.mark.usefixtures("own")
+def test_it_ends_with_the_command_that_submits(quiz_logs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "two words"
+    done = publish("eee", folder, quiz_logs / "lm_eval", *WHO)
+    assert f"hf upload evaleval/EEE_datastore '{folder}'/data data" in done.output
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+def test_sample_data(tmp_path: Path) -> None:
+    run_lm_eval(tmp_path / "log", "hkcanto_g2p", model="hkcanto-g2p", limit=2)
+    said = refused(tmp_path / "out", tmp_path / "log")
+    assert "Jyutping grapheme-to-phoneme, 5-shot, sample data: sample data, whose figures" in said
+
+
+@pytest.mark.usefixtures("own")
+def test_a_part_of_the_items(quiz_logs: Path, tmp_path: Path) -> None:
+    said = refused(tmp_path / "out", quiz_logs / "limited", quiz_logs / "inspect")
+    assert "1 of 2 runs must not be published" in said
+    assert "it has only 3 items" in said
+
+
+def edited(change: Callable[[dict[str, Any]], None], log: Path) -> Path:
+    results = json.loads(log.read_text("utf-8"))
+    change(results)
+    log.write_text(json.dumps(results), encoding="utf-8")
+    return log
+
+
+def other_accuracy(results: dict[str, Any]) -> None:
+    results["results"]["quiz"]["acc,none"] = 0.75
+
+
+def no_figures(results: dict[str, Any]) -> None:
+    results["results"]["quiz"] = {}
+
+
+def local_data(results: dict[str, Any]) -> None:
+    about = results["configs"]["quiz"]["metadata"]
+    about["signature"] = about["signature"].replace("|data:", "|data:local-")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (other_accuracy, "acc is 0.625 here, 0.75 in lm-eval"),
+        (no_figures, "no figure of lm-eval's to check ours by"),
+        (local_data, "is no published revision"),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_figures_that_cannot_be_relied_on(
+    change: Callable[[dict[str, Any]], None], why: str, log: Path, tmp_path: Path
+) -> None:
+    assert why in refused(tmp_path / "out", edited(change, log).parent)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "why"),
+    [
+        ("/home/alice/model", {}, "is no model's name, or a folder of your machine"),
+        (r"C:\models\model", {}, "is no model's name"),
+        ("C:/models", {}, "is no model's name"),
+        ("./out/checkpoint-300", {}, "is no model's name"),
+        ("runs/tuned/checkpoint-300", {}, "is no model's name"),
+        ("org/model-7b", {"peft": "org/lora"}, "run with an adapter on org/model-7b"),
+        ("model-7b", {}, "results are filed under ORGANISATION/NAME"),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_models_whose_name_would_mislead(
+    name: str, arguments: dict[str, str], why: str, log: Path, tmp_path: Path
+) -> None:
+    rename(log, name, **arguments)
+    assert why in refused(tmp_path / "out", log.parent, *WHO)
+    assert published("eee", tmp_path / "named", f"org/tuned={log.parent}", *WHO)
+
+
+@pytest.mark.usefixtures("own")
+def test_two_runs_under_one_name(quiz_logs: Path, log: Path, tmp_path: Path) -> None:
+    said = refused(tmp_path / "out", quiz_logs / "lm_eval", log.parent)
+    assert "1 more of org/model-7b under the same condition in lm-eval" in said
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_models_page_has_place_for_one_result(quiz_logs: Path, tmp_path: Path) -> None:
+    runs = (quiz_logs / "lm_eval", f"org/model-7b={quiz_logs / 'inspect'}")
+    assert "two results of quiz" in refused(tmp_path / "out", *runs, to="hf")
+
+
+@pytest.mark.usefixtures("own")
+def test_a_record_without_a_publisher(quiz_logs: Path, tmp_path: Path) -> None:
+    assert "give --by NAME" in refused(tmp_path / "out", quiz_logs / "lm_eval")
+
+
+@pytest.mark.usefixtures("own")
+def test_a_file_in_the_way(quiz_logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    done = publish("card", tmp_path / "out", quiz_logs / "lm_eval")
+    assert done.exit_code == 1
+    assert "Give a folder that you can write to" in done.output
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("own")
+def test_nothing_is_left_of_what_cannot_be_written_whole(
+    quiz_logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_text
+
+    def full(path: Path, *arguments: Any, **options: Any) -> int:
+        if "other" in path.parts:
+            raise OSError(28, "No space left on device")
+        return write(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    runs = (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}")
+    done = publish("card", tmp_path / "out", *runs)
+    assert done.exit_code == 1
+    assert "No space left on device" in done.output
+    assert [*(tmp_path / "out").iterdir()] == []
+
+
+# ---------------------------------------------------------------------- the real release
+
+
+@pytest.mark.realdata
+def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schemas = Path(os.environ["HKCANTO_DATA_DIR"]).parent / "schemas" / "every_eval_ever"
+    if not schemas.is_dir():
+        pytest.skip(f"needs the schema of Every Eval Ever in {schemas}")
+    from hkcanto import tasks
+
+    schema = json.loads((schemas / "eval.schema.json").read_text("utf-8"))
+    log = run_lm_eval(
+        tmp_path / "lm_eval", "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese"
+    )
+    run_inspect(tmp_path / "inspect", tasks.g2p(), model="hkcanto/pycantonese")
+    answering = answering_model(lambda _: "佢話聽日會落雨，記得帶遮。")
+    run_inspect(tmp_path / "inspect", tasks.translation(direction="zh_yue"), model=answering)
+    runs = [f"org/engine={tmp_path / name}" for name in ("lm_eval", "inspect")]
+    files = published("eee", tmp_path / "out", *runs, *WHO)
+    records = [json.loads(text) for text in files.values()]
+    for record in records:
+        jsonschema.Draft7Validator(schema).validate(record)
+        for result in record["evaluation_results"]:
+            metric, score = result["metric_config"], result["score_details"]["score"]
+            assert metric["min_score"] <= score <= float(metric["max_score"])
+            assert metric["metric_id"]
+            assert metric["additional_details"]["signature"]
+    (of_lm_eval,) = (each for each in records if each["eval_library"]["name"] == "lm_eval")
+    reported = json.loads(log.read_text("utf-8"))["results"]["hkcanto_g2p"]
+    scores = {
+        result["metric_config"]["additional_details"]["name"]: result["score_details"]["score"]
+        for result in of_lm_eval["evaluation_results"]
+    }
+    assert len(scores) == 9
+    for name in ("cer_published", "levenshtein_published", "cer", "ser", "tone_error_rate"):
+        assert scores[name] == pytest.approx(reported[f"{name},none"], abs=1e-9)
+    for text in files.values():
+        for file in tmp_path.rglob("samples_*.jsonl"):
+            for line in file.read_text("utf-8").splitlines():
+                doc = json.loads(line)["doc"]
+                assert doc["question"] not in text
+                assert doc["target"] not in text
