@@ -39,7 +39,7 @@ Not 1, because the detector's SWC features are words that Cantonese may have too
 
 _DETECTOR = CantoneseDetector()
 # cantonesedetect 1.1.2 lacks a "|" here, and so takes the 些 of 些少 for an SWC feature.
-_SWC_EXCEPTIONS = re.compile(SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些["))
+SWC_EXCEPTIONS = re.compile(SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些["))
 _DETECTORS_CHARACTERS = frozenset(
     CANTO_FEATURE_RE.pattern
     + CANTO_EXCLUDE_RE.pattern
@@ -62,7 +62,7 @@ class _CharacterTable(dict[int, str]):
         return self[code]
 
 
-_IN_DETECTORS_CHARACTERS = _CharacterTable()
+IN_DETECTORS_CHARACTERS = _CharacterTable()
 
 
 class Term(NamedTuple):
@@ -135,10 +135,10 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     (Term(term='他', start=0, end=1),)
     """
     n_characters = len("".join(text.split()))
-    judged = _without_quotations(text.translate(_IN_DETECTORS_CHARACTERS))
+    judged = _without_quotations(text.translate(IN_DETECTORS_CHARACTERS))
     has_chinese = ALL_HAN_RE.search(judged) is not None
     n_cantonese = len(_features(judged, CANTO_FEATURE_RE, CANTO_EXCLUDE_RE))
-    swc_spans = _features(judged, SWC_FEATURE_RE, _SWC_EXCEPTIONS)
+    swc_spans = _features(judged, SWC_FEATURE_RE, SWC_EXCEPTIONS)
     ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
     degenerate = is_degenerate(text)
     penalty = 1.0 if max_characters is None else length_penalty(n_characters, max_characters)

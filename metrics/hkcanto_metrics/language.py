@@ -1,0 +1,329 @@
+"""Which language a text is in, and with it a model's reasoning: Cantonese, or what else.
+
+A sentence is in the language that its grammatical words are from, whatever nouns it borrows (the
+matrix language; Myers-Scotton 1993, "Duelling Languages"): 呢個 function 嘅 output 係 3 is
+Cantonese. Cantonese and Written Chinese are told apart by the words that only one of them uses, as
+cantonesedetect (Lau, Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/) lists them, with
+some grammatical words added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from cantonesedetect.Detector import CANTO_EXCLUDE_RE, CANTO_FEATURE_RE, SWC_FEATURE_RE
+
+from hkcanto_metrics.fluency import IN_DETECTORS_CHARACTERS, SWC_EXCEPTIONS
+from hkcanto_metrics.reasoning import split_reasoning
+from hkcanto_metrics.script import Script, count_scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+Language = Literal[
+    "cantonese", "written_chinese", "simplified_mandarin", "english", "other", "mixed", "none"
+]
+MIN_SHARE = 0.85
+"""Least share of its prose that a text has in its language; else it is mixed."""
+
+_MIN_SCRIPT = 0.9  # least share of the characters that tell the script
+_WORD_WEIGHT = 1.5  # Chinese characters that say as much as an English word
+_FEWEST = 3  # Chinese characters, or their worth in words: less is no prose without a feature
+_A_FEW = 6  # of what else may be a term
+_ENOUGH, _LEAST_OWN = 12, 0.25  # prose that goes without the lines that may explain options
+_LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chinese characters
+
+_Kind = Literal["cantonese", "written", "chinese", "latin", "other"]  # `chinese` is either
+
+# What only Cantonese says, besides cantonesedetect's words; characters that stand in many.
+_CANTONESE = (
+    r"唔|(?<![關聯干體維])係(?![數指屬為由因依統列])|[唔即就都但定淨真仲只]系(?![統列數])"
+    r"|呢[個啲度句題道位樣種次項條件組類部段篇張隻間日邊陣埋一二兩三四幾]|俾|咩|囉|嘞|吖|嗌|攞|咋|噉"
+    r"|(?<![伯杜昆])仲(?![裁介夏尼春秋冬])|邊[個啲種樣句項題條隻間]|點[計算]|喇(?![嘛叭])"
+    r"|跟住|同埋|先至|淨係|(?<!挑)揀(?!選)|[問講睇做諗考計搵用寫讀食行玩學]緊"
+    r"|(?<![日曝晾])晒(?![太衣日乾黑傷])"
+)
+_WRITTEN = r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
+_GRAMMATICAL = {
+    word: language
+    for language, words in {
+        "english": "the of and to is are was were be been that it its this these those for with as "
+        "on by from at in an or but not so if then because which what who we you they he she his "
+        "her my our your their let have has had do does did would should can could will may might "
+        "must there here than into about when where how why just only each all any some more such "
+        "me us them i'm i'll it's that's let's don't doesn't isn't",
+        "foreign": "de la le les des du et est que qui une pour dans pas el los las del es en por "
+        "con der das und ist nicht ein eine zu den auf il di che sono per yang dan ini itu adalah "
+        "untuk tidak của và là có không một được trong này ang ng mga",
+    }.items()
+    for word in words.split()
+}
+
+_FEATURES = (
+    f"{CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
+    f"|(?:{SWC_EXCEPTIONS.pattern})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
+)
+# The assertion spares most characters the long list.
+_FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
+_LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
+# Not in Jyutping, in formulas, in names of a program's functions or of its commands.
+_WORD = re.compile(
+    rf"(?<![{_LATIN}0-9_\\])[{_LATIN}]{{2,}}(?:['’][a-z]{{1,2}})?(?![{_LATIN}0-9_(])"
+)
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+# Cyrillic and what follows, kana and Hangul; not Greek, bopomofo and symbols.
+_OTHER = re.compile(
+    "[\u0400-\u1dff\u3041-\u3096\u30a1-\u30fa\u30fc\ua000-\ud7ff\ufb1d-\ufdfb\uff66-\uff9f]+"
+)
+_ANY_LETTER = re.compile(r"[^\W\d_]")
+_END = re.compile(r"([。！？!?；;]+|(?<=[a-z)])\.(?= ))")
+_COLON = re.compile(r"[：:](?!//|\d)")
+
+_NO_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n\u3400-\u9fff]*\$"
+    r"|\\\[.{0,200}?\\\]|\\\(.{0,200}?\\\)",
+    re.DOTALL,
+)
+_QUOTED = re.compile(
+    r"「[^「」]*」|『[^『』]*』|“[^“”]*”|《[^《》]*》|【[^【】]*】|\"[^\"\n]*\""
+    r"|(?<!\w)['‘][^'‘’\n]*['’](?!\w)|^>.*$",
+    re.MULTILINE,
+)
+# Lines with a letter, and the question before them. An explanation of an option ends as a sentence.
+_LETTER = r"[*\- •]*[(（]?[A-J][.．、:：)）].*"
+_OPTIONS, _LETTERED = (
+    re.compile(rf"^(?:.*\n(?=(?:{line}){{2}}))?(?:{line})+", re.MULTILINE)
+    for line in (rf"{_LETTER}(?<![。！？.!?])(?:\n|\Z)", rf"{_LETTER}(?:\n|\Z)")
+)
+# What a part of the question is called before it is said again; the whole line if nothing precedes.
+_LABEL = re.compile(
+    r"(?P<line>^[*# ]*)?(?:題[目幹]|题[目干]|[問问][題题]|原[文句]|句子|選項|选项"
+    r"|\b(?i:question|options?|sentence|text|source|prompt))[* ]*(?:[係是問问]|is|asks|says)?[* ]*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLanguage:
+    """The language of a text.
+
+    Attributes:
+        language: That of at least 85 % of the prose: ``cantonese`` in either script,
+            ``written_chinese`` in Traditional or ``simplified_mandarin`` in Simplified characters,
+            ``english``, or any ``other``. ``mixed`` if none has so much; ``none`` without prose.
+        shares: Language → its share of the prose, from 0 to 1; without those that have none.
+        cantonese_share: Share of Cantonese features among those of Cantonese and Written Chinese
+            found, from 0 to 1; 0 without any.
+        script: Of its Chinese: ``hant``, ``hans``, ``mixed``, or ``none`` if nothing tells.
+        n_characters: Number of characters of the whole text that are not white space.
+    """
+
+    language: Language
+    shares: Mapping[Language, float]
+    cantonese_share: float
+    script: Script
+    n_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningScore:
+    """The language of a model's reasoning.
+
+    Attributes:
+        language: As in `WrittenLanguage`, as are the three that follow; ``none`` without reasoning.
+        cantonese_share: See there.
+        script: See there.
+        n_characters: See there; 0 without reasoning.
+        finished: Whether the reasoning has an end, 1.0 or 0.0; None without reasoning.
+        cantonese: Whether it is in Cantonese, 1.0 or 0.0, also of reasoning without any prose; None
+            of a response without reasoning, which so counts in no mean.
+    """
+
+    language: Language
+    cantonese_share: float
+    script: Script
+    n_characters: int
+    finished: float | None
+    cantonese: float | None
+
+
+def identify_language(text: str) -> WrittenLanguage:
+    """Say which language a text is in.
+
+    Each sentence is in the language of its grammatical words. A Chinese sentence without a word
+    that tells Cantonese from Written Chinese goes with the others; of a text without any, it is
+    Written Chinese. Code, formulas and Jyutping are no prose. Quotations, lines with an option and
+    a question said again count only where there is nothing else, as does what stands after a colon
+    in another language than before it.
+
+    Args:
+        text: Any text. The time is linear in its length.
+
+    Returns:
+        The language, and what it follows from.
+
+    >>> identify_language("呢個 function 嘅 output 係 None，所以 B 啱。").language
+    'cantonese'
+    >>> identify_language("The word 「唔該」 is said when you ask for something.").language
+    'english'
+    """
+    lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
+    prose = _NO_PROSE.sub("…", lines)
+    own = _QUOTED.sub("…", _OPTIONS.sub("", prose))
+    found = _weigh(_own_pieces(own))
+    if (rest := _LETTERED.sub("", own)) != own:
+        without = _weigh(_own_pieces(rest))
+        if without.weight >= max(_ENOUGH, _LEAST_OWN * found.weight):
+            found = without
+    if not found.weight:
+        found = _weigh(_piece(line) for line in prose.split("\n"))
+    language: Language = "none"
+    shares = {name: each / found.weight for name, each in found.weights.items() if each}
+    if shares:
+        likeliest = max(shares, key=shares.__getitem__)
+        language = likeliest if shares[likeliest] >= MIN_SHARE else "mixed"
+    return WrittenLanguage(
+        language=language,
+        shares=shares,
+        cantonese_share=found.cantonese / ((found.cantonese + found.written) or 1),
+        script=found.script,
+        n_characters=len("".join(text.split())),
+    )
+
+
+def score_reasoning(response: str, reasoning: str = "") -> ReasoningScore:
+    """Say which language a model reasoned in, and whether it came to an end.
+
+    Args:
+        response: What the model wrote, with its reasoning in any wrapping that `split_reasoning`
+            knows. The reward of a response without any is for the caller to decide.
+        reasoning: Reasoning that the server handed over apart; it has an end if there is an answer.
+
+    Returns:
+        The judgement; ``finished`` and ``cantonese`` are None if there is no reasoning.
+
+    >>> score_reasoning("<think>佢問緊邊個城市，應該係香港。</think>B").cantonese
+    1.0
+    >>> print(score_reasoning("B").cantonese)
+    None
+    """
+    reasoned = split_reasoning(response)
+    thought = reasoning + reasoned.reasoning
+    found = identify_language(thought)
+    finished = reasoned.finished and bool(not reasoning or reasoned.answer.strip())
+    there = found.n_characters > 0
+    return ReasoningScore(
+        language=found.language,
+        cantonese_share=found.cantonese_share,
+        script=found.script,
+        n_characters=found.n_characters,
+        finished=float(finished) if there else None,
+        cantonese=float(found.language == "cantonese") if there else None,
+    )
+
+
+class _Found(NamedTuple):
+    weights: dict[Language, float]  # of each language's prose, in Chinese characters
+    weight: float  # of all of it; 0 if that is none to speak of
+    cantonese: int  # features
+    written: int
+    script: Script
+
+
+class _Piece(NamedTuple):
+    text: str
+    kind: _Kind
+    weight: float
+    cantonese: int = 0  # features, as in the next
+    written: int = 0
+    words: int = 0
+    english: int = 0  # grammatical words, as in the next
+    foreign: int = 0
+
+    @property
+    def is_told(self) -> bool:
+        """Whether its own words say what it is in."""
+        return self.kind not in ("chinese", "latin") or self.english + self.foreign > 0
+
+    def differs(self, other: _Piece) -> bool:
+        """Whether it is in another language than another, as far as they tell."""
+        if "latin" in (self.kind, other.kind):
+            return self.is_told and self.kind != other.kind
+        return self.is_told and other.is_told and self.kind != other.kind
+
+
+def _weigh(judged: Iterable[_Piece]) -> _Found:
+    """Weigh the sentences of each language; beside others, names and terms alone are none."""
+    pieces = list(judged)
+    latin = [each for each in pieces if each.kind == "latin"]
+    in_words = [each for each in latin if each.is_told and each.words > 2]
+    others = [each for each in pieces if each.kind != "latin"]
+    if sum(each.weight for each in others) >= _A_FEW:
+        latin = in_words
+    if sum(each.weight for each in in_words) >= _A_FEW:
+        others = [each for each in others if each.kind != "chinese" or each.weight >= _A_FEW]
+    weight: defaultdict[_Kind, float] = defaultdict(float)
+    for piece in others:
+        weight[piece.kind] += piece.weight
+    features = sum(each.cantonese for each in others), sum(each.written for each in others)
+    told = weight["cantonese"] + weight["written"]
+    chinese = told + weight["chinese"]
+    share = weight["cantonese"] / told if told else float(features[0] >= features[1] > 0)
+    of_scripts = count_scripts("".join(each.text for each in others if each.kind != "other"))
+    simplified = of_scripts[1] / (sum(of_scripts) or 1)
+    script: Script = "mixed" if any(of_scripts) else "none"
+    if any(of_scripts) and max(simplified, 1 - simplified) >= _MIN_SCRIPT:
+        script = "hans" if simplified > 0.5 else "hant"
+    of_latin = sum(each.weight for each in latin)
+    is_foreign = sum(each.foreign for each in latin) > sum(each.english for each in latin)
+    written = chinese * (1 - share)
+    weights: dict[Language, float] = {
+        "cantonese": chinese * share,
+        "written_chinese": written * (1 - simplified),
+        "simplified_mandarin": written * simplified,
+        "english": 0 if is_foreign else of_latin,
+        "other": weight["other"] + (of_latin if is_foreign else 0),
+    }
+    total = sum(weights.values())
+    if total < _FEWEST and not any(features):
+        total, weights = 0.0, {}
+    return _Found(weights, total, features[0], features[1], script)
+
+
+def _own_pieces(prose: str) -> Iterator[_Piece]:
+    """Judge the sentences, without questions and what another language is introduced by a colon."""
+    for line in filter(_ANY_LETTER.search, prose.split("\n")):
+        parts = [*_END.split(line), ""]
+        for sentence, end in zip(parts[::2], parts[1::2], strict=True):
+            head, *rest = _COLON.split(sentence, maxsplit=1)
+            label = _LABEL.search(head) if rest else None
+            if label and label["line"] is not None and not rest[0].lstrip().startswith("…"):
+                break
+            if label or end[:1] in ("？", "?"):
+                continue
+            said = [_piece(part) for part in (head, *rest)]
+            if len(said) > 1 and said[0].differs(said[1]):
+                said = [said[0]] * (said[0].weight >= _A_FEW)
+            yield from said
+
+
+def _piece(text: str) -> _Piece:
+    n_han = len(text) - len(_HAN.sub("", text))
+    n_other = len(text) - len(_OTHER.sub("", text))
+    if n_other > _LEAST_OTHER * (n_han + n_other):
+        return _Piece(text, "other", n_other + n_han)
+    words = _WORD.findall(text.lower())
+    found = [*map(_GRAMMATICAL.get, words)]
+    english, foreign = found.count("english"), found.count("foreign")
+    # A third of the characters of Chinese prose are of grammatical words.
+    if max(english, foreign) > n_han / 3 or not n_han:
+        return _Piece(text, "latin", _WORD_WEIGHT * len(words), 0, 0, len(words), english, foreign)
+    features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+    told = [feature.lastgroup for feature in features]
+    cantonese, written = told.count("cantonese"), told.count("written")
+    kind: _Kind = "chinese"
+    if cantonese != written:
+        kind = "cantonese" if cantonese > written else "written"
+    return _Piece(text, kind, n_han, cantonese, written)

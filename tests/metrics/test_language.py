@@ -1,0 +1,210 @@
+"""Which language a text and a model's reasoning are in.
+
+`reasoning_traces.jsonl`: traces written and labelled for these tests.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from hkcanto_metrics.language import Language, identify_language, score_reasoning
+from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.reasoning import LANGUAGES
+
+from .test_reasoning import WRAPPINGS
+
+TRACES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("reasoning_traces.jsonl").read_text("utf-8").splitlines()
+]
+CANTONESE = "佢問緊邊個城市有電車，我諗應該係香港。"  # 17 Chinese characters
+ENGLISH = "They ask which of the cities has trams, and we think that it is Hong Kong."  # 16 words
+WRITTEN = "這是他們的問題。"  # 7 Chinese characters
+
+
+def test_98_percent_of_the_traces_are_told() -> None:
+    wrong = [
+        each for each in TRACES if identify_language(each["trace"]).language != each["language"]
+    ]
+    assert len(wrong) <= 0.02 * len(TRACES), wrong
+
+
+def test_the_traces_are_in_every_language() -> None:
+    counts = Counter(trace["language"] for trace in TRACES)
+    assert counts.keys() == LANGUAGES.keys() == set(get_args(Language))
+    assert min(counts.values()) >= 9
+
+
+@pytest.mark.parametrize("reads", ["input", "output"])
+def test_texts_of_others(reads: str) -> None:
+    """The sample translations that ship in the package, Cantonese and Simplified Mandarin."""
+    folder = Path(find_benchmark("hkmmlu").home, "sample/translation")
+    for name, languages in (
+        ("can2man", {"input": "cantonese", "output": "simplified_mandarin"}),
+        ("man2can", {"input": "simplified_mandarin", "output": "cantonese"}),
+    ):
+        lines = (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
+        texts = [msgspec.json.decode(line)[reads] for line in lines]
+        found = [identify_language(text).language for text in texts]
+        assert found.count(languages[reads]) >= len(texts) - 1
+        assert identify_language("\n".join(texts)).language == languages[reads]
+
+
+# ------------------------------------------------------------------ what does not decide
+
+
+@pytest.mark.parametrize("own", [CANTONESE, ENGLISH])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "「呢句係人哋講嘅，唔係我講嘅」",
+        "“這是他們的問題，不是我們的問題”",
+        '"Which of these is the one that they asked for?"',
+        "> 這是他們在書裏看到的，不是我們寫的。",
+        "題目：他們是在哪一天去的？請選出最合適的答案。",
+        "Question: Which of the cities is the one that has the oldest trams in the world?",
+        "他們是在哪一天去的？",
+        "Which of them has the oldest trams in the world?",
+        "A. 他們在這裏的時候\nB. 他們不在這裏的時候",
+        "他們是在哪一天去的：\n(A) 這是第一天\n(B) 那是第二天\n(C) 都不是",
+        "A. They are the ones that went.\nB. They are not the ones that went.",
+        "```python\nif x is not None and y in (1, 2):\n    print('this is the one')\n```",
+        "`for each in the_list if it is not there`",
+        r"$\text{the area of this is what we have}$",
+        r"\[ x = \frac{a}{b} \text{ if it is so} \]",
+        "x^2 + 2x = 8",
+        "nei5 hou2, gwong2 dung1 waa2",
+        "lim sin(x) / x = 1",
+    ],
+)
+def test_what_is_not_the_models_own_prose_does_not_decide(own: str, beside: str) -> None:
+    expected = "cantonese" if own == CANTONESE else "english"
+    assert identify_language(f"{own}\n{beside}\n{own}").language == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "language"),
+    [
+        ("原句嘅意思係：他昨天沒有去那裏。所以我改做口語。", "cantonese"),
+        ("The sentence means: 佢尋日冇去嗰度。 So it is about the day before.", "english"),
+        ("佢嘅英文係：The day before, they did not go there. 咁就改好咗。", "cantonese"),
+    ],
+)
+def test_after_a_colon_another_language_is_spoken_about(own: str, language: str) -> None:
+    assert identify_language(own).language == language
+
+
+def test_quotations_count_where_there_is_nothing_else() -> None:
+    assert identify_language(f"「{CANTONESE}」").language == "cantonese"
+    assert identify_language("佢哋去咗邊？").language == "cantonese"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "B", "(A) 7", "x = 2 → B", "nei5 hou2", "答：B", "🙂"])
+def test_no_prose(text: str) -> None:
+    found = identify_language(text)
+    assert (found.language, found.shares) == ("none", {})
+
+
+# ------------------------------------------------------------------ shares, scripts, features
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("呢個 function 嘅 output 係 None。", "cantonese"),
+        ("我哋 check 咗個 email 先 confirm 個 booking。", "cantonese"),
+        ("這個 function 的 output 是 None。", "written_chinese"),
+        ("这个 function 的 output 是 None。", "simplified_mandarin"),
+        ("The word 唔該 is what you say when they help you.", "english"),
+    ],
+)
+def test_a_sentence_is_in_the_language_of_its_grammar(text: str, language: str) -> None:
+    assert identify_language(text).language == language
+
+
+def test_a_language_has_85_percent_or_the_text_is_mixed() -> None:
+    """17 characters of Cantonese and 3 of Written Chinese are 85 %, 16 and 3 less."""
+    found = identify_language(f"{CANTONESE}\n這是的")
+    assert found.shares == {
+        "cantonese": pytest.approx(0.85),
+        "written_chinese": pytest.approx(0.15),
+    }
+    assert found.language == "cantonese"
+    assert identify_language(f"{CANTONESE.replace('我', '')}\n這是的").language == "mixed"
+
+
+def test_a_word_of_english_counts_as_one_and_a_half_characters() -> None:
+    """16 words and 17 characters: 24 of 41."""
+    shares = identify_language(f"{ENGLISH}\n{CANTONESE}").shares
+    assert shares == {"english": pytest.approx(24 / 41), "cantonese": pytest.approx(17 / 41)}
+
+
+def test_what_tells_neither_goes_with_its_neighbours() -> None:
+    neutral = "首任行政長官上任於一九九七年。"
+    assert identify_language(f"{CANTONESE}{neutral}").shares == {"cantonese": 1.0}
+    assert identify_language(f"{WRITTEN}{neutral}").shares == {"written_chinese": 1.0}
+    assert identify_language(neutral).language == "written_chinese"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "script"),
+    [
+        ("佢哋話呢個選項唔啱。", "cantonese", "hant"),
+        ("佢哋话呢个选项唔啱，应该系第二个。", "cantonese", "hans"),
+        ("这个选项不对，应该选第二个。", "simplified_mandarin", "hans"),
+        ("這個選項不對，應該選第二個。", "written_chinese", "hant"),
+        (
+            "這個選項不對，應該選第二個。這個說法不對。这个选项不对，应该选第二个。",
+            "mixed",
+            "mixed",
+        ),
+        (ENGLISH, "english", "none"),
+        ("それは学校の問題ですから、答えはわかりません。", "other", "none"),
+    ],
+)
+def test_scripts(text: str, language: str, script: str) -> None:
+    found = identify_language(text)
+    assert (found.language, found.script) == (language, script)
+
+
+def test_the_share_of_features_and_the_length() -> None:
+    """Cantonese 佢, 哋, 嘅; Written Chinese 的; 8 characters that are no space."""
+    found = identify_language("佢哋嘅書 的封面。")
+    assert (found.cantonese_share, found.n_characters) == (0.75, 8)
+
+
+# ------------------------------------------------------------------ reasoning
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_reasoning_in_every_wrapping(wrapping: str) -> None:
+    opening, closing = WRAPPINGS[wrapping]
+    found = score_reasoning(f"{opening}{CANTONESE}{closing}The answer is B.")
+    assert (found.language, found.cantonese, found.finished) == ("cantonese", 1.0, 1.0)
+    assert (found.script, found.n_characters) == ("hant", len(CANTONESE))
+
+
+@pytest.mark.parametrize(
+    ("response", "finished", "cantonese"),
+    [
+        (f"<think>{CANTONESE}", 0.0, 1.0),
+        (f"<think>{ENGLISH}</think>{CANTONESE}", 1.0, 0.0),
+        ("<think>x = 2</think>B", 1.0, 0.0),
+        ("<think>\n\n</think>B", None, None),
+        (CANTONESE, None, None),
+        ("", None, None),
+    ],
+)
+def test_reasoning(response: str, finished: float | None, cantonese: float | None) -> None:
+    found = score_reasoning(response)
+    assert (found.finished, found.cantonese) == (finished, cantonese)
+
+
+@pytest.mark.parametrize(("response", "finished"), [("B", 1.0), (" ", 0.0)])
+def test_reasoning_in_a_field_of_its_own(response: str, finished: float) -> None:
+    found = score_reasoning(response, CANTONESE)
+    assert (found.language, found.finished) == ("cantonese", finished)
