@@ -1,24 +1,37 @@
 """How often intervals cover and gates let a worse run pass.
 
-Run it as `python performance/simulate_intervals.py [--repeats 2000]` (about ten minutes).
+Run it as `python performance/simulate_intervals.py [--repeats 2000]` (about ten minutes), or with
+`--answers responses_by_model.csv.gz` (real models' answers, as in `hkcanto plan --responses`) for
+how often a run with `--limit` covers the whole, and a plan gets the power that it promised; `--half
+1` leaves out every second model, and `--half 2` the others.
 
 Percentile bootstraps and normal intervals are set beside what `hkcanto_tasks.reports` computes. The
 target is 93 to 97 % (5 % at most for a gate).
 """
 
 import argparse
+import csv
+import gzip
+from collections import defaultdict
 from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from hkcanto_tasks.planning import power
+from hkcanto_tasks.records import Sample
+from hkcanto_tasks.reports.figures import Figure, stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,
 )
+from hkcanto_tasks.reports.significance import mcnemar_p_value
+from hkcanto_tasks.task import stratified
 
 SIZES = (30, 60, 78, 145, 500)
 Ends = tuple[float, float]
@@ -62,11 +75,112 @@ def covers(ends: Ends, truth: float) -> bool:
     return ends[0] - 1e-9 <= truth <= ends[1] + 1e-9
 
 
+def real_models(path: Path, half: int, repeats: int) -> None:
+    """Print how often beginnings of real models' answers cover all, and the power of plans."""
+    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    subjects: dict[tuple[str, str], list[str]] = defaultdict(list)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            right[row["shots"], row["model"]].append(row["letter"] == row["gold"])
+            subjects[row["shots"], row["model"]].append(row["subject"])
+    names = sorted({model for _, model in right})
+    chosen = {0: names, 1: names[::2], 2: names[1::2]}[half]
+    runs = {key: np.array(own, int) for key, own in right.items() if key[1] in chosen}
+    strata = np.unique(next(iter(subjects.values())), return_inverse=True)[1]
+    sizes, rng = np.bincount(strata), np.random.default_rng(0)
+    covered = Table("Items", "mean", "lowest", "mean of subjects", "lowest", title="Coverage in %")
+    for count in (100, 200, 500, 1000, 3000):
+        held = [beginnings(own, strata, sizes, count, repeats, rng) for own in runs.values()]
+        means, lowest = 100 * np.mean(held, axis=0), 100 * np.min(held, axis=0)
+        shown = (means[0], lowest[0], means[1], lowest[1])
+        covered.add_row(f"{count:,} of {len(strata):,}", *(f"{each:.1f}" for each in shown))
+    kinds = ("formula", "exact test", "gate, normal", "gate, compare")
+    promised: dict[str, list[float]] = {kind: [] for kind in kinds}
+    pairs = [pair for pair in combinations(runs, 2) if pair[0][0] == pair[1][0]]
+    for a, b in (pairs[place] for place in rng.permutation(len(pairs))[:200]):
+        plans(promised, runs[b] - runs[a], repeats // 10, rng)
+    table = Table("Plan", "mean", "lowest", "highest", "pairs", title="Power in %, of 80 promised")
+    for kind, found in promised.items():
+        shown = 100 * np.mean(found), 100 * np.min(found), 100 * np.max(found)
+        table.add_row(kind, *(f"{each:.1f}" for each in shown), str(len(found)))
+    Console().print(covered, table)
+
+
+def beginnings(
+    right: np.ndarray,
+    strata: np.ndarray,
+    sizes: np.ndarray,
+    count: int,
+    repeats: int,
+    rng: np.random.Generator,
+) -> list[float]:
+    """How often the first items cover the mean of all, and that of subjects, in other orders."""
+    items = [
+        [Sample(f"{own}/{place}", "", "", subject=str(own)) for place in range(size)]
+        for own, size in enumerate(sizes)
+    ]
+    order = [int(sample.subject) for sample in stratified(items)[:count]]
+    parts, hits = np.bincount(order, minlength=len(sizes)), np.bincount(strata, right).astype(int)
+    own, held = np.repeat(np.arange(len(sizes)), parts), np.zeros(2)
+    for _ in range(repeats):
+        drawn = rng.hypergeometric(hits, sizes - hits, parts)
+        values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([drawn, parts - drawn], "F"))
+        for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
+            found = stratified_figure(values, own, sizes, shares)
+            ends = found.low or 0.0, found.high or 0.0
+            held[place] += covers(ends, float(hits / sizes @ shares))
+    return (held / repeats).tolist()
+
+
+def plans(
+    promised: dict[str, list[float]], changes: np.ndarray, repeats: int, rng: np.random.Generator
+) -> None:
+    """Count how often plans for two real runs, drawn anew question by question, keep their word."""
+    changes = changes if changes.sum() >= 0 else -changes
+    share, gain = float((changes != 0).mean()), float(changes.mean())
+    wins = float((changes > 0).mean())
+
+    def drawn(items: int, chances: list[float]) -> list[list[int]]:
+        return rng.multinomial(items, [*chances, 1 - sum(chances)], size=repeats).tolist()
+
+    if gain > 0.01:
+        items = power.items_to_show(share**0.5, gain)
+        found = [mcnemar_p_value(*each[:2]) < 0.05 for each in drawn(items, [wins, share - wins])]
+        promised["formula"].append(float(np.mean(found)))
+        smallest = power.smallest_by_mcnemar(share, items)
+        if smallest:
+            chances = [(share + smallest) / 2, (share - smallest) / 2]
+            found = [mcnemar_p_value(*each[:2]) < 0.05 for each in drawn(items, chances)]
+            promised["exact test"].append(float(np.mean(found)))
+    if gain > 0.05:
+        return
+    loss, delta = gain, gain + 0.02
+    needed = {
+        "gate, normal": power.items_for_gate(share**0.5, delta, loss),
+        "gate, compare": power.items_for_bound(
+            power.of_discordance(Figure(share, None, None, 0)), delta, loss
+        ),
+    }
+    for kind, items in needed.items():
+        counts = np.array(drawn(items or 1, [share - wins, wins]), float)
+        passed = [
+            loss_bound(np.array([-1.0, 1.0, 0.0]), np.ones(3), copies=each) < delta
+            for each in counts
+        ]
+        promised[kind].append(float(np.mean(passed)))
+
+
 def main() -> None:
     """Print a table of how often each interval covers, and one of how often each gate errs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--answers", type=Path)
+    parser.add_argument("--half", type=int, choices=(0, 1, 2), default=0)
+    given = parser.parse_args()
+    repeats = given.repeats
+    if given.answers:
+        real_models(given.answers, given.half, repeats)
+        return
     rng = np.random.default_rng(0)
     coverage = Table("Interval", "items", "before", "now", title="Coverage in %")
 

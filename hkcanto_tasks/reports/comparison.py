@@ -94,7 +94,7 @@ def compare(
         ComparisonError: They are of different tasks, data or items, or have no such figure; with a
             gate, also if some item has a value on one side only.
     """
-    items = _match(a, b, metric, {"seed": seed, "resamples": resamples})
+    items = match(a, b, metric, {"seed": seed, "resamples": resamples})
     if gate is not None and (one_sided := int((items.missing == 1).sum())):
         raise ComparisonError(
             f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.metric.name} "
@@ -131,7 +131,7 @@ def points_of(metric: Metric) -> int:
 def headline_difference(before: Evaluation, after: Evaluation) -> Figure | None:
     """Return how the headline differs on the items that both have; None if it is not comparable."""
     try:
-        items = _match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
+        items = match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
     except ComparisonError:
         return None
     return items.effect(over=before.headline.over).difference
@@ -278,7 +278,7 @@ def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, adjusted, strict=True)]
 
 
-def _match(
+def match(
     a: Evaluation, b: Evaluation, name: str | None, drawing: _Drawing, *, common: bool = False
 ) -> _Paired:
     """Match the items of two evaluations; `common` leaves out those that only one of them has."""

@@ -133,6 +133,54 @@ def mean_figure(values: Floats, clusters: Ints) -> Figure:
     return Figure(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
 
 
+def full_set(evaluation: Evaluation, name: str) -> Figure | None:
+    """Return the `stratified_figure` of all of a task's items, of which a `--limit` ran some.
+
+    None for other parts and figures, and if an average of subjects lacks one of them.
+    """
+    known, items, subjects = evaluation.figures[name], evaluation.items, evaluation.named.subjects
+    of_items = items.values.get(known.averages)
+    if of_items is None or known.pooled or evaluation.complete or not evaluation.is_beginning:
+        return None
+    _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
+    values = np.bincount(epochs, of_items) / np.bincount(epochs)
+    place = {subject.name: place for place, subject in enumerate(subjects)}
+    strata = np.array([place[items.subjects[each]] for each in first])
+    alike = known.over != "questions"
+    if (alike and len({*strata}) < len(subjects)) or not ((values >= 0) & (values <= 1)).all():
+        return None
+    sizes = np.array([evaluation.expected_of(subject) for subject in subjects])
+    shares = weights(known.over, [*place], evaluation.how.categories) if alike else sizes
+    return stratified_figure(values, strata, sizes, np.array(shares) / sum(shares))
+
+
+def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Figure:
+    """Return the mean of a whole, estimated from values from 0 to 1 of a part of each stratum.
+
+    The sizes are those of whole strata, the shares (in sum 1) what they count. The variance is that
+    of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); those with fewer
+    than two values are put together with the smallest other one (5A.12). The interval is Wilson's
+    for as many draws as have that variance (Korn and Graubard, 1998; Franco and others, 2019).
+
+    Example:
+        >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
+        >>> stratified_figure(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
+        0.875
+    """
+    counts = np.bincount(strata, minlength=len(sizes))
+    few = counts < 2
+    if few.any():
+        few[np.where(few, np.inf, counts).argmin()] = True
+    group = np.unique(np.where(few, -1, np.arange(len(few))), return_inverse=True)[1]
+    count, size, share = (np.bincount(group, each) for each in (counts, sizes, shares))
+    means = np.bincount(group[strata], values) / count
+    squares = np.bincount(group[strata], (values - means[group[strata]]) ** 2)
+    factors, mean = share**2 * (1 - count / size) / count, float(share @ means)
+    error = float(factors @ (squares / np.maximum(1, count - 1)))
+    effective = mean * (1 - mean) / error if error else 1 / max(_TOLERANCE, factors.sum())
+    return Figure(mean, *_wilson(mean, effective), len(values))
+
+
 def _wilson(share: float, count: float) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3)."""
     z2 = _Z**2 / count

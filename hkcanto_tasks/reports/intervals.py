@@ -170,8 +170,15 @@ def non_inferiority(
     return NonInferiority(bound < delta, bound, "Gaffke's bound", needed)
 
 
-def loss_bound(differences: Floats, weights: Floats, confidence: float = CONFIDENCE) -> float:
+def loss_bound(
+    differences: Floats,
+    weights: Floats,
+    confidence: float = CONFIDENCE,
+    copies: Floats | None = None,
+) -> float:
     """Return the upper bound of a weighted mean of independent values that are 1 at most.
+
+    Each of them occurs once, or as often as `copies` say, which need not be whole numbers.
 
     Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
     nonnegative variable": the quantile of the mean with one more unit that loses everything, and
@@ -186,8 +193,8 @@ def loss_bound(differences: Floats, weights: Floats, confidence: float = CONFIDE
     """
     from scipy.optimize import brentq
 
-    kinds, numbers = np.unique(differences + 1j * weights, return_counts=True)
-    counts = np.append(1.0, numbers)  # the added unit is the first
+    kinds, places = np.unique(differences + 1j * weights, return_inverse=True)
+    counts = np.append(1.0, np.bincount(places, copies))  # the added unit is the first
     values, sizes = np.append(1.0, kinds.real), np.append(weights.max(), kinds.imag)
 
     def excess(mean: float) -> float:

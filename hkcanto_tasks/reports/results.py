@@ -25,7 +25,7 @@ from .blocks import (
     table,
 )
 from .evaluations import Evaluation, SkippedLog
-from .figures import Agreement, Figure, agreement, figure
+from .figures import Agreement, Figure, agreement, figure, full_set
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 
@@ -107,6 +107,8 @@ def _standings_of(run: Evaluation, beside: Sequence[Beside]) -> list[Standing]:
 def first_section(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Section:
     """Return what answers at first sight: a line for each run, beside the paper's models."""
     blocks: list[Block] = [_runs(evaluations, beside)]
+    if (estimated := _full_sets(evaluations)).rows:
+        blocks.append(estimated)
     if plotted := _plotted(beside):
         name = f"plot_{plotted.table.name}"
         blocks.append(_scores(plotted, [plotted.headline], name, drawn=True))
@@ -154,6 +156,24 @@ def _runs(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Table:
             (Column("Measure", beneath=True), headline_title),
         ],
         "Only rows of one task under one condition are comparable." if len(groups) > 1 else "",
+    )
+
+
+def _full_sets(evaluations: Sequence[Evaluation]) -> Table:
+    known = [(run, each) for run in evaluations for each in run.figures.values() if not each.part]
+    return table(
+        "full_set",
+        "What all items would give",
+        [pair for pair in known if full_set(pair[0], pair[1].name)],
+        [
+            (Column("Model"), lambda row: row[0].label),
+            (Column("Figure"), lambda row: figure_title(*row)),
+            (Column("All items", "percent", drawn=True), lambda row: full_set(row[0], row[1].name)),
+            (Column("From"), lambda row: f"{trust(row[0]).items:,} of {row[0].expected:,}"),
+            (Column("Task and condition", beneath=True), lambda row: task_title(row[0])),
+        ],
+        "Estimated from a run with --limit, a sample stratified by subject (Cochran 1977, chapter "
+        "5): subjects count as in the whole. Only the whole has a rank.",
     )
 
 

@@ -8,10 +8,23 @@ import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.figures import Agreement, Disagreement, agreement, figure, mean_figure
+from hkcanto_tasks.reports.figures import (
+    Agreement,
+    Disagreement,
+    agreement,
+    figure,
+    full_set,
+    mean_figure,
+    stratified_figure,
+)
 from hkcanto_tasks.reports.intervals import ratio_interval
+from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.report import build_report
 
+from .beginning import beginning
 from .building import evaluation
+from .harness_runs import run_lm_eval
+from .whole import whole
 
 
 def test_an_accuracy_has_wilsons_interval():
@@ -182,3 +195,105 @@ def _tmmluplus():
     from hkcanto_tasks.catalogue import find_task
 
     return find_task("tmmluplus_gen").subjects
+
+
+# ---------------------------------------------------------------- all items, from a part of them
+
+
+def test_a_stratified_mean_by_hand():
+    # Strata of 100 and 300 items, of which 10 and 20 were run, 5 and 4 of them right: 0.25 × 0.5 +
+    # 0.75 × 0.2, and the variances p (1 - p) / (n - 1) (1 - n / N) (Cochran 1977, equation 5.13).
+    values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
+    found = stratified_figure(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
+    variance = 0.25**2 * 0.25 / 9 * 0.9 + 0.75**2 * 0.16 / 19 * (1 - 20 / 300)
+    count = 0.275 * 0.725 / variance
+    expected = proportion_confint(0.275 * count, count, method="wilson")
+    assert found.value == pytest.approx(0.275)
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.items == 30
+
+
+def test_strata_with_too_few_items_are_put_together():
+    # Of 100, 20 and 30 items 10, 1 and none were run: they make one stratum with 6 of 11 right.
+    values, strata = np.repeat([1.0, 0], [6, 5]), np.repeat([0, 1], [10, 1])
+    sizes = np.array([100, 20, 30])
+    found = stratified_figure(values, strata, sizes, sizes / 150)
+    count = 10 / (1 - 11 / 150)
+    expected = proportion_confint(6 / 11 * count, count, method="wilson")
+    assert (found.value, found.low, found.high) == pytest.approx((6 / 11, *expected))
+
+
+def test_items_that_are_all_right_are_not_all_there_are():
+    sizes = np.array([100, 300])
+    found = stratified_figure(np.ones(40), np.repeat([0, 1], [10, 30]), sizes, sizes / 400)
+    assert (found.value, found.high) == (1, 1)
+    # As if 40 / (1 - 40 / 400) had been drawn.
+    expected = proportion_confint(40 / 0.9, 40 / 0.9, method="wilson")
+    assert found.low == pytest.approx(expected[0])
+
+
+def test_subjects_count_as_in_the_whole_and_not_as_in_the_part():
+    # 252 questions: 54, 56, 44, 70 and 28. The first 30 have 6, 7, 5, 9 and 3 or so.
+    shares = {"food": 1.0, "history_and_landmarks": 1.0}
+    run = beginning("hkcanto_cultural", 30, shares)
+    assert full_set(run, "acc").value == pytest.approx((54 + 56) / 252)
+    assert full_set(run, "acc").value != figure(run, "acc").value
+    assert full_set(run, "acc_macro").value == pytest.approx(2 / 5)
+
+
+def test_categories_count_as_in_the_whole():
+    stem = {s.name: 1.0 for s in _tmmluplus() if s.category == "stem"}
+    found = full_set(beginning("tmmluplus_gen", 2000, stem), "acc_category_macro")
+    assert found.value == pytest.approx(1 / 4)
+    assert found.low < 1 / 4 < found.high
+
+
+def test_nearly_all_items_leave_little_open():
+    found = full_set(beginning("hkcanto_cultural", 251), "acc")
+    assert found.high - found.low < 0.02
+
+
+def test_epochs_of_an_item_are_one_value():
+    once = beginning("hkcanto_cultural", 60)
+    acc, ids = once.items.values["acc"], list(once.items.ids)
+    subjects = list(once.items.subjects) * 2
+    twice = evaluation("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
+    assert full_set(twice, "acc") == full_set(once, "acc")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(beginning("hkcanto_cultural", 252), id="whole"),
+        pytest.param(beginning("hkcanto_cultural", 60, data="local-1a2b3c4"), id="own data"),
+        pytest.param(beginning("hkcanto_cultural", 60, data="sample"), id="sample"),
+        pytest.param(whole("hkcanto_cultural", subjects=["food"]), id="a subject"),
+        pytest.param(evaluation("hkcanto_cultural", {"acc": [1] * 20}), id="out of proportion"),
+        pytest.param(beginning("hkcanto_cultural", 60, value=np.nan), id="without values"),
+    ],
+)
+def test_there_is_no_estimate_where_items_are_no_sample_of_a_known_whole(run):
+    assert full_set(run, "acc") is None
+
+
+def test_an_average_of_subjects_waits_until_each_has_an_item():
+    run = beginning("hkmmlu", 100)  # of 66 subjects
+    assert full_set(run, "acc_macro") is None
+    assert full_set(run, "acc").low < figure(run, "acc").value < full_set(run, "acc").high
+
+
+@pytest.mark.realdata
+def test_a_report_of_a_run_with_a_limit_says_what_all_items_would_give(tmp_path):
+    for name, limit in {"part": 100, "whole": None}.items():
+        run_lm_eval(tmp_path / name, "hkcanto_law", limit=limit)
+    (run,), (all_of_it,) = (read_runs([tmp_path / name]).evaluations for name in ("part", "whole"))
+    found, truth = full_set(run, "acc"), figure(all_of_it, "acc").value
+    assert found.low < truth < found.high
+    assert full_set(all_of_it, "acc") is None
+    report = build_report([run])
+    every = [block for section in report.sections for block in section.blocks]
+    (rows,) = (each.rows for each in every if getattr(each, "name", "") == "full_set")
+    assert [row.values[1] for row in rows][:2] == ["Accuracy", "Accuracy, mean over subjects"]
+    assert rows[0].values[2] == found
+    assert rows[0].values[3] == "100 of 424"
+    assert all(not each["standings"] for each in report.records["runs"])

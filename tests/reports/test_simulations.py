@@ -3,19 +3,26 @@
 `performance/simulate_intervals.py` does more of the same, and compares it with other methods.
 """
 
+import csv
+import gzip
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import multinomial
 
+from hkcanto_tasks.records import Sample
+from hkcanto_tasks.reports.figures import stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,
 )
+from hkcanto_tasks.task import stratified
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +32,7 @@ REPEATS = 1000
 ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
 
 Numbers = np.ndarray
+ANSWERS = Path(os.environ.get("HKCANTO_DATA_DIR", "")) / "yue_benchmark/responses_by_model.csv.gz"
 
 
 def covers(interval: tuple[float, float], truth: float) -> bool:
@@ -148,6 +156,59 @@ def test_epochs_are_covered(questions: int, epochs: int):
         a, b = (rng.random(len(clusters)) < share for share in shares)
         held += covers(paired_mean_interval(b.astype(float) - a, clusters), -0.1 * 2 / 3)
     assert 0.95 - ERROR < held / REPEATS < 0.97 + ERROR
+
+
+# --- all items, from a part of them
+
+
+def covered(hits: Numbers, sizes: Numbers, count: int, rng: np.random.Generator) -> list[float]:
+    """How often the mean of all items, and that of subjects, are covered by the first so many.
+
+    `hits` are of all items of each subject; which of them come first is drawn anew each time.
+    """
+    subjects = [
+        [Sample(f"{own}/{place}", "", "", subject=str(own)) for place in range(size)]
+        for own, size in enumerate(sizes)
+    ]
+    order = [int(sample.subject) for sample in stratified(subjects)[:count]]
+    parts = np.bincount(order, minlength=len(sizes))
+    strata = np.repeat(np.arange(len(sizes)), parts)
+    held = np.zeros(2)
+    for _ in range(REPEATS):
+        right = rng.hypergeometric(hits, sizes - hits, parts)
+        values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([right, parts - right], "F"))
+        for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
+            found = stratified_figure(values, strata, sizes, shares)
+            held[place] += covers((found.low, found.high), hits / sizes @ shares)
+    return (held / REPEATS).tolist()
+
+
+@pytest.mark.parametrize("count", [200, 500, 1000])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.95])
+def test_all_items_are_covered_by_a_beginning_of_them(share: float, count: int):
+    rng = np.random.default_rng(count)
+    sizes = rng.integers(100, 280, 22)
+    hits = rng.binomial(sizes, rng.beta(8 * share, 8 * (1 - share), 22))
+    for held in covered(hits, sizes, count, rng):
+        assert 0.93 - ERROR / 2 < held < 0.97 + ERROR / 2
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not ANSWERS.exists(), reason="the real models' answers are not here")
+@pytest.mark.parametrize("count", [200, 500, 1000])
+def test_all_items_of_real_models_are_covered_by_a_beginning_of_them(count: int):
+    right: dict[str, list[bool]] = {}
+    sizes: dict[str, int] = {}
+    with gzip.open(ANSWERS, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["shots"] == "5":
+                right.setdefault(row["model"], []).append(row["letter"] == row["gold"])
+                sizes[row["subject"]] = sizes.get(row["subject"], 0) + (len(right) == 1)
+    rng, ends = np.random.default_rng(count), np.cumsum([0, *sizes.values()])[:-1]
+    for model in rng.choice(sorted(right), 5, replace=False):
+        hits = np.add.reduceat(np.array(right[model], int), ends)
+        for held in covered(hits, np.array([*sizes.values()]), count, rng):
+            assert 0.93 < held < 0.97
 
 
 # --- gates

@@ -19,6 +19,7 @@ from hkcanto_tasks.reports.standings import (
     why_left_out,
 )
 
+from .beginning import beginning
 from .building import evaluation
 from .whole import whole
 
@@ -174,6 +175,21 @@ def test_five_items_of_a_subject_have_no_rank() -> None:
         assert (own.figure.value, own.ranks) == (pytest.approx(value), None)
         assert own.figure.note == "not all items"
     assert found.headline.name == "Average"
+
+
+@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_cultural", "tmmluplus_gen"])
+@pytest.mark.parametrize("left_out", [1, 50, 200])
+def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
+    # But for a subject of which it has all; of the largest of each task it has not.
+    run = beginning(task, sum(subject.rows for subject in find_task(task).subjects) - left_out)
+    found = [each for table in standings([run]) for each in table.runs["mine"].values()]
+    assert found
+    for standing in found:
+        of = standing.column.subjects_of(run.named)
+        whole_subject = sum(name in {s.name for s in of} for name in run.items.subjects)
+        if whole_subject < sum(subject.rows for subject in of):
+            assert (standing.ranks, standing.figure.note) == (None, "not all items")
+    assert all(not each.is_headline_of(run) or each.ranks is None for each in found)
 
 
 def test_a_pool_or_an_average_with_a_part_of_a_task_has_no_rank() -> None:

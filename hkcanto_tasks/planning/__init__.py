@@ -1,0 +1,1 @@
+"""How many questions are enough: `hkcanto plan`."""

@@ -1,0 +1,158 @@
+"""How often runs and real models disagree: read from logs, and from a table of answers."""
+
+import csv
+import gzip
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..averages import parts_of
+from ..catalogue import Subject
+from ..errors import ComparisonError, DataCorrupt, on_disk
+from ..reports.comparison import match
+from ..reports.evaluations import Evaluation
+from ..reports.figures import Figure, Mask, mean_figure
+from ..reports.logs import read_runs
+from ..reports.significance import Floats
+from .power import Spread, of_discordance, of_losses
+
+COLUMNS = ("model", "subject", "shots", "item", "gold", "letter")
+"""Those of a table of answers; an answer without a letter is wrong."""
+
+_CLOSE = 0.05  # a difference of accuracies
+
+
+class Part(NamedTuple):
+    """A set of questions, and how the differences of two runs are spread on it."""
+
+    name: str
+    items: int  # how many questions it has; 0 if that is not the point
+    spread: Spread
+    of: str = ""  # whose differences, where that is to be said
+    is_subject: bool = False
+
+
+def of_runs(
+    runs: Sequence[str],
+    metric: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sequence[Part]:
+    """Return the tasks that runs have in common, with their parts and subjects.
+
+    The questions are counted in the whole task, also where runs have some of them.
+
+    Args:
+        runs: Logs or folders of logs, as in `hkcanto compare`.
+        metric: A figure of the tasks' kind; their headlines without one.
+        progress: As in `read_runs`.
+
+    Raises:
+        ComparisonError: No two runs can be compared.
+    """
+    by_task: dict[str, list[Evaluation]] = defaultdict(list)
+    for evaluation in read_runs(runs, progress=progress).evaluations:
+        by_task[evaluation.named.entry.name].append(evaluation)
+    pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
+    if not pairs:
+        raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
+    return [part for a, b in pairs for part in _parts(a, b, metric)]
+
+
+def _parts(a: Evaluation, b: Evaluation, metric: str | None) -> Iterator[Part]:
+    paired, task = match(a, b, metric, {}), a.named
+    ids = np.array(a.items.ids)[paired.places]
+
+    def part(name: str, mask: Mask, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
+        own, questions = paired.where(mask), len(set(ids[mask]))
+        losses = own.losses[:, 1] - own.losses[:, 0]
+        if own.is_right_or_wrong:
+            spread = of_discordance(mean_figure(np.abs(losses), own.clusters))
+        else:
+            before, after = np.clip(own.losses, 0, 1).T
+            spread = of_losses(after - before, own.sizes, own.clusters, questions)
+        whole = sum(map(a.expected_of, subjects)) or questions
+        return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
+
+    yield part(a.task, np.ones(len(ids), np.bool_), task.subjects)
+    for figure in a.figures.values():
+        mask = a.items.of_part(figure.part)[paired.places]
+        if figure.part and figure.of == paired.metric.name and mask.any():
+            inside = [each for each in task.subjects if figure.part in parts_of(task, each)]
+            yield part(f"{a.task}_{figure.part}", mask, inside)
+    for subject in a.subjects if len(a.subjects) > 1 else ():
+        if (mask := paired.subjects == subject.name).any():
+            yield part(subject.name, mask, [subject], alone=True)
+
+
+def of_responses(path: Path) -> Sequence[Part]:
+    """Return the discordance of all pairs of models in a table of answers, and by subject.
+
+    A discordance is the median over the pairs; its interval holds the middle 80 % of them.
+
+    Raises:
+        DataNotFound: The file cannot be read.
+        DataCorrupt: It is no such table, or its models answered different questions.
+    """
+    subjects, tables = _answers(path)
+
+    def part(name: str, mask: Mask, closest: float = 1.0) -> Part:
+        shares = np.concatenate([_discordances(right[:, mask], closest) for right in tables])
+        low, median, high = np.quantile(shares, (0.1, 0.5, 0.9)).tolist()
+        share = Figure(median, low, high, len(shares))
+        name = f"{name}: {len(shares):,} pairs" if mask.all() else name
+        return Part(name, int(mask.sum()), of_discordance(share), is_subject=not mask.all())
+
+    every = np.ones(len(subjects), np.bool_)
+    found = [part("all models", every)]
+    if any(len(_discordances(right, _CLOSE)) for right in tables):
+        found.append(part(f"at most {_CLOSE:.0%} apart", every, _CLOSE))
+    alone = np.unique(subjects).tolist()
+    return [*found, *(part(each, subjects == each) for each in alone if len(alone) > 1)]
+
+
+def _discordances(right: Floats, closest: float) -> Floats:
+    """Return the discordance of each pair of models whose accuracies are no farther apart."""
+    a, b = np.triu_indices(len(right), 1)
+    accuracies = right.mean(axis=1)
+    shares = accuracies[a] + accuracies[b] - 2 * (right @ right.T)[a, b] / right.shape[1]
+    return np.asarray(shares[abs(accuracies[a] - accuracies[b]) <= closest], np.float64)
+
+
+def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
+    """Return the subject of each question, and a table of 0 and 1 for each number of shots."""
+    right: dict[str, dict[str, dict[tuple[str, str], bool]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with on_disk(path), opened(path, "rt", encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if lacking := {*COLUMNS} - {*(reader.fieldnames or ())}:
+                raise DataCorrupt(
+                    f"{path} has no column {', '.join(sorted(lacking))}: give a table with a row "
+                    f"for each answer and the columns {', '.join(COLUMNS)}."
+                )
+            for row in reader:
+                item = row["subject"], row["item"]
+                right[row["shots"]][row["model"]][item] = row["letter"] == row["gold"]
+    except (UnicodeDecodeError, csv.Error, EOFError) as error:
+        raise DataCorrupt(f"{path} is no whole CSV file: {error}. Make it again.") from error
+    models = [(shots, model, own) for shots, of in right.items() for model, own in of.items()]
+    items = models[0][2].keys() if models else ()
+    for shots, model, own in models:
+        if own.keys() != items:
+            odd = ", ".join(min(own.keys() ^ items))
+            raise DataCorrupt(
+                f"{path}: {model} ({shots}-shot) and {models[0][1]} do not have the same questions "
+                f"({odd}). Leave out what not all of them answered."
+            )
+    if not any(len(of) > 1 for of in right.values()):
+        raise DataCorrupt(f"{path} has no two models with the same shots: nothing to compare.")
+    tables = [[[own[item] for item in items] for own in of.values()] for of in right.values()]
+    subjects = np.array([subject for subject, _ in items])
+    return subjects, [np.array(table, np.float64) for table in tables]

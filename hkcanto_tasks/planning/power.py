@@ -1,0 +1,218 @@
+"""What a number of paired items can show, and how many items a gate needs: at 80 % power.
+
+A difference is tested at 5 %, two-sided, a gate at 5 %, one-sided, as `hkcanto compare` does. Each
+question gives one difference of two runs, and all that matters is how far these are spread: for
+right and wrong answers the variance is the discordance, the share of questions on which exactly one
+of the two is right (less the squared mean, which is left out: that is the variance if there is no
+difference, and on the safe side).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from ..reports.figures import Figure, mean_figure
+from ..reports.intervals import CONFIDENCE, loss_bound
+from ..reports.significance import Floats, sum_clusters
+
+POWER = 0.80
+
+_LUCK = float(norm.ppf(POWER))
+_SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
+_PASSED = float(norm.ppf(CONFIDENCE)) + _LUCK
+_STEEPEST, _SMALL = 300.0, 1e-3  # exp of the first, squared, is a number
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How the differences of two runs are spread if neither is better.
+
+    A difference is from -1 to 1: 1 stands for 100 points.
+    """
+
+    deviation: Figure  # of the difference on one question, with 95 % interval
+    discordance: Figure | None  # of right and wrong answers, else None
+    values: Floats  # differences of independent units, each with its negative
+    weights: Floats  # of these in a mean
+    copies: Floats  # how many of each there are for every question
+
+
+def of_discordance(share: Figure) -> Spread:
+    """Return the spread of right and wrong answers of which a share (0 to 1) is discordant.
+
+    Example:
+        >>> of_discordance(Figure(0.25, None, None, 0)).deviation.value
+        0.5
+    """
+    copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
+    deviation = applied(math.sqrt, share)
+    return Spread(deviation, share, np.array([-1.0, 0.0, 1.0]), np.ones(3), copies)
+
+
+def of_deviation(deviation: float) -> Spread:
+    """Return a normal spread of a standard deviation (0 to 1), cut off at -1 and 1."""
+    values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
+    ones = np.ones(len(values))
+    return Spread(Figure(deviation, None, None, 0), None, values, ones, ones / len(values))
+
+
+def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
+    """Return the spread of observed differences.
+
+    The standard deviation is that of a weighted mean of independent clusters, put in terms of
+    questions: the design effect of passages and the gain by epochs are in it.
+
+    Args:
+        losses: What B loses against A on each item, from -1 to 1.
+        weights: Of each item, above 0.
+        clusters: Equal for items that are not independent.
+        questions: How many different questions the items are of.
+
+    Example:
+        >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
+        >>> round(spread.deviation.value, 4)  # √(2 (0.5² + 0.5²) / (2 - 1) / 2)
+        0.7071
+    """
+    sums, units = sum_clusters(np.column_stack([weights * losses, weights]), clusters).T
+    total, count = units.sum(), len(units)
+    off = sums - units * (sums.sum() / total)
+    squares = off**2 * questions * (count / total) ** 2 / max(1, count - 1)
+    values = np.clip(off / units, -1, 1)
+    return Spread(
+        applied(math.sqrt, mean_figure(squares, np.arange(count))),
+        None,
+        np.concatenate([values, -values]),
+        np.tile(units, 2),
+        np.full(2 * count, 0.5 / questions),
+    )
+
+
+def applied(function: Callable[[float], float], figure: Figure) -> Figure:
+    """Return a rising function of a figure and of the ends of its interval.
+
+    Example:
+        >>> applied(math.sqrt, Figure(0.25, 0.16, 0.36, 9)).high
+        0.6
+    """
+    low, high = (None if end is None else function(end) for end in (figure.low, figure.high))
+    return Figure(function(figure.value), low, high, figure.items)
+
+
+def smallest_difference(deviation: float, items: int) -> float:
+    """Return the difference (0 to 1) that so many paired items show in 80 of 100 cases.
+
+    (z₀.₉₇₅ + z₀.₈) σ / √n: Miller 2024, "Adding Error Bars to Evals", section 5, one answer to each
+    question; for right and wrong answers, σ² being the discordance, the formula of Connor 1987,
+    "Sample size for testing differences in proportions for the paired-sample design", and Lachin
+    1992 without the squared difference.
+
+    Example:
+        >>> round(smallest_difference(0.293**0.5, 250), 3)
+        0.096
+    """
+    return _SEEN * deviation / math.sqrt(items)
+
+
+def items_to_show(deviation: float, difference: float) -> int:
+    """Return how many paired items show a difference in 80 of 100 cases.
+
+    Example:
+        >>> items_to_show(1 / 3, 0.03)
+        969
+    """
+    return math.ceil((_SEEN * deviation / difference) ** 2)
+
+
+def power_of_mcnemar(discordance: float, items: int, difference: float) -> float:
+    """Return how often McNemar's exact test at 5 % shows a difference, by enumeration.
+
+    The number of discordant pairs is binomial, and that of those won among them (Lachin, 1992).
+
+    Example:
+        >>> round(power_of_mcnemar(0.293, 250, 0.0959), 2)
+        0.78
+    """
+    first, last = binom.ppf([1e-9, 1 - 1e-9], items, discordance)
+    pairs = np.arange(first, last + 1)
+    most = binom.ppf(0.025, pairs, 0.5) - 1  # so many losses, or as few wins, are significant
+    share = min(1.0, 0.5 + difference / discordance / 2)
+    shown = binom.cdf(most, pairs, share) + binom.sf(pairs - most - 1, pairs, share)
+    return float(binom.pmf(pairs, items, discordance) @ shown)
+
+
+def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
+    """Return the smallest difference that McNemar's exact test shows in 80 of 100 cases.
+
+    None if it does not even where all discordant pairs are won.
+    """
+
+    def excess(difference: float) -> float:
+        return power_of_mcnemar(discordance, items, difference) - POWER
+
+    if not discordance or excess(discordance) < 0:
+        return None
+    return float(brentq(excess, 0, discordance, xtol=1e-6))
+
+
+def items_for_gate(deviation: float, delta: float, loss: float = 0.0) -> int:
+    """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
+
+    ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being what B truly loses: Liu, Hsueh, Hsieh and Chen 2002,
+    "Tests for equivalence or non-inferiority for paired binary data".
+
+    Example:
+        >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
+        3911
+    """
+    return math.ceil((_PASSED * deviation / (delta - loss)) ** 2)
+
+
+def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | None:
+    """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
+
+    Gaffke's bound (`loss_bound`) of a run that loses as much as it would with bad luck, the 80 %
+    quantile, just passes. Such losses are the spread's, tilted exponentially to that mean. None if
+    nothing in the spread is as large.
+
+    Example:
+        >>> items_for_bound(of_discordance(Figure(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
+        149
+    """
+    worst = float(spread.values[spread.copies > 0].max())
+    if abs(loss) > worst or loss == worst > 0:
+        return None
+
+    def excess(exponent: float) -> float:
+        items = math.exp(exponent)
+        mean = loss + _LUCK * spread.deviation.value / items**0.5
+        if mean >= min(delta, worst or delta):
+            return 1.0
+        copies = items * _tilted(spread, mean)
+        return loss_bound(spread.values, spread.weights, copies=copies) - delta
+
+    high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
+    while excess(high) > 0:
+        high += math.log(2)
+    return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
+
+
+def _tilted(spread: Spread, mean: float) -> Floats:
+    """Return the copies of a spread's values of which the weighted mean is another."""
+
+    def tilted(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * top)
+        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
+
+    def excess(slope: float) -> float:
+        sizes = tilted(slope) * spread.weights
+        return float(sizes @ spread.values / sizes.sum()) - mean
+
+    top = float(spread.values.max())
+    steepest = _STEEPEST / max(top, _SMALL)
+    slope = float(brentq(excess, -steepest, steepest)) if mean else 0.0
+    return tilted(slope) * float(spread.copies.sum())

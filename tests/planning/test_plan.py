@@ -1,0 +1,343 @@
+"""`hkcanto plan`: against published formulas, brute force, simulation and real models' answers."""
+
+import csv
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, multinomial
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.planning import power
+from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.intervals import loss_bound
+from hkcanto_tasks.reports.significance import mcnemar_p_value
+
+from ..reports.harness_runs import AnsweringLM, answer, run_lm_eval
+
+MAIN = "from hkcanto_tasks.cli import app; app()"
+ANSWERS = Path(os.environ.get("HKCANTO_DATA_DIR", "")) / "yue_benchmark/responses_by_model.csv.gz"
+
+
+def hkcanto(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["plan", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def tables(*arguments: str | Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table of a plan."""
+    done = hkcanto(*arguments, "--format", "json")
+    assert done.exit_code == 0, done.output
+    return {name: table["rows"] for name, table in json.loads(done.stdout)["tables"].items()}
+
+
+def discordant(share: float) -> power.Spread:
+    return power.of_discordance(Figure(share, None, None, 0))
+
+
+# ---------------------------------------------------------------------- formulas
+
+
+@pytest.mark.parametrize(
+    ("items", "points"), [(250, 9.6), (660, 5.9), (2_000, 3.4), (26_368, 0.93)]
+)
+def test_what_so_many_questions_show(items: int, points: float) -> None:
+    # (1.96 + 0.8416) √(0.293 / n).
+    rows = tables("--discordance", "29.3", "--items", str(items))["shows"]
+    assert rows[0]["shows"]["value"] == pytest.approx(points, rel=0.006)
+    assert rows[0]["items"] == items
+
+
+def test_the_questions_of_the_benchmarks_are_those_of_the_catalogue() -> None:
+    rows = {row["questions_of"]: row for row in tables("--discordance", "29.3")["shows"]}
+    assert rows["hkmmlu"]["items"] == 26_368
+    assert rows["hkmmlu"]["shows"]["value"] == pytest.approx(0.93, rel=0.006)
+    assert rows["hkmmlu_hk_specific"]["items"] < rows["hkmmlu"]["items"]
+    assert rows["tmmluplus_gen"]["items"] == 20_118
+    assert not {"hkcanto_g2p", "hkmmlu_translation_yue_zh"} & rows.keys()
+    rates = {row["questions_of"] for row in tables("--sd", "12")["shows"]}
+    assert {"hkcanto_g2p", "hkmmlu_translation_yue_zh"} <= rates
+
+
+def test_a_gate_at_a_loss_needs_more_questions() -> None:
+    # ((1.645 + 0.8416) / (0.02 - 0.0046))² × 0.15 = 3,911; with a discordance of 29.3 % 7,639.
+    for share, needed in (("15", 3_911), ("29.3", 7_639)):
+        gate = ("--discordance", share, "--gate", "2", "--loss", "0.46")
+        (row,) = tables(*gate)["takes"]
+        assert row["to_pass_a_gate"]["value"] == needed
+        # Gaffke's bound, which holds also where losses are rare, costs a little more.
+        assert needed < row["by_compare_gate"] < 1.05 * needed
+
+
+def test_the_formula_of_miller() -> None:
+    # Section 5: (1.96 + 0.8416)² (1 / 9) / 0.03².
+    assert power.items_to_show(1 / 3, 0.03) == 969
+
+
+def test_a_gate_between_equal_runs_is_the_rule_of_three() -> None:
+    # ln(0.05) / ln(1 - δ).
+    assert [power.items_for_bound(discordant(0), delta) for delta in (0.01, 0.02)] == [299, 149]
+    assert power.items_for_bound(discordant(0), 0.02, 0.01) is None
+
+
+@pytest.mark.parametrize(("items", "share", "difference"), [(12, 0.5, 0.4), (30, 0.3, 0.25)])
+def test_the_power_of_the_exact_test_by_brute_force(
+    items: int, share: float, difference: float
+) -> None:
+    chances = [(share + difference) / 2, (share - difference) / 2, 1 - share]
+    shown = sum(
+        multinomial.pmf([wins, losses, items - wins - losses], items, chances)
+        for wins, losses in product(range(items + 1), repeat=2)
+        if wins + losses <= items and 2 * binom.cdf(min(wins, losses), wins + losses, 0.5) < 0.05
+    )
+    assert power.power_of_mcnemar(share, items, difference) == pytest.approx(shown, abs=1e-7)
+
+
+def test_too_few_questions_show_nothing() -> None:
+    rows = tables("--discordance", "10", "--items", "20")["shows"]
+    assert (rows[0]["shows"], rows[0]["exact_test"]) == (None, None)
+
+
+# ---------------------------------------------------------------------- spreads
+
+
+def test_the_deviation_of_independent_differences_is_the_usual_one() -> None:
+    losses = np.random.default_rng(0).normal(0.1, 0.2, 50)
+    spread = power.of_losses(losses, np.ones(50), np.arange(50), 50)
+    assert spread.deviation.value == pytest.approx(losses.std(ddof=1))
+
+
+def test_epochs_that_agree_say_no_more_than_one_and_others_do() -> None:
+    rng = np.random.default_rng(0)
+    once, places = rng.choice([-1.0, 0.0, 1.0], 60), np.repeat(np.arange(60), 4)
+    alone = power.of_losses(once, np.ones(60), np.arange(60), 60).deviation.value
+    same = power.of_losses(once[places], np.ones(240), places, 60).deviation.value
+    assert same == pytest.approx(alone)
+    others = power.of_losses(rng.permutation(once[places]), np.ones(240), places, 60)
+    assert others.deviation.value == pytest.approx(alone / 2, rel=0.2)
+
+
+def test_questions_on_one_passage_count_for_less() -> None:
+    once, places = np.array([1.0, -1.0] * 20), np.repeat(np.arange(40), 5)
+    spread = power.of_losses(once[places], np.ones(200), places, 200)
+    # A design effect of 5: the 200 are worth 40.
+    deviation = spread.deviation.value / np.sqrt(200)
+    assert deviation == pytest.approx(once.std(ddof=1) / np.sqrt(40))
+
+
+# ---------------------------------------------------------------------- what was promised is got
+
+
+@pytest.mark.parametrize(("share", "items"), [(0.1, 300), (0.3, 120), (0.3, 1000)])
+def test_the_exact_test_has_the_power_that_was_promised(share: float, items: int) -> None:
+    difference = power.smallest_by_mcnemar(share, items)
+    assert difference
+    chances = [(share + difference) / 2, (share - difference) / 2, 1 - share]
+    drawn = np.random.default_rng(0).multinomial(items, chances, size=4000)
+    shown = np.mean([mcnemar_p_value(up, down) < 0.05 for up, down, _ in drawn.tolist()])
+    assert shown == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("share", "loss"), [(0.3, 0.0), (0.1, 0.01), (0.03, 0.0), (0.2, -0.02)])
+def test_the_gate_of_compare_has_the_power_that_was_promised(share: float, loss: float) -> None:
+    items, delta = power.items_for_bound(discordant(share), 0.05, loss), 0.05
+    assert items
+    chances = [(share - loss) / 2, 1 - share, (share + loss) / 2]
+    drawn = np.random.default_rng(0).multinomial(items, chances, size=300).astype(float)
+    values, ones = np.array([-1.0, 0.0, 1.0]), np.ones(3)
+    passed = np.mean([loss_bound(values, ones, copies=each) < delta for each in drawn])
+    assert passed == pytest.approx(0.8, abs=0.08)
+
+
+def test_so_has_a_gate_of_error_rates() -> None:
+    rng = np.random.default_rng(1)
+    rates = np.where(rng.random(4000) < 0.3, rng.normal(0, 0.3, 4000), 0).clip(-1, 1)
+    rates -= rates.mean()
+    lengths = rng.integers(3, 40, 4000).astype(float)
+    rates -= (rates @ lengths) / lengths.sum()
+    items = power.items_for_bound(power.of_losses(rates, lengths, np.arange(4000), 4000), 0.03)
+    assert items
+    passed = []
+    for _ in range(150):
+        places = rng.integers(4000, size=items)
+        passed.append(loss_bound(rates[places], lengths[places]) < 0.03)
+    assert np.mean(passed) == pytest.approx(0.8, abs=0.09)
+
+
+# ---------------------------------------------------------------------- runs
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Two models on sample data: one says a letter by the prompt, the other always A."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR", raising=False)
+        patch.setenv("HKCANTO_DATA", "sample")
+        for name, model in {"a": AnsweringLM(answer), "b": AnsweringLM(lambda _: "A")}.items():
+            folder = tmp_path_factory.mktemp(name)
+            run_lm_eval(folder, "hkcanto_law", "hkcanto_translation_zh_yue", model=model)
+            found.append(f"{name}={folder}")
+    return found
+
+
+def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None:
+    compared = CliRunner().invoke(app, ["compare", *runs, "--format", "json"])
+    effects = [one["effects"]["all"] for one in json.loads(compared.stdout)["comparisons"]]
+    of_law = next(each for each in effects if each["test"] == "exact McNemar")
+    differ, all_of_it = of_law["wins"] + of_law["losses"], of_law["difference"]["items"]
+    found = tables(*runs)
+    rows = {row["questions_of"]: row for row in found["shows"]}
+    law = rows["hkcanto_law"]
+    assert law["disagree"]["value"] == pytest.approx(differ / all_of_it)
+    assert law["disagree"]["low"] < law["disagree"]["value"] < law["disagree"]["high"]
+    assert law["items"] == 424  # the whole, not the sample
+    ends = [100 * 2.8016 * (law["disagree"][end] / 424) ** 0.5 for end in ("low", "high")]
+    assert [law["shows"]["low"], law["shows"]["high"]] == pytest.approx(ends, rel=1e-3)
+    # chrF of sentences: no discordance, but a standard deviation.
+    assert rows["hkcanto_translation_zh_yue"]["disagree"] is None
+    assert rows["hkcanto_translation_zh_yue"]["sd"]["value"] > 0
+    assert {row["questions_of"] for row in found["subjects"]} >= {"basic_law", "landlord_tenant"}
+
+
+def test_one_run_is_not_enough(runs: list[str]) -> None:
+    done = hkcanto(runs[0])
+    assert done.exit_code == 1
+    assert "give the logs of two runs" in done.output
+    assert "Traceback" not in done.output
+
+
+# ---------------------------------------------------------------------- real models
+
+
+def write(path: Path, rows: list[tuple[str, ...]]) -> Path:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+SUBJECTS = ("one", "one", "two", "two")
+HEAD = ("model", "subject", "shots", "item", "gold", "letter")
+
+
+def test_pairs_of_models_in_a_table(tmp_path: Path) -> None:
+    given = {"x": "AAAA", "y": "AAAB", "z": "BBA-"}  # "-" stands for no answer
+    rows = [
+        (model, subject, "0", str(item), "A", letter.strip("-"))
+        for model, letters in given.items()
+        for item, (subject, letter) in enumerate(zip(SUBJECTS, letters, strict=True))
+    ]
+    found = tables("--responses", write(tmp_path / "t.csv.gz", [HEAD, *rows]))
+    (every,) = (row for row in found["shows"] if row["questions_of"] == "all models: 3 pairs")
+    # x and y differ on 1 of 4, x and z on 3, y and z on 2.
+    assert every["disagree"]["value"] == 0.5
+    assert every["items"] == 4
+    shares = {row["questions_of"]: row["disagree"]["value"] for row in found["subjects"]}
+    assert shares == {"one": 1.0, "two": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([HEAD[:-1]], "no column letter"),
+        ([HEAD], "no two models"),
+        ([HEAD, ("x", "s", "0", "1", "A", "A"), ("y", "s", "0", "2", "A", "A")], "same questions"),
+        ([HEAD, ("x", "s", "0", "1", "A", "A"), ("y", "s", "5", "1", "A", "A")], "no two models"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(
+    rows: list[tuple[str, ...]], said: str, tmp_path: Path
+) -> None:
+    done = hkcanto("--responses", write(tmp_path / "t.csv", rows))
+    assert done.exit_code == 1
+    assert said in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_files_that_are_not_there_or_broken_are_named(tmp_path: Path) -> None:
+    broken = tmp_path / "t.csv.gz"
+    broken.write_bytes(gzip.compress(b"model," * 1000)[:-20])
+    for path in (broken, tmp_path / "nowhere.csv"):
+        done = hkcanto("--responses", path, "-o", tmp_path / "plan.html")
+        assert done.exit_code == 1
+        assert path.name in done.output
+        assert "Traceback" not in done.output
+    assert not (tmp_path / "plan.html").exists()
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not ANSWERS.exists(), reason="the real models' answers are not here")
+def test_real_models_get_the_power_that_was_promised() -> None:
+    rng = np.random.default_rng(0)
+    right: dict[str, list[bool]] = {}
+    with gzip.open(ANSWERS, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["shots"] == "5":
+                right.setdefault(row["model"], []).append(row["letter"] == row["gold"])
+    models, shown = [np.array(each) for each in right.values()], []
+    while len(shown) < 60:
+        a, b = rng.choice(len(models), 2, replace=False)
+        change = models[b].astype(int) - models[a]
+        difference, share = abs(change.mean()), (change != 0).mean()
+        if 0.02 < difference < 0.2:
+            # Real questions, drawn anew.
+            items = power.items_to_show(share**0.5, difference)
+            drawn = (rng.choice(change, items) for _ in range(100))
+            tests = [mcnemar_p_value(int((x > 0).sum()), int((x < 0).sum())) for x in drawn]
+            shown.append(np.mean(np.array(tests) < 0.05))
+    assert np.mean(shown) == pytest.approx(0.79, abs=0.025)
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize("given", [(), ("--sd", "3", "--discordance", "20"), ("a", "--sd", "3")])
+def test_one_source_is_asked_for(given: tuple[str, ...]) -> None:
+    done = hkcanto(*given)
+    assert done.exit_code == 2
+    assert "give one of these" in " ".join(done.output.split())
+
+
+def test_a_gate_that_equals_the_loss_is_refused() -> None:
+    done = hkcanto("--discordance", "20", "--gate", "1", "--loss", "1")
+    assert done.exit_code == 1
+    assert "--gate 1 with --loss 1" in done.output
+
+
+def test_a_benchmark_that_is_none_is_named() -> None:
+    done = hkcanto("--discordance", "20", "--benchmark", "hkmlu")
+    assert done.exit_code == 1
+    assert "Did you mean hkmmlu" in " ".join(done.output.split())
+
+
+def test_a_page_has_a_picture(tmp_path: Path) -> None:
+    page = tmp_path / "plan.html"
+    assert hkcanto("--discordance", "29.3", "-o", page).exit_code == 0
+    assert "<circle" in page.read_text("utf-8") or "<svg" in page.read_text("utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == [page.name]
+
+
+def test_what_the_document_shows_is_printed() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "planning.md").read_text("utf-8")
+    shown = re.findall(r"<!-- planned -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```", text, re.S)
+    assert len(shown) == 2
+    for command, table in shown:
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *shlex.split(command)[1:]],
+            env={**os.environ, "COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        printed = [line.rstrip() for line in done.stdout.splitlines()]
+        assert table in "\n".join([*printed, ""])

@@ -1,0 +1,36 @@
+"""Evaluations of the beginning of a task, as `--limit` leaves them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.records import Sample
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.task import stratified
+
+from .building import evaluation
+
+
+def beginning(
+    task: str,
+    count: int,
+    shares: float | Mapping[str, float] = 0.6,
+    *,
+    value: float = 1.0,
+    **how: str,
+) -> Evaluation:
+    """Return an evaluation of the first items of a task: of a subject such a share has the value.
+
+    The questions are as many as the papers say, and in the order in which they are run.
+    """
+    ordered = stratified(
+        [Sample(f"{own.name}/{place}", "", "", subject=own.name) for place in range(own.rows)]
+        for own in find_task(task).subjects
+    )[:count]
+    subjects = [sample.subject for sample in ordered]
+    of = [shares if isinstance(shares, float) else shares.get(name, 0.0) for name in subjects]
+    drawn = np.random.default_rng(0).random(count)
+    acc = [value if each < share else 0.0 for each, share in zip(drawn, of, strict=True)]
+    ids = [sample.id for sample in ordered]
+    return evaluation(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)
