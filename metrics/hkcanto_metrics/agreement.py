@@ -17,10 +17,20 @@ from typing import Literal
 import numpy as np
 
 Level = Literal["interval", "ordinal"]
+Correlation = Literal["pearson", "spearman", "kendall"]
 HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _ID = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its 95 % interval, whose ends are NaN if there are too few items for one."""
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class Agreement:
         alpha: Krippendorff's alpha of the judge and the mean of the people as two raters. Unlike a
             correlation it drops when the judge is too lenient or too strict.
         human_alpha: Krippendorff's alpha among the people, which no judge can be expected to beat.
+        bias: The judge's mean less that of the people, on the items that both scored.
+        corrected: The people's mean on all items that the judge scored, see `corrected_mean`.
     """
 
     criterion: str
@@ -45,6 +57,8 @@ class Agreement:
     kendall: float
     alpha: float
     human_alpha: float
+    bias: Estimate
+    corrected: Estimate
 
 
 def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval") -> list[Agreement]:
@@ -99,6 +113,84 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     observed = sum(len(scores) * float(np.var(scores, ddof=1)) for scores in pairable)
     expected = len(pooled) * float(np.var(pooled, ddof=1))
     return 1 - observed / expected
+
+
+def correlation_interval(kind: Correlation, value: float, items: int) -> tuple[float, float]:
+    """Return the 95 % interval of a correlation, by Fisher's transformation.
+
+    Bonett and Wright (2000), "Sample size requirements for estimating Pearson, Kendall and Spearman
+    correlations", with their variances.
+
+    Args:
+        kind: Which correlation.
+        value: From -1 to 1.
+        items: How many items it is of; with fewer than five the ends are NaN.
+
+    >>> [round(end, 2) for end in correlation_interval("spearman", 0.5, 103)]
+    [0.33, 0.64]
+    """
+    if items < 5 or math.isnan(value):
+        return math.nan, math.nan
+    variance = {
+        "pearson": 1 / (items - 3),
+        "spearman": (1 + value**2 / 2) / (items - 3),
+        "kendall": 0.437 / (items - 4),
+    }[kind]
+    center = np.arctanh(np.clip(value, -1, 1))
+    reach = 1.959963984540054 * math.sqrt(variance)
+    return float(np.tanh(center - reach)), float(np.tanh(center + reach))
+
+
+def corrected_mean(
+    human: Sequence[float],
+    judge: Sequence[float],
+    unlabelled: Sequence[float] = (),
+    weight: float | None = None,
+) -> Estimate:
+    """Estimate what people would score on average where mostly a judge has scored.
+
+    Prediction-powered inference: the judge's mean on many items, plus its mean error on those that
+    people scored, too (Angelopoulos et al. 2023, arXiv 2301.09633). The less the judge follows the
+    people, the less it weighs (PPI++, arXiv 2311.01453). The interval is by Student's t, in place
+    of the normal, with a degree of freedom less for an estimated weight; from some 30 of people's
+    items on, 94 to 95 of 100 intervals cover.
+
+    Args:
+        human: People's scores of some items, drawn at random from all.
+        judge: The judge's scores of the same items, in their order.
+        unlabelled: The judge's scores of the other items.
+        weight: The judge's weight; by default the one with the least variance, from 0 to 1. Only
+            with 1 may the unlabelled items be of another population than the labelled, and then the
+            judge must err on both alike.
+
+    Raises:
+        ValueError: The two sides have different numbers of items, or there is none.
+
+    >>> estimate = corrected_mean([0.5, 0.7, 0.9], [0.6, 0.8, 1.0], [0.4, 0.6], weight=1)
+    >>> round(estimate.value, 3)  # 0.5 less what the judge gives too much
+    0.4
+    """
+    from scipy import stats
+
+    truth, guess, rest = (np.asarray(side, float) for side in (human, judge, unlabelled))
+    if not len(truth) or len(truth) != len(guess):
+        raise ValueError(f"{len(truth)} scores of people, {len(guess)} of the judge: give pairs")
+    freedom = len(truth) - 1
+    if len(rest) and weight is None:
+        freedom -= 1
+        variance = np.var([*guess, *rest], ddof=1) * (1 + len(truth) / len(rest))
+        shared = np.cov(truth, guess, bias=True)[0, 1] if variance else 0
+        weight = float(np.clip(shared / (variance or 1), 0, 1))
+    weight = weight or 0.0
+    errors = truth - weight * guess
+    mean, squared = float(errors.mean()), math.nan
+    if freedom > 0:
+        squared = errors.var(ddof=len(truth) - freedom) / len(truth)
+    if len(rest):
+        mean += weight * float(rest.mean())
+        squared += weight**2 * rest.var() / len(rest)
+    reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(squared)
+    return Estimate(mean, mean - reach, mean + reach)
 
 
 def read_human_scores(
@@ -166,6 +258,10 @@ def _agreement(
         kendall=correlation("kendalltau"),
         alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
         human_alpha=krippendorff_alpha([human[item] for item in shared], level),
+        bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
+        corrected=corrected_mean(
+            by_people, by_judge, [of for item, of in judge[criterion].items() if item not in human]
+        ),
     )
 
 

@@ -6,10 +6,11 @@ characters that nobody had to mark, with what was left out of the source in the 
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 ErrorCategory = Literal[
     "Additional words",
@@ -122,6 +123,53 @@ def translation_accuracy(
         source_errors=len(_positions(in_source)),
         removed=len(removed),
     )
+
+
+class Overlap(NamedTuple):
+    """How much of two annotations is the same; the parts of a corpus are summed.
+
+    Attributes:
+        shared: What both have.
+        found: What the judge has.
+        marked: What people have.
+    """
+
+    shared: int
+    found: int
+    marked: int
+
+    @property
+    def f1(self) -> float:
+        """Twice what is shared over what there is on both sides; NaN without any."""
+        both = self.found + self.marked
+        return 2 * self.shared / both if both else math.nan
+
+
+def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
+    """Compare two annotations of a text character by character; overlapping spans count once.
+
+    >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
+    >>> overlap_of_characters([judge], [person])
+    Overlap(shared=2, found=4, marked=3)
+    """
+    ours, theirs = _positions(found), _positions(marked)
+    return Overlap(len(ours & theirs), len(ours), len(theirs))
+
+
+def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
+    """Compare two annotations span by span: those that touch are paired off, from left to right.
+
+    >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
+    >>> overlap_of_spans([judge], [person]).f1
+    1.0
+    """
+    ours, theirs = (sorted(side, key=lambda span: span.end) for side in (found, marked))
+    free = list(theirs)
+    for span in ours:
+        touching = (each for each in free if each.start < span.end and span.start < each.end)
+        if (pair := next(touching, None)) is not None:
+            free.remove(pair)
+    return Overlap(len(theirs) - len(free), len(ours), len(theirs))
 
 
 def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:

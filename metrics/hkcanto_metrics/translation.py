@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 Language = Literal["zh", "en"]
 
-SCORES = ("bleu", "chrf", "meteor", "rouge_l", "mean")
+SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 RATES = ("wrong_script", "empty", "copied_source")
 # DeepSeek-V3 from Cantonese to Mandarin: (57.4 + 79.0 + 80.2) / 3 = 72.2 (HKMMLU, Table 2).
 _AVERAGED = ("bleu", "meteor", "rouge_l")
 _NORMALIZED = "_normalized"
-_FROM_SACREBLEU = ("bleu", "chrf")
+_FROM_SACREBLEU = ("bleu", "bleu_2", "chrf")
 _BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
 # A harness scores each sentence, and then the corpus, perhaps figure by figure: no pair is counted
 # twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
@@ -65,13 +65,13 @@ def score_translation(
 ) -> dict[str, float]:
     """Score the translations of a corpus.
 
-    BLEU and chrF are sacreBLEU's corpus scores. METEOR is the mean of NLTK's sentence scores
-    without WordNet, which knows no Chinese and would have to be downloaded, so in English it
-    matches words and stems but no synonyms. ROUGE-L is the mean of the sentences' F1. The tokens of
-    METEOR and ROUGE-L are the characters, without white space, or in English those of sacreBLEU's
-    13a, in lower case. References themselves score 100 in all but METEOR, where m tokens score
-    100 - 50 / m³, and in BLEU if any has four tokens. Of texts of more than 10,000 characters,
-    these are scored; the rates below are of all of a text.
+    BLEU, BLEU-2 (up to pairs of tokens) and chrF are sacreBLEU's corpus scores. METEOR is the mean
+    of NLTK's sentence scores without WordNet, which knows no Chinese and would have to be
+    downloaded, so in English it matches words and stems but no synonyms. ROUGE-L is the mean of the
+    sentences' F1. The tokens of METEOR and ROUGE-L are the characters, without white space, or in
+    English those of sacreBLEU's 13a, in lower case. References themselves score 100 in all but
+    METEOR, where m tokens score 100 - 50 / m³, and in BLEU if any has four tokens. Of texts of more
+    than 10,000 characters, these are scored; the rates below are of all of a text.
 
     Args:
         hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).
@@ -80,11 +80,12 @@ def score_translation(
         sources: What was translated; only ``copied_source`` needs it.
 
     Returns:
-        ``bleu``, ``chrf``, ``meteor``, ``rouge_l`` and ``mean`` (of BLEU, METEOR and ROUGE-L, as in
-        HKMMLU's Table 2), from 0 to 100; the same with ``_normalized`` after the name, with all
-        characters folded to one script (`hkcanto_metrics.script.fold_script`); and from 0 to 1,
-        ``wrong_script``: share of outputs for which `is_wrong_script` holds; ``empty``: share of
-        outputs with nothing but white space; ``copied_source``: share for which `is_copy` holds.
+        ``bleu``, ``bleu_2``, ``chrf``, ``meteor``, ``rouge_l`` and ``mean`` (of BLEU, METEOR and
+        ROUGE-L, as in HKMMLU's Table 2), from 0 to 100; the same with ``_normalized`` after the
+        name, with all characters folded to one script (`hkcanto_metrics.script.fold_script`); and
+        from 0 to 1, ``wrong_script``: share of outputs for which `is_wrong_script` holds;
+        ``empty``: share of outputs with nothing but white space; ``copied_source``: share for which
+        `is_copy` holds.
 
     Raises:
         TypeError: A string was given in the place of a list.
@@ -266,17 +267,19 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
         language: As in `score_translation`.
 
     Returns:
-        sacreBLEU's own signatures for ``bleu`` and ``chrf``, and the like for ``meteor``,
-        ``rouge_l``, ``mean`` and ``normalized``.
+        sacreBLEU's own signatures for ``bleu``, ``bleu_2`` and ``chrf``, with the order that it
+        leaves out, and the like for ``meteor``, ``rouge_l``, ``mean`` and ``normalized``.
 
     >>> translation_signatures()["bleu"].split("|version:")[0]
     'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    metrics = {name: _sacrebleu(name, language) for name in ("bleu", "chrf")}
+    metrics = {name: _sacrebleu(name, language) for name in _FROM_SACREBLEU}
     for metric in metrics.values():
         metric.corpus_score(["-"], [["-"]])  # sacreBLEU signs nothing before it has scored
     tokens = f"nrefs:1|case:lc|tok:{'13a' if language == 'en' else 'char'}"
-    return {name: str(metric.get_signature()) for name, metric in metrics.items()} | {
+    signed = {name: str(metric.get_signature()) for name, metric in metrics.items()}
+    return signed | {
+        "bleu_2": f"order:2|{signed['bleu_2']}",
         "meteor": f"{tokens}|stem:porter|wordnet:none|a:0.9|b:3|g:0.5|nltk:{version('nltk')}",
         "rouge_l": f"{tokens}|f:1|rapidfuzz:{version('rapidfuzz')}",
         "mean": "+".join(_AVERAGED),
@@ -375,10 +378,15 @@ def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tup
 
 
 @cache
-def _bleu(language: Language, sentence: bool) -> BLEU:
+def _bleu(language: Language, sentence: bool, order: int = 4) -> BLEU:
     from sacrebleu.metrics.bleu import BLEU
 
-    return BLEU(tokenize=_BLEU_TOKENIZERS[language], effective_order=sentence, force=True)
+    return BLEU(
+        tokenize=_BLEU_TOKENIZERS[language],
+        effective_order=sentence,
+        max_ngram_order=order,
+        force=True,
+    )
 
 
 @cache
@@ -389,7 +397,9 @@ def _chrf() -> CHRF:
 
 
 def _sacrebleu(name: str, language: Language, sentence: bool = False) -> BLEU | CHRF:
-    return _bleu(language, sentence) if name == "bleu" else _chrf()
+    if name == "chrf":
+        return _chrf()
+    return _bleu(language, sentence, order=2 if name == "bleu_2" else 4)
 
 
 def _tokens(text: str, language: Language) -> list[str]:

@@ -5,12 +5,18 @@ from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ModelOutput
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from hkcanto_metrics.agreement import Agreement, Level, agreement, read_human_scores
+from hkcanto_metrics.error_spans import ErrorSpan
+from hkcanto_tasks.human_errors import JudgedRun, JudgedTranslation, read_marked
 
 from .summarization import SUMMARY_METRICS
-from .translation import TRANSLATION_METRICS
+from .translation import TRANSLATION_METRICS, judged_translation
 
 _CRITERIA = {
     scorer: [name for name in metrics if not name.endswith("_rate")]
@@ -41,6 +47,66 @@ def judge_agreement(
     """
     judge = judge_scores(log)
     return agreement(judge, read_human_scores(human, judge), level)
+
+
+def marked_errors_task(path: str, judgements: int = 4) -> Task:
+    """Make the task in which a judge judges translations whose errors people marked.
+
+    Args:
+        path: A file of SiniticMTError, see `hkcanto_tasks.human_errors`.
+        judgements: As in `judged_translation`.
+    """
+    samples = [
+        Sample(
+            id=each.id,
+            input=each.source,
+            target=each.reference,
+            metadata={"source": each.source, "translation": each.translation},
+        )
+        for each in read_marked(Path(path))
+    ]
+    dataset = MemoryDataset(samples, name="marked_errors")
+    dataset.shuffle(seed=0)  # the beginning is a fair sample, for --limit
+    return Task(dataset, solver=_given(), scorer=judged_translation("en_yue", judgements))
+
+
+@solver
+def _given() -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
+        state.output = ModelOutput.from_content("none", state.metadata["translation"])
+        return state
+
+    return solve
+
+
+def judged_run(path: str | Path) -> JudgedRun:
+    """Read what a judge of translations labelled from a log; what it failed on is left out.
+
+    Raises:
+        ValueError: The log has no judge's translations.
+    """
+    log, samples, judges = read_eval_log(str(path)), dict[str, JudgedTranslation](), set[str]()
+    for sample in log.samples or []:
+        score = (sample.scores or {}).get("judged_translation")
+        judgements = score.metadata["judgements"] if score and score.metadata else []
+        made = [each for each in judgements if "errors" in each]
+        if score is None or not made:
+            continue
+        judges |= {each["grader"] for each in made}
+        samples[str(sample.id)] = JudgedTranslation(
+            score.answer or "",
+            fmean(each["judged_accuracy"] for each in made),
+            tuple(
+                tuple(ErrorSpan(e["category"], e["start"], e["end"]) for e in each["errors"])
+                for each in made
+            ),
+        )
+    if not samples:
+        raise ValueError(
+            f"{path} has no judge's labels of translations; run inspect eval hkcanto/translation "
+            "-T judge=true, or hkcanto/marked_errors, with --model-role grader=…"
+        )
+    return JudgedRun(log.eval.model, " + ".join(sorted(judges)), samples)
 
 
 def judge_scores(log: EvalLog | str | Path) -> dict[str, dict[str, float]]:
