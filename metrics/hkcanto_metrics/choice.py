@@ -7,25 +7,32 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
-from hkcanto_metrics.response_text import Response, normalize_response, own_answer
+from hkcanto_metrics.response_text import (
+    Response,
+    beginning_of,
+    normalize_response,
+    own_answer,
+)
 
+_PARTS = 3  # are read
+_LINES = 4  # A phrase that begins a part has this many line ends at most.
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
 _NUMBERED = re.compile(
-    r"(?im)^\s*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
+    r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
 _ENDS = (".", "。", "!")
-_SENTENCE_END = re.compile(r"[。!?\n]|\.(?=\s)")
+_SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +98,39 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     shown = options_of(tuple(options.items()))
-    response = normalize_response(answer, shown.keep_readings)
-    if not response.text.strip():
-        return ChoiceReading(None, "none: empty")
     if len(set(_NUMBERED.findall(answer.text))) > 1:
         return ChoiceReading(None, "none: several")
-    for part in _parts(response, shown):
-        reading = _Reader(part, shown).reading()
-        if reading.letter:
-            break
-    return reading
+    readings = (
+        _read(normalize_response(part, shown.keep_readings), shown, goes_on=part is not answer)
+        for part in (beginning_of(answer), answer)
+        if part
+    )
+    return next(filter(None, readings))
 
 
-def _parts(response: Response, shown: Options) -> Iterator[Response]:
-    """The response in parts, each without what it takes back, up to another question."""
-    text, cuts = response.text, list(phrases.NEXT_PART.finditer(response.text, 1))
-    ends = [*(cut.start() for cut in cuts), len(text)]
-    for cut, start, end in zip([None, *cuts], [0, *ends], ends[:3], strict=False):
+def _read(response: Response, shown: Options, *, goes_on: bool) -> ChoiceReading | None:
+    """Read a response in parts, each without what it takes back, up to another question.
+
+    If it goes on, None where that may matter.
+    """
+    text = response.text
+    if not text.strip() and not goes_on:
+        return ChoiceReading(None, "none: empty")
+    line_ends = [-1] * _LINES + [match.start() for match in re.finditer("\n", text)]
+    known = line_ends[-_LINES] if goes_on else len(text)
+    cuts = [cut for cut in phrases.NEXT_PART.finditer(text, 1) if cut.start() <= known]
+    ends = [cut.start() for cut in cuts] + [len(text)] * (not goes_on)
+    reading = None
+    for cut, start, end in zip([None, *cuts], [0, *ends], ends[:_PARTS], strict=False):
         items = [match.groups() for match in _ITEM.finditer(text, start, end)]
         is_this = all(own.lower().startswith(shown.texts.get(name, own)) for name, own in items)
         if cut and cut["question"] and not (items and is_this):
-            return
-        taken_back = [match.start() for match in phrases.RETRACTED.finditer(text, start, end)]
-        yield response[max([start, *taken_back]) : end]
+            return reading
+        taken_back = [m.start("words") for m in phrases.RETRACTED.finditer(text, start, end)]
+        reading = _Reader(response[max([start, *taken_back]) : end], shown).reading()
+        if reading.letter:
+            return reading
+    return None if goes_on and len(ends) < _PARTS else reading
 
 
 def _located(letter: str, reason: str, words: Response) -> ChoiceReading:

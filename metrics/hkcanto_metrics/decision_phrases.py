@@ -120,17 +120,17 @@ REVISED = phrase(
     r"|«wait|hold on|actually|correction|sorry|mistake|instead|second thought|rather»"
 )
 RETRACTED = phrase(
-    r"(?:(?<=[\n。!?,])|(?<=[^\s:;][.,] ))(?:不对|不是|我?搞?错了?|no|nope"
+    r"[\n。!?, ](?:(?<! )|(?<=[^\s:;][.,] ))(?P<words>不对|不是|我?搞?错了?|no|nope"
     r"|that(?:'s| is) (?:not right|wrong|incorrect)|scratch that)(?=[,.。!;\n])"
 )
 # From here on, the response speaks of something else; base models go on to another question.
 NEXT_PART = phrase(
     r"[\n。](?:常见|易错|注意[:事]|延伸|变式|[如假]?[果如若]题目|common (?:mistake|error|pitfall)"
-    r"|if the question|note|follow-up|similar question)"
-    r"|(?P<question>\n(?:(?:next )?question|q|问题|题目?|problem|human|user|input|instruction"
-    r"|样例|例题?|assistant)\s?\d{0,3}\s?[:.)]|\n第[一二三四五六七八九十\d]{1,3}题"
-    r"|\n以下是(?:中国)?(?:关于|.{0,8}考试)|\nthe following (?:are|is) "
-    r"|\n[^\n]{0,200}(?:(?:哪|何者|下列|边个)[^\n]*|[?:]|的是)\n+A[).:、][^\n]*\nB[).:、])"
+    r"|if the question|note|follow-up|similar question"
+    r"|(?P<question>(?<=\n)(?:(?:(?:next )?question|q|问题|题目?|problem|human|user|input"
+    r"|instruction|样例|例题?|assistant)\s?\d{0,3}\s?[:.)]|第[一二三四五六七八九十\d]{1,3}题"
+    r"|以下是(?:中国)?(?:关于|.{0,8}考试)|the following (?:are|is) "
+    r"|[^\n]{0,200}(?:(?:哪|何者|下列|边个)[^\n]*|[?:]|的是)\n+A[).:、][^\n]*\nB[).:、])))"
 )
 REFUSED = phrase(
     r"[无不没][法知能会]|抱歉|对不起|[无没]有?(?:正确|适用)?(?:答案|选项)"

@@ -44,7 +44,7 @@ _TIMES_TOO_LONG = 3
 # A response that goes on is a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 100_000
 # Up to so many variants times tokens, comparing every variant is faster than the lattice.
-_MOST_COMPARED = 4096
+_MOST_COMPARED = 1 << 17
 # Gold syllables times those of a response that has run away: aligning by sound takes a quarter of a
 # second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18

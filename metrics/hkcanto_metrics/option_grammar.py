@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,18 +15,33 @@ _EDGE = AROUND.replace("?", "")  # ... around the text of an option
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
-# read even where there are fewer options: to answer with another letter is not to answer.
+# read even where there are fewer options: to answer with another letter is not to answer. A set of
+# characters at the start of a pattern is what `re` finds fast.
 _LETTER = re.compile(
-    r"(?<![0-9A-Za-z\\&'+°_])(?<![0-9A-Za-z]-)(?<![A-Z]\.)"
-    r"(?:(?P<one>[A-J])(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)"
+    r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
     r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + phrases.AFTER_LETTER + r")(?![a-z]))[a-z'])"
-    r"|[a-j](?=[)\s.。,;!]*$|(?<=\(.)\))|[A-J]{2,10}(?![0-9A-Za-z]))"
+    r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
 _WORD_GOES_ON = r"(?<=[0-9A-Za-z])[0-9A-Za-z]|(?<=\d)[.,]\d"
+_NO_START = re.compile(rf"{_WORD_GOES_ON}|(?<=[-._^)])\d")
+_NO_END = re.compile(_WORD_GOES_ON)
 _POSITION = phrases.phrase(
     r"(?<!倒数)第([一二三四五六七八九十\d]{1,2})(?:个|选?项)(?![字人月年])|(头|最后|尾)[一那]?个(?!字)"
     r"|(?<![a-z])(?:the )?(first|second|third|fourth|fifth|last) (?:option|one|choice|answer)"
     r"|(?:option (?:number )?|选项)([一二三四五1-5])(?![\dA-Za-z])"
+)
+_POSITION_WORDS = (
+    "第",
+    "个",
+    "选项",
+    "option",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "last",
 )
 _PLACES = {word: place for place, word in enumerate("一二三四五六七八九十")}
 _PLACES |= {str(place + 1): place for place in range(10)} | {"last": -1, "最后": -1, "尾": -1}
@@ -66,10 +82,8 @@ class Options:
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        self._patterns = {
-            letter: re.compile(
-                rf"(?!{_WORD_GOES_ON}|(?<=[-._^)])\d){re.escape(text)}(?!{_WORD_GOES_ON})", re.I
-            )
+        self._spelled = {
+            letter: text
             for letter, text in self.texts.items()
             if text and [*self.texts.values()].count(text) == 1 and text.upper() not in self.texts
         }
@@ -79,17 +93,20 @@ class Options:
 
         Options joined by "and", "或" and the like are one mention.
         """
+        lower = text.lower()
         found = [
-            Mention(frozenset(letter), *match.span(), lettered=False, spelled=True)
-            for letter, pattern in self._patterns.items()
-            for match in pattern.finditer(text)
+            Mention(frozenset(letter), *span, lettered=False, spelled=True)
+            for letter, own in self._spelled.items()
+            for span in _spans(own, lower)
         ]
         for match in _LETTER.finditer(text):
-            letters = {*match[0].upper()}
-            is_option = bool(match["one"]) or [*match[0].upper()] == sorted(letters & {*self.texts})
-            if is_option and not phrases.NO_OPTION_BEFORE.search(text[: match.start()][-24:]):
+            letters, before = {*match[0].upper()}, max(0, match.start() - 24)
+            is_one = match["one"] is not None
+            is_option = is_one or [*match[0].upper()] == sorted(letters & {*self.texts})
+            if is_option and not phrases.NO_OPTION_BEFORE.search(text[before : match.start()]):
                 found.append(Mention(frozenset(letters), *match.span()))
-        for match in _POSITION.finditer(text):
+        is_position = any(word in lower for word in _POSITION_WORDS)
+        for match in _POSITION.finditer(text) if is_position else ():
             place = _PLACES.get(match[match.lastindex or 0].lower(), 99)
             if place < len(self.texts):
                 found.append(Mention(frozenset([*self.texts][place]), *match.span()))
@@ -119,6 +136,18 @@ class Options:
             if len(run) == 1 and not (is_loop and is_cut):
                 kept += run
         return kept
+
+
+def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where words stand in a text that are not part of longer ones."""
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if _NO_START.match(text, start) or _NO_END.match(text, end):
+            end = start + 1
+        else:
+            yield start, end
+        start = text.find(words, end)
 
 
 def _merged(text: str, found: list[Mention]) -> list[Mention]:

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 from hkcanto_metrics.reasoning import split_reasoning
@@ -14,8 +13,11 @@ from hkcanto_metrics.script import fold_script
 
 # What matters stands near the beginning or near the end: looking no further bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
+# Most responses that are longer settle on an option before.
+_BEGINNING = 300
+_LINE_END = re.compile(r"(?<=[A-Za-z0-9.。:：*\u4e00-\u9fff])\n")
 
-_GONE = "\0"  # fills up what a replacement leaves of a match, until it is taken out
+_GONE = "\0"  # stands for a character that is taken out
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGNS = "\u3100-\u312f\u31a0-\u31bf"
 # Bopomofo anywhere, Jyutping in brackets after a character.
@@ -49,27 +51,42 @@ class _CharacterTable(dict[int, str]):
 
 _CHARACTERS = _CharacterTable({ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " "))
 _TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
+# Characters one of which is in each match; the pattern; a replacement, never longer than a match.
 _REWRITES = [
-    (re.compile(pattern, re.MULTILINE), replacement)
-    for pattern, replacement in (
-        (READING.pattern, ""),
-        (rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
-        (r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
-        (r"\\n(?![a-z])|</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>", "\n"),
-        (r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
-        (r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
+    (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
+    for needed, pattern, replacement in (
+        ("(<" + "".join(map(chr, range(0x3100, 0x31C0))), READING.pattern, ""),
+        (_GONE, _GONE, ""),
+        ("<", rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
+        ("<(&", r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
+        (
+            "<\\",
+            r"\\n(?![a-z])|</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>",
+            "\n",
+        ),
+        ("<", r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
+        ("<第", r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
         # the \b of \boxed may have been read as a backspace
-        (r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
-        (r"\\(?:d?text(?:bf|it|rm)?|math(?:bf|rm|sf|it)|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$", ""),
-        (r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
-        (r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
+        ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
+        (
+            "\\$",
+            r"\\(?:d?text(?:bf|it|rm)?|math(?:bf|rm|sf|it)|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$",
+            "",
+        ),
+        ("~*`|: -", r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
+        ("_'\"lt", r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
         # headings, bullets, numbers of list items, tables
-        (r"^ *(?:(?:[#>+•·▪●○◦-]+ +|#+|\d{1,2}[.)](?: |(?=[^\d\s]))|\d{1,2}、|\|) *)+|[|# ]+$", ""),
-        (r" *\| *", ":"),
-        (r" *\n\s*", "\n"),
-        (rf" +(?= )|(?<=[{_CJK}]) | (?=[{_CJK},.;:!?)])", ""),
+        (
+            "#>+•·▪●○◦-.)、| ",
+            r"^ *(?:(?:[#>+•·▪●○◦-]+ +|#+|\d{1,2}[.)](?: |(?=[^\d\s]))|\d{1,2}、|\|) *)+|[|# ]+$",
+            "",
+        ),
+        ("|", r" *\| *", ":"),
+        ("\n", r" +\n\s*|\n\s+", "\n"),
+        (" ", rf" (?:(?=[ {_CJK},.;:!?)])|(?<=[{_CJK}] ))", ""),
     )
 ]
+_NEEDED = frozenset[str]().union(*(needed for needed, *_ in _REWRITES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +130,31 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
     '答案:(B)'
     """
     text, origins = response.text.translate(_CHARACTERS), response.origins
-    for pattern, new in _REWRITES[keep_readings:]:
-        text = pattern.sub(partial(_filled, new), text)
-        if _GONE in text:
-            origins = [origins[at] for at, character in enumerate(text) if character != _GONE]
-            text = text.replace(_GONE, "")
+    present = {*text}
+    if present.isdisjoint(_NEEDED):
+        return Response(text, origins)
+    for needed, pattern, new in _REWRITES[keep_readings:]:
+        if present.isdisjoint(needed):
+            continue
+        texts: list[str] = []
+        places: list[int] = []
+        end = 0
+        for match in pattern.finditer(text):
+            start = match.start()
+            texts += text[end:start], new
+            places += origins[end : start + len(new)]
+            end = match.end()
+        if end:
+            text = "".join([*texts, text[end:]])
+            origins = [*places, *origins[end:]]
+            present.update(new)
     return Response(text, origins)
 
 
-def _filled(replacement: str, match: re.Match[str]) -> str:
-    return replacement.ljust(len(match[0]), _GONE)
+def beginning_of(answer: Response) -> Response | None:
+    """The first lines, if `normalize_response` gives a beginning of what it gives for all of them.
+
+    No rewrite reaches over the end of a line that ends in one of these characters.
+    """
+    end = _LINE_END.search(answer.text, _BEGINNING)
+    return answer[: end.end()] if end else None

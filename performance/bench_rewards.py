@@ -1,0 +1,58 @@
+"""Completions rewarded in a second on one core: `python performance/bench_rewards.py [OUTPUTS]`.
+
+OUTPUTS: gzipped lines with `text`, `options` and `gold`. Without it, the responses with an answer
+in tests/metrics/choice_cases.jsonl are taken. Sentences in Jyutping are made up: half of them have
+no variants, the others up to nine. Times are of the processor, each the best of five.
+"""
+
+import gzip
+import json
+import random
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from bench_jyutping import answer, response, sentence
+
+from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward
+
+CASES = Path(__file__).parents[1] / "tests" / "metrics" / "choice_cases.jsonl"
+
+
+def show(title: str, reward: Callable[..., object], *columns: Sequence[Any]) -> None:
+    """Print how many completions a second are rewarded."""
+    times = []
+    for _ in range(5):
+        start = process_time()
+        reward(*columns)
+        times.append(process_time() - start)
+    count = len(columns[0])
+    print(f"{count / min(times):>10,.0f} a second  {reward.__name__}: {count:,} {title}")
+
+
+def main() -> None:
+    """Print a line for each reward and kind of completion."""
+    if len(sys.argv) > 1:
+        with gzip.open(sys.argv[1], "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+    else:
+        cases = map(json.loads, CASES.read_text("utf-8").splitlines())
+        rows = [{**case, "gold": case["answer"]} for case in cases if case["answer"]]
+    gold, options, text = ([row[key] for row in rows] for key in ("gold", "options", "text"))
+    show("letters alone", choice_reward, gold, gold, options)
+    for most in (20, 200, 1_000_000):
+        short = [row for row in rows if len(row["text"]) <= most]
+        columns = [[row[key] for row in short] for key in ("text", "gold", "options")]
+        show(f"responses of up to {most:,} characters", choice_reward, *columns)
+    show("responses", cantonese_reward, text)
+
+    rng = random.Random(0)
+    golds = [sentence(rng, rng.randint(5, 25), rng.choice([0, 0, 0, 1, 1, 2])) for _ in range(1000)]
+    said, jyutping = [response(rng, each) for each in golds], [answer(each) for each in golds]
+    show("sentences", jyutping_reward, said, jyutping)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""Rewards are the scores of the evaluation, in the form that a trainer calls them in."""
+
+import asyncio
+import gzip
+import inspect
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product as every
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hkcanto_metrics import rewards
+from hkcanto_metrics.choice import read_choice
+from hkcanto_metrics.language import score_reasoning
+from hkcanto_metrics.response_text import Response, beginning_of, normalize_response
+from hkcanto_metrics.rewards import (
+    cantonese_reward,
+    choice_reward,
+    format_reward,
+    jyutping_reward,
+    product,
+    reasoning_language_reward,
+)
+from hkcanto_tasks.task import condition
+
+ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+GOLD = "nei5 (hou2|hou3) aa3"
+
+# Without stop texts, as a response with a reasoning block is judged.
+MULTIPLE_CHOICE = condition("hkmmlu", reasoning=True)
+JYUTPING = condition("hkcanto_g2p", reasoning=True)
+FLUENCY = condition("hkcanto_fluency", reasoning=True)
+
+
+def evaluated(text: str, options: dict[str, str], gold: str) -> float:
+    """What the evaluation makes of a response to a multiple-choice question."""
+    choices = [options.get(letter) for letter in "ABCD"]
+    return MULTIPLE_CHOICE.judge(text, gold, choices).values["acc"]
+
+
+# A reward is the evaluation's score ---------------------------------------------------------------
+
+pieces = st.sampled_from(
+    [*("<think>", "</think>", "analysis", "assistantfinal", "[THINK]", "B", "答案：C。"),
+     *("南丫島", "nei5 hou2 aa3", "hou3", "譯文：", "佢哋返咗屋企。", "他們", "「", "」"),
+     *(" ", "\n", "\0", "x" * 60)]
+)  # fmt: skip
+responses = st.lists(pieces, max_size=12).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(responses)
+@example("<think>A?</think>analysisIs it B?")
+@example("nei5 hou2 aa3 " * 10_000)
+def test_a_reward_is_the_score_of_any_response(text: str) -> None:
+    letters = choice_reward([text] * 4, answer=[*"ABCD"], options=[ISLANDS] * 4)
+    assert letters == [evaluated(text, ISLANDS, letter) for letter in "ABCD"]
+    judged = JYUTPING.judge(text, GOLD).values
+    assert jyutping_reward([text], [GOLD]) == [max(0.0, 1 - judged["ser"])]
+    fluency = FLUENCY.judge(text, "").values
+    assert cantonese_reward([text]) == [fluency["fluent"]]
+    assert cantonese_reward([text], script="hant") == [
+        fluency["fluent"] * (1 - fluency["simplified_ratio"])
+    ]
+    reasoned = score_reasoning(text)
+    both = (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
+    assert reasoning_language_reward([text]) == [float(both)]
+
+
+def real_outputs() -> Iterator[dict[str, Any]]:
+    path = Path(os.environ["HKCANTO_DATA_DIR"]).parent / "conformance"
+    with gzip.open(path / "real_outputs_unlabelled.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_a_reward_is_the_score_of_every_real_output() -> None:
+    rows = list(real_outputs())
+    columns = {name: [row[name] for row in rows] for name in ("text", "gold", "options")}
+    found = choice_reward(columns["text"], answer=columns["gold"], options=columns["options"])
+    assert found == [evaluated(row["text"], row["options"], row["gold"]) for row in rows]
+    assert 0.3 < sum(filter(None, found)) / len(found) < 0.9
+    assert cantonese_reward(columns["text"]) == [
+        FLUENCY.judge(row["text"], "").values["fluent"] for row in rows
+    ]
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_a_reward_is_the_score_of_every_real_sentence() -> None:
+    from pycantonese import characters_to_jyutping
+
+    from hkcanto_tasks.task import load_task
+
+    samples = load_task("hkcanto_g2p").samples
+    said = [
+        " ".join(filter(None, (reading for _, reading in characters_to_jyutping(each.question))))
+        for each in samples
+    ]
+    expected = [
+        max(0.0, 1 - JYUTPING.judge(text, each.target).values["ser"])
+        for text, each in zip(said, samples, strict=True)
+    ]
+    assert jyutping_reward(said, [each.target for each in samples]) == expected
+    assert len({*expected}) > 20
+
+
+# By hand ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "weight", "reward"),
+    [
+        ("gam1 jat6 tin1 hei3", 1.0, 1.0),
+        ("gam1 jat6 tin1", 1.0, 3 / 4),  # one syllable of four is missing
+        ("gam1 jat6 tin1 hei2", 1.0, 3 / 4),  # one tone of four is wrong
+        ("gam1 jat6 tin1 hei2", 0.5, 7 / 8),
+        ("gam1 jat6 tin1 hei2", 0.0, 1.0),
+        ("gam1 jat6 din1 hei2", 0.0, 3 / 4),  # the onset still counts
+        ("gam1 jat6 din2 hei3", 0.0, 3 / 4),  # a tone beside another error is no second one
+        ("aa1 " * 9, 1.0, 0.0),  # nine errors in four syllables
+        ("今日天氣", 1.0, 0.0),
+    ],
+)
+def test_a_wrong_tone_counts_as_much_as_is_said(text: str, weight: float, reward: float) -> None:
+    assert jyutping_reward([text], ["gam1 jat6 tin1 hei3"], tone_weight=weight) == [
+        pytest.approx(reward)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        ("<think>係B。</think>答案：B", 1.0),
+        ("係B。</think>\n答案：B", 1.0),  # a chat template opened the block
+        ("<think>係B。</think>", 0.0),
+        ("<think>係B。", 0.0),
+        ("<think> </think>答案：B", 0.0),
+        ("答案：B", 0.0),
+        ("<think>係B。</think>應該係B。", 0.0),
+    ],
+)
+def test_a_form_has_reasoning_and_an_answer_of_a_pattern(text: str, reward: float) -> None:
+    assert format_reward([text], pattern="答案：[A-D]") == [reward]
+
+
+def test_reasoning_in_another_language_or_none_is_not_rewarded() -> None:
+    texts = [
+        "<think>佢問緊邊個城市，應該係香港。</think>B",
+        "<think>The city is here.</think>B",
+        "B",
+    ]
+    assert reasoning_language_reward(texts) == [1.0, 0.0, 0.0]
+    assert reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。"]) == [0.0]
+
+
+# As trainers call them ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "<think>C？</think>B",
+        [{"role": "assistant", "content": "<think>C？</think>B"}],
+        [{"role": "assistant", "content": [{"type": "text", "text": "<think>C？</think>B"}]}],
+        [{"role": "assistant", "reasoning_content": "C？", "content": "B"}],
+        [{"role": "assistant", "content": "C"}, {"role": "tool", "content": "…"},
+         {"role": "assistant", "thinking": "C？", "content": "B"}],
+    ],
+)  # fmt: skip
+def test_completions_are_texts_or_messages(completion: Any) -> None:
+    assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0]
+    if "C？" in str(completion):
+        assert format_reward([completion]) == [1.0]
+
+
+@pytest.mark.parametrize("completion", ["", [], [{"role": "assistant", "content": None}]])
+def test_nothing_is_rewarded_with_nothing(completion: Any) -> None:
+    assert choice_reward([completion], answer=["A"], options=[ISLANDS]) == [0.0]
+    assert jyutping_reward([completion], ["nei5"]) == [0.0]
+    for reward in (cantonese_reward, format_reward, reasoning_language_reward):
+        assert reward([completion]) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        ("B", ISLANDS),
+        ("B", [*ISLANDS.values()]),
+        (1, [*ISLANDS.values()]),
+        ("B", {**ISLANDS, "E": None}),  # as `datasets` fills up mappings
+    ],
+)
+def test_options_are_a_list_or_a_mapping(answer: Any, options: Any) -> None:
+    assert choice_reward(["我揀南丫島。"], answer=[answer], options=[options]) == [1.0]
+    assert choice_reward(["我揀南丫島。"], answer=[answer], choices=[options]) == [1.0]
+
+
+@pytest.mark.parametrize("answer", ["E", 4, -1, ""])
+def test_an_answer_that_is_no_option_is_refused(answer: Any) -> None:
+    with pytest.raises(ValueError, match="is none of the options A, B, C, D"):
+        choice_reward(["B"], answer=[answer], options=[ISLANDS])
+
+
+def test_a_weight_of_tones_outside_of_its_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="tone_weight is 2"):
+        jyutping_reward(["nei5"], ["nei5"], tone_weight=2)
+
+
+def test_a_row_of_another_task_has_no_reward() -> None:
+    columns = {
+        "answer": ["B", None],
+        "options": [ISLANDS, None],
+        "jyutping": [None, "nei5"],
+        "prompts": ["?", "?"],
+        "completion_ids": [[1], [2]],
+        "trainer_state": object(),
+        "log_extra": print,
+    }
+    texts = ["答案係B。", "nei5"]
+    assert choice_reward(completions=texts, **columns) == [1.0, None]  # type: ignore[arg-type]
+    assert jyutping_reward(completions=texts, **columns) == [None, 1.0]  # type: ignore[arg-type]
+    both = product(choice_reward, cantonese_reward)
+    assert both(completions=texts, **columns) == [1.0, None]
+
+
+def test_a_product_is_that_of_all_and_named_after_them() -> None:
+    def half(completions: list[str], **_: object) -> list[float | None]:
+        return [0.5] * len(completions)
+
+    rewards_of_texts: list[Callable[..., Any]] = [format_reward, half, cantonese_reward]
+    for count in (1, 2, 3):
+        for some in every(rewards_of_texts, repeat=count):
+            texts = ["<think>好。</think>你可以試下早啲瞓。", "他們"]
+            expected = [1.0, 1.0]
+            for reward in some:
+                found = reward(texts)
+                expected = [a * b for a, b in zip(expected, found, strict=True)]
+            assert product(*some)(texts) == expected
+    assert product(format_reward, half).__name__ == "format_reward_x_half"
+
+
+def test_they_are_exported() -> None:
+    import hkcanto_metrics
+
+    for name in ("choice_reward", "jyutping_reward", "cantonese_reward", "product"):
+        assert getattr(hkcanto_metrics, name) is getattr(rewards, name)
+
+
+# A letter is read from a beginning only where the rest cannot matter ------------------------------
+
+lines = st.sampled_from(
+    [*("B", "答案：B。", "A. 大嶼山\nB. 南丫島", "題目：邊個？", "Question: which?", "**D**"),
+     *("邊個島最大？\nA. 大嶼山\nB. 南丫島", "等等，應該係C。", "因為佢大。" * 9, "不對。"),
+     *("| A | B |", "注意：有兩個。", "&amp; <br> _x_", "boxed{A}", "如果題目問邊個最細", "(ㄉㄚˊ")]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(lines, min_size=6, max_size=20).map("\n".join))
+def test_a_letter_read_from_a_beginning_is_that_of_the_whole(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hkcanto_metrics.response_text._BEGINNING", 10)
+        from_beginning = read_choice(text, ISLANDS)
+        answer = Response(text, range(len(text)))
+        beginning, normalized = beginning_of(answer), normalize_response(answer)
+        if beginning:
+            assert normalized.text.startswith(normalize_response(beginning).text)
+        patch.setattr("hkcanto_metrics.choice.beginning_of", lambda _: None)
+        assert read_choice(text, ISLANDS) == from_beginning
+
+
+# The examples of docs/rewards.md -----------------------------------------------------------------
+
+BLOCKS = re.findall(
+    r"^```python\n(.*?)^```$",
+    (Path(__file__).parents[2] / "docs" / "rewards.md").read_text("utf-8"),
+    re.M | re.S,
+)
+
+
+def run_block(place: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"__name__": "pasted"}
+    exec(BLOCKS[place], found)
+    return found
+
+
+def test_the_example_for_trl_rewards_each_row_by_its_task() -> None:
+    pytest.importorskip("trl", reason="needs the extra e2e")
+    pasted = run_block(0)
+    rows = pasted["questions"]
+    columns = {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
+    texts = ["答案係A，因為佢叮叮聲㗎。", "ting1 jat6 lok6 jyu4"]
+    found = [reward(prompts=[], completions=texts, **columns) for reward in pasted["rewards"]]
+    assert found == [[1.0, None], [None, 0.875]]
+    compile(BLOCKS[1], "docs/rewards.md", "exec")
+
+
+def test_the_example_for_verifiers_rewards_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Task(SimpleNamespace):
+        def __class_getitem__(cls, _: type) -> type:
+            return cls
+
+    names = {"TaskData": SimpleNamespace, "Task": Task, "Trace": object, "reward": lambda f: f}
+    interface = SimpleNamespace(**names)
+    monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(v1=interface))
+    monkeypatch.setitem(sys.modules, "verifiers.v1", interface)
+    pasted = run_block(2)
+    data = pasted["QuestionData"](answer="B", options=[*ISLANDS.values()])
+    reply = SimpleNamespace(last_reply="<think>？</think>我揀B。")
+    assert asyncio.run(pasted["Question"](data=data).letter(reply)) == 1.0
+
+
+def test_the_example_of_a_rubric_rewards_a_completion(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What `Rubric` does with it, in verifiers 0.2.0: not a function of a group by its signature.
+    monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(Rubric=SimpleNamespace))
+    (letter,) = run_block(3)["rubric"].funcs
+    given = {"prompt": [], "answer": "B", "state": {}, "info": {"options": ISLANDS}, "task": ""}
+    assert letter(completion=[{"role": "assistant", "content": "我揀B。"}], **given) == 1.0
+    groups = {"states", "prompts", "completions", "answers", "tasks", "infos"}
+    assert not groups & {*inspect.signature(letter).parameters}
+
+
+def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Record(SimpleNamespace):
+        def model_dump(self) -> dict[str, Any]:
+            return vars(self)
+
+    names = ("BaseVerifyRequest", "BaseVerifyResponse", "SimpleResourcesServer")
+    server = SimpleNamespace(**dict.fromkeys(names, Record))
+    monkeypatch.setitem(sys.modules, "nemo_gym", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "nemo_gym.base_resources_server", server)
+    pasted = run_block(4)
+    body = pasted["Question"](
+        response=SimpleNamespace(output_text="<think>？</think>答案：B"),
+        answer="B",
+        options=[*ISLANDS.values()],
+    )
+    assert asyncio.run(pasted["LetterServer"]().verify(body)).reward == 1.0
