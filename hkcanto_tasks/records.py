@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .reasoning import Reasoning
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Judgement:
         hypothesis: What a corpus metric compares with `reference`, after cleaning.
         reference: The gold text that it is compared with.
         source: The text that was to be translated or summarised.
+        reasoning: Of the reasoning block; None of a response without one.
     """
 
     values: Mapping[str, float]
@@ -80,6 +84,7 @@ class Judgement:
     hypothesis: str = ""
     reference: str = ""
     source: str = ""
+    reasoning: "Reasoning | None" = None
 
 
 Unit = Literal["share", "score", "rate", "count"]

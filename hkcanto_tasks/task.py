@@ -20,6 +20,7 @@ from .data.release_files import ReleaseRows, report
 from .errors import DataNotFound, OptionError
 from .kinds import Kind, find_kind
 from .prompts import Prompt
+from .reasoning import judge_reasoning, with_reasoning
 from .records import Example, Judgement, Metric, Sample
 from .signatures import Signature
 from .worked_examples import WorkedExamples
@@ -68,7 +69,9 @@ class Condition:
     @cached_property
     def figures(self) -> tuple[Metric, ...]:
         """All of its figures, the headline first."""
-        return tuple(figures(self.task, self.kind.METRICS))
+        of_kind = self.kind.METRICS
+        writes = self.task.variant.scoring == "generative"
+        return tuple(figures(self.task, with_reasoning(of_kind) if writes else of_kind))
 
     @cached_property
     def table(self) -> tuple[Metric, ...]:
@@ -86,6 +89,7 @@ class Condition:
         target: str,
         choices: Sequence[str | None] = (),
         source: str = "",
+        reasoning: str = "",
     ) -> Judgement:
         """Judge a response to one of the samples: the same in every harness.
 
@@ -94,14 +98,19 @@ class Condition:
             target: The item's `Sample.target`, as are choices and source.
             choices: See there.
             source: See there.
+            reasoning: The reasoning, where the server handed it over apart.
 
         Example:
             >>> condition("hkcanto_g2p").judge("<think>nei5?</think>hou2", "hou2").values["ser"]
             0.0
         """
-        reasoned = split_reasoning(response or "")
+        response = response or ""
+        reasoned = split_reasoning(response)
         answer = self.kind.cut(reasoned.answer.lstrip())
         judgement = self.kind.score(answer, Sample("", "", target, tuple(choices), source))
+        if reasoned.reasoning or reasoning:
+            found = judge_reasoning(response, reasoning, answer)
+            judgement = replace(judgement, reasoning=found)
         if reasoned.finished or answer.strip():
             return judgement
         return replace(judgement, details={**judgement.details, "reason": "none: cut off"})

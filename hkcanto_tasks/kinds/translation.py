@@ -26,6 +26,7 @@ from .writing import Passage
 _COMPARED_ROWS = 200
 _SCORES = {
     "bleu": ("BLEU", "sacreBLEU's corpus score."),
+    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score up to pairs of characters, or words."),
     "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
     "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
     "rouge_l": ("ROUGE-L", "Mean of the sentences' F1 of the longest common subsequence."),

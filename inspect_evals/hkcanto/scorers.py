@@ -3,8 +3,10 @@
 from typing import Any
 
 from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import ContentReasoning, ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
+from msgspec.structs import asdict
 
 from hkcanto_tasks.corpus_figures import pair_of
 from hkcanto_tasks.task import LoadedTask, condition
@@ -31,7 +33,9 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
         about = state.metadata
         how = conditions[about["task"] if len(names) > 1 else names[0]]
         response = state.output.completion
-        judgement = how.judge(response, target.text, about["choices"], about["source"])
+        judgement = how.judge(
+            response, target.text, about["choices"], about["source"], _reasoning(state.output)
+        )
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,
@@ -40,11 +44,19 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
             metadata={
                 "weights": dict(judgement.weights),
                 **judgement.details,
+                **({"reasoning": asdict(judgement.reasoning)} if judgement.reasoning else {}),
                 "pair": pair_of(judgement)._asdict(),
             },
         )
 
     return score
+
+
+def _reasoning(output: ModelOutput) -> str:
+    """Return the reasoning that Inspect took out of a response; of a hidden one, its summary."""
+    contents = output.choices[0].message.content if output.choices else ""
+    own = [part for part in contents if isinstance(part, ContentReasoning)]
+    return "\n".join((part.summary if part.redacted else part.reasoning) or "" for part in own)
 
 
 def _reason(reading: str) -> str | None:

@@ -10,8 +10,6 @@ run_metadata: "dict[str, object]" = {}
 def task_path() -> str:
     """Return the folder of the task YAMLs, as for ``lm_eval --include_path``.
 
-    This is also the object of our entry point in the group ``lm_eval.tasks``.
-
     >>> task_path().endswith("tasks")
     True
     """

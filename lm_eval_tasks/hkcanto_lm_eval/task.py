@@ -15,6 +15,7 @@ from typing import Any
 
 from lm_eval.api.metrics import mean
 from lm_eval.api.task import ConfigurableTask
+from msgspec.structs import asdict
 
 import hkcanto_lm_eval
 from hkcanto_metrics.rates import pool_rates
@@ -228,6 +229,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
             "values": dict(judgement.values),
             "weights": dict(judgement.weights),
             **judgement.details,
+            **({"reasoning": asdict(judgement.reasoning)} if judgement.reasoning else {}),
         }
         values: dict[str, Any] = {}
         for name, (figure, _) in self._figures.items():

@@ -3,11 +3,20 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from hkcanto_metrics.agreement import Level, agreement, krippendorff_alpha, read_human_scores
+from hkcanto_metrics.agreement import (
+    Level,
+    agreement,
+    corrected_mean,
+    correlation_interval,
+    krippendorff_alpha,
+    read_human_scores,
+)
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): four observers, 12 units.
 _ = None
@@ -130,3 +139,95 @@ def test_a_score_is_a_number(tmp_path: Path, cell: str) -> None:
 def test_the_header_names_the_items_and_a_criterion(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="must have 'id' and at least one of fluency"):
         read_human_scores(csv_file(tmp_path, text), ["fluency"])
+
+
+# A judge's mean, corrected by what people scored.
+
+PEOPLE = [0.9, 0.4, 0.7, 0.2, 0.8, 0.5]
+JUDGE = [0.8, 0.5, 0.9, 0.4, 0.9, 0.4]
+UNSEEN = [0.7, 0.6, 0.9, 0.3, 0.8, 0.5, 0.95, 0.4, 0.85]
+
+
+def test_the_corrected_mean_is_that_of_the_authors_package() -> None:
+    """ppi_mean_pointestimate of ppi_py 0.2.3, tuned and not."""
+    assert corrected_mean(PEOPLE, JUDGE, UNSEEN).value == pytest.approx(0.59223301)
+    assert corrected_mean(PEOPLE, JUDGE, UNSEEN, weight=1).value == pytest.approx(0.6)
+
+
+def test_the_interval_adds_both_variances() -> None:
+    made = corrected_mean([1, 2, 3], [0, 0, 0], [0, 2, 0, 2], weight=1)
+    # Errors 1, 2, 3 have variance 1, of three; 0, 2, 0, 2 have 1, of four; t of 2 is 4.303.
+    assert made.value == pytest.approx(2 + 1)
+    assert made.high - made.value == pytest.approx(4.3027 * math.sqrt(1 / 3 + 1 / 4), abs=1e-3)
+
+
+def test_without_more_judged_items_it_is_the_mean_of_the_people() -> None:
+    made = corrected_mean(PEOPLE, JUDGE)
+    expected = stats.ttest_1samp(PEOPLE, 0).confidence_interval()
+    assert (made.low, made.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_judge_that_says_nothing_is_not_heeded() -> None:
+    alone = corrected_mean(PEOPLE, JUDGE).value
+    assert corrected_mean(PEOPLE, [0.5] * 6, [0.5] * 9).value == alone
+    assert corrected_mean(PEOPLE, [1 - x for x in PEOPLE], UNSEEN).value == alone
+
+
+def test_one_item_has_no_interval() -> None:
+    made = corrected_mean([0.5], [0.7], UNSEEN)
+    assert made.value == 0.5
+    assert math.isnan(made.low)
+
+
+def test_each_item_has_both_scores() -> None:
+    with pytest.raises(ValueError, match="1 scores of people, 2 of the judge"):
+        corrected_mean([0.5], [0.5, 0.6])
+
+
+@pytest.mark.parametrize("labelled", [30, 120])
+@pytest.mark.parametrize("binary", [False, True])
+def test_the_interval_covers_what_people_would_say(labelled: int, binary: bool) -> None:
+    """A lenient judge of skewed scores: 95 % of the intervals, less 3 standard errors of 1,000."""
+    generator = np.random.default_rng(7)
+    covered, narrower, biased = [], [], []
+    for _ in range(1000):
+        true = generator.beta(4, 1.5, size=labelled + 500)
+        judge = np.clip(0.8 * true + 0.25 + generator.normal(0, 0.1, true.shape), 0, 1)
+        expected = 4 / 5.5
+        if binary:
+            true, expected = (true > 0.7).astype(float), stats.beta(4, 1.5).sf(0.7)
+        people, rest = true[:labelled], judge[labelled:]
+        made = corrected_mean(people, judge[:labelled], rest)
+        alone = corrected_mean(people, judge[:labelled])
+        covered.append(made.low <= expected <= made.high)
+        narrower.append((made.high - made.low) / (alone.high - alone.low))
+        biased.append(abs(rest.mean() - expected) > 0.03)
+    assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000)
+    assert np.mean(narrower) < (0.9 if binary else 0.75)
+    assert np.mean(biased) > 0.9
+
+
+def test_people_correct_the_judge_on_the_items_that_they_did_not_score() -> None:
+    judge = {str(i): value for i, value in enumerate([*JUDGE, *UNSEEN])}
+    [row] = agreement({"x": judge}, {"x": {str(i): [v] for i, v in enumerate(PEOPLE)}})
+    assert row.bias.value == pytest.approx(0.4 / 6)
+    assert row.corrected.value == pytest.approx(0.59223301)
+
+
+# Intervals of correlations.
+
+
+def test_pearsons_interval_is_scipys() -> None:
+    found = stats.pearsonr(PEOPLE, JUDGE)
+    expected = found.confidence_interval()
+    made = correlation_interval("pearson", found.statistic, 6)
+    assert made == pytest.approx((expected.low, expected.high))
+
+
+def test_the_other_intervals_are_bonett_and_wrights() -> None:
+    # r = 0.8, n = 103: arctanh is 1.0986; √(1.32 / 100) = 0.11489; √(0.437 / 99) = 0.06644.
+    reaches = {"spearman": 1.959964 * 0.114891, "kendall": 1.959964 * 0.066439}
+    for kind, reach in reaches.items():
+        made = correlation_interval(kind, 0.8, 103)  # type: ignore[arg-type]
+        assert made == pytest.approx(np.tanh([1.098612 - reach, 1.098612 + reach]), abs=1e-5)
+    assert all(map(math.isnan, correlation_interval("kendall", 0.8, 4)))

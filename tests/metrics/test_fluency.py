@@ -288,6 +288,7 @@ print(json.dumps(metric.compute(predictions=responses, max_characters=6)))
 """
 
 
+@pytest.mark.slow
 def test_the_evaluate_module_cleans_judges_and_pools(tmp_path: Path) -> None:
     pytest.importorskip("evaluate")
     source_root = Path(__file__).parents[2] / "metrics"

@@ -87,6 +87,7 @@ def test_scores_of_a_sentence_worked_by_hand() -> None:
     scores = sentence_scores("我食飯", "我食咗飯")
     # P = (1, 1/2, 1/4 smoothed up to order 3 as 1/(2·1)), brevity penalty e^(1 - 4/3).
     assert scores["bleu"] == pytest.approx(100 * (1 * 0.5 * 0.5) ** (1 / 3) * np.exp(-1 / 3))
+    assert scores["bleu_2"] == pytest.approx(100 * (1 * 0.5) ** (1 / 2) * np.exp(-1 / 3))
     # P = (1 + 1/2 + 0)/3 = 1/2, R = (3/4 + 1/3 + 0)/3 = 13/36, F2 = 5PR/(4P + R) = 13/34.
     assert scores["chrf"] == pytest.approx(100 * 13 / 34)
     # P = 1, R = 3/4, F = PR/(0.9P + 0.1R) = 10/13; 2 chunks of 3 matches: 1 - (2/3)³/2 = 23/27.
@@ -126,7 +127,10 @@ def assert_corpus_scores_are_sacrebleus(
     tokenize = {"zh": "zh", "en": "13a"}[language]
     bleu = sacrebleu.corpus_bleu(hypotheses, [references], tokenize=tokenize, force=True).score
     chrf = sacrebleu.corpus_chrf(hypotheses, [references]).score
+    pairs = sacrebleu.metrics.BLEU(tokenize=tokenize, max_ngram_order=2, force=True)
+    bleu_2 = pairs.corpus_score(hypotheses, [references]).score
     assert scored[f"bleu{suffix}"] == pytest.approx(bleu, abs=5e-5)
+    assert scored[f"bleu_2{suffix}"] == pytest.approx(bleu_2, abs=5e-5)
     assert scored[f"chrf{suffix}"] == pytest.approx(chrf, abs=5e-5)
 
 
@@ -209,6 +213,7 @@ def test_signatures_are_sacrebleus_own() -> None:
         ):
             metric.corpus_score(["x"], [["x"]])
             assert signatures[name] == str(metric.get_signature())
+        assert signatures["bleu_2"] == f"order:2|{signatures['bleu']}"
         assert signatures["mean"] == "bleu+meteor+rouge_l"
         assert "wordnet:none" in signatures["meteor"]
     assert "tok:char" in translation_signatures("zh")["rouge_l"]

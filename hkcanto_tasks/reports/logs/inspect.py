@@ -17,6 +17,7 @@ from typing import Annotated, Any, BinaryIO
 import msgspec
 
 from ...corpus_figures import Pair
+from ...reasoning import Reasoning
 from ...signatures import Signature, parse_signature
 from ...task import condition
 from ..evaluations import SkippedLog
@@ -86,6 +87,7 @@ class _ScoreMetadata(msgspec.Struct, gc=False):
     weights: dict[str, float] = {}
     pair: dict[str, str] | None = None
     reason: str = ""
+    reasoning: Reasoning | None = None
 
 
 class _SampleScore(msgspec.Struct, gc=False):
@@ -248,6 +250,7 @@ def _row(sample: _Sample, entry: str, texts: bool) -> Row:
         answer=judged.answer or "",
         reason=metadata.reason,
         reasoning=choice.message.reasoning,
+        judged=metadata.reasoning,
         parts=about.parts,
         weights=metadata.weights,
         pair=Pair(**metadata.pair) if metadata.pair else None,

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...corpus_figures import Pair
+from ...reasoning import Reasoning
 from ...signatures import parse_signature
 from ...task import Condition, condition
 from ..evaluations import SkippedLog
@@ -34,6 +35,7 @@ class _Judgement(msgspec.Struct, gc=False):
     values: dict[str, float | None]
     reason: str = ""
     weights: dict[str, float] = {}
+    reasoning: Reasoning | None = None
 
 
 class _Doc(msgspec.Struct, gc=False):
@@ -149,6 +151,7 @@ def _row(how: Condition, sample: Any, texts: bool) -> Row:
         values=judgement.values,
         answer=judgement.answer,
         reason=judgement.reason,
+        judged=judgement.reasoning,
         parts=doc.parts,
         weights=judgement.weights,
         pair=sample.pair,

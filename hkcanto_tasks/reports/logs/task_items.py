@@ -16,6 +16,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 from ...catalogue import find_task
 from ...corpus_figures import Pair
 from ...kinds import find_kind
+from ...reasoning import Reasoning, reasoning_values
 from ..items import Floats, Items, ItemText, codes
 from .decoding import Unusable
 
@@ -39,6 +40,7 @@ class Row(msgspec.Struct, gc=False):
     answer: str = ""  # what was read out of the response
     reason: str = ""
     reasoning: str = ""
+    judged: Reasoning | None = None  # the reasoning's language
     parts: tuple[str, ...] = ()
     weights: Mapping[str, float] = {}
     pair: Pair | None = None
@@ -111,6 +113,8 @@ class TaskItems:
         row.reasoning += found.reasoning
         if not row.reasoning and self.task.variant.cot:
             row.reasoning = row.written
+        if row.judged:
+            row.values = {**row.values, **reasoning_values(row.judged, row.values)}
         if not found.finished:
             row.truncated = 1.0
         self.rows.append(tuple([column.of(row) for column in self.columns.values()]))

@@ -1,0 +1,75 @@
+"""The language that models reason in, and how often they are right by reasoning in Cantonese."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from ...reasoning import LANGUAGES
+from ..blocks import Block, Column, Section, Table, Value, table
+from ..evaluations import Evaluation
+from ..figures import Figure, figure
+from ..presentation import MODEL, TASK, FigureColumn, figure_columns, side_by_side
+
+_CAPTION = (
+    "Of responses with a reasoning block that the log has; a language has at least 85 % of a "
+    "block's prose, or the block is mixed. Formulas, code and quotations do not count."
+)
+_ACCURACY = (
+    "Responses without a reasoning block count in the first accuracy alone. That models are right "
+    "more often in one language is no proof that it is the reason: they choose it by the question."
+)
+
+
+def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+    """Return a section on the language of reasoning, if there was any."""
+    reasoned = [run for run in evaluations if "reasoning_finished" in run.items.values]
+    runs = [run for group in side_by_side(reasoned) for run in group.evaluations]
+    answered = [run for run in runs if "answer_cantonese" in run.items.values]
+    right = figure_columns(runs, ["acc", "acc_reasoning_cantonese"])
+    by_language = [
+        (Column(f"Accuracy, {named} reasoning", "percent"), partial(_accuracy, cantonese))
+        for named, cantonese in (("Cantonese", 1), ("other", 0))
+    ]
+    finished = figure_columns(runs, ["reasoning_finished"])
+    tables = [
+        _languages("reasoning", "Language of the reasoning", runs, finished, _CAPTION),
+        table(
+            "reasoning_accuracy",
+            "Accuracy by reasoning",
+            [run for run in runs if "acc" in run.items.values],
+            [MODEL, TASK, *right, *by_language],
+            _ACCURACY,
+        ),
+        _languages("answer", "Language of the answers", answered, [], "Of those that are prose."),
+    ]
+    blocks: list[Block] = [each for each in tables if each.rows]
+    return [Section("Reasoning", blocks, "reasoning")] if blocks else []
+
+
+def _languages(
+    what: str, title: str, runs: Sequence[Evaluation], more: Sequence[FigureColumn], caption: str
+) -> Table:
+    """Tell how many blocks or answers there are, and the share of each language that occurs."""
+    columns: list[FigureColumn] = [(Column("Items", "count"), partial(_items, what))]
+    for language, named in LANGUAGES.items():
+        name = f"{what}_{language}"
+        if any(of.value for run in runs if (of := figure(run, name))):
+            column = Column(named, "percent", drawn=language == "cantonese")
+            columns.append((column, partial(_share, name)))
+    return table(f"{what}_language", title, runs, [MODEL, TASK, *columns, *more], caption)
+
+
+def _items(what: str, run: Evaluation) -> Value:
+    found = figure(run, f"{what}_cantonese")
+    return found.items if found else None
+
+
+def _share(name: str, run: Evaluation) -> Value:
+    """Return a share, with its interval if it is that of Cantonese."""
+    found = figure(run, name)
+    return found if name.endswith("_cantonese") or not found else found.value
+
+
+def _accuracy(cantonese: int, run: Evaluation) -> Figure | None:
+    return figure(run, "acc", np.equal(run.items.values["reasoning_cantonese"], cantonese))
