@@ -1,8 +1,10 @@
 """The `hkcanto` command: what there is, where its data is, and whether an installation works."""
 
+import json
 import platform
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,7 +14,9 @@ from . import __version__
 from .catalogue import Benchmark, benchmarks, find_benchmark
 from .console import errors_without_traceback, out
 from .data.locating import locate
-from .errors import OptionError
+from .errors import LogError, OptionError
+from .planning.command import plan
+from .publishing.command import publish
 from .reports import commands
 
 if TYPE_CHECKING:
@@ -30,10 +34,11 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 app.add_typer(data, name="data")
-for command in (commands.report, commands.compare):
+for command in (commands.report, commands.compare, plan, publish):
     app.command(rich_help_panel="Read results")(command)
 
 _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
 
 
 @app.command(rich_help_panel="Read results")
@@ -51,6 +56,7 @@ def fertility(
     ] = None,
     output: commands.Output = None,
     format: commands.FormatOption = None,  # noqa: A002
+    full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
 ) -> None:
     """Count tokens per character of each benchmark's questions, for one tokenizer or several.
 
@@ -60,7 +66,40 @@ def fertility(
         kind = commands.format_of(output, format)
         from .fertility import report
 
-        commands.write(report(tokenizers, benchmark), output, kind)
+        commands.write(report(tokenizers, benchmark), output, kind, full=full)
+
+
+@app.command()
+def contamination(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
+            show_default=False,
+        ),
+    ],
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+    ] = None,
+    with_items: Annotated[bool, typer.Option(help="Show the items' texts, too.")] = False,
+    output: commands.Output = None,
+    format: commands.FormatOption = None,  # noqa: A002
+    full: Annotated[bool, typer.Option("--full", help="Print all lines, uncut.")] = False,
+) -> None:
+    """Look for benchmark items in training files, in either script.
+
+    hkcanto contamination sft.jsonl corpus/*.txt.gz
+
+    Exit status: 0 if there is none, 1 if there is, 2 if a file or the data cannot be read.
+    """
+    with errors_without_traceback(status=2):
+        kind = commands.format_of(output, format)
+        from .contamination import report
+
+        with commands.progress("Reading") as advance:
+            made, found = report(files, benchmark, with_items=with_items, progress=advance)
+        commands.write(made, output, kind, full=full)
+    raise typer.Exit(int(found))
 
 
 @app.command(name="list")
@@ -68,13 +107,17 @@ def list_(
     text: Annotated[
         str, typer.Argument(metavar="[FILTER]", help="A part of a name, title or benchmark.")
     ] = "",
+    as_json: _Json = False,
 ) -> None:
     """List the tasks, one a line, by their names in both harnesses."""
-    from .describing import lines, matching, more_names
+    from .describing import lines, matching, more_names, record
 
     width = out.width if out.is_terminal else None
     with errors_without_traceback():
         found = matching(text)
+    if as_json:
+        _print_json([record(task) for _, tasks in found for task in tasks])
+        return
     for benchmark, tasks in found:
         _line(Text(benchmark.title, style="bold"))
         head, *rows = lines(tasks, width)
@@ -96,12 +139,14 @@ def show(
         list[str] | None,
         typer.Option("--option", "-T", metavar="NAME=VALUE", help="As in inspect eval."),
     ] = None,
+    as_json: _Json = False,
 ) -> None:
     """Show a task: commands, prompt, figures, options and signature."""
     from .describing import describe
 
     with errors_without_traceback():
-        _show(describe(task, dict(map(_option, option or ())), shots))
+        described = describe(task, dict(map(_option, option or ())), shots)
+        _print_json(described.record()) if as_json else _show(described)
 
 
 @app.command()
@@ -132,36 +177,62 @@ def path(
 
 
 @app.command()
-def doctor(benchmark: _Name = None) -> None:
+def doctor(benchmark: _Name = None, as_json: _Json = False) -> None:
     """Show versions, harnesses and data; exit status 1 if something is amiss."""
-    from .doctor import data, harnesses, versions
+    from .doctor import data, harnesses, installed, versions
 
     with errors_without_traceback():
         chosen = _chosen(benchmark)
-    _line(Text(versions(), style="dim"))
     found = [*harnesses(), *map(data, chosen)]
-    _print_findings(found, all_of_it=benchmark is not None)
+    if as_json:
+        _print_json({"versions": installed(), "findings": [asdict(each) for each in found]})
+    else:
+        _row(Text(), Text(versions(), style="dim"))
+        _print_findings(found, all_of_it=benchmark is not None)
+    if any(each.good is False for each in found):
+        raise typer.Exit(1)
 
 
 @app.command()
 def agreement(
-    log: Annotated[Path, typer.Argument(exists=True, help="An Inspect log with a judge's scores.")],
-    human: Annotated[
-        Path, typer.Argument(exists=True, help="CSV: id, and a column per criterion.")
-    ],
+    logs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            exists=True,
+            help="An Inspect log with a judge's scores, and a CSV of people's: id, and a column "
+            "per criterion. With --sinitic, logs alone, or nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    sinitic: Annotated[
+        Path | None,
+        typer.Option(help="SiniticMTError's cantonese.jsonl: translations with errors marked."),
+    ] = None,
+    output: commands.Output = None,
+    format: commands.FormatOption = None,  # noqa: A002
 ) -> None:
-    """Compare a judge's scores with people's: correlations and Krippendorff's alpha."""
-    from hkcanto.judges import judge_agreement
+    """Compare a judge's scores with people's: correlations, bias, errors found, a corrected mean.
 
+    hkcanto agreement logs/….eval people.csv
+    hkcanto agreement --sinitic cantonese.jsonl logs/….eval
+    """
+    paths = logs or []
+    if sinitic is None and len(paths) != 2:
+        raise typer.BadParameter("give a log and a CSV of people's scores, or --sinitic FILE.")
     with errors_without_traceback():
-        rows = judge_agreement(log, human)
-    columns = ("Criterion", "Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha")
-    table = _table("Agreement of the judge with people", *columns)
-    for row in rows:
-        values = (row.pearson, row.spearman, row.kendall, row.alpha, row.human_alpha)
-        shown = ("–" if value is None else f"{value:.3f}" for value in values)
-        table.add_row(row.criterion, str(row.items), *shown)
-    out.print(table)
+        kind = commands.format_of(output, format)
+        from .agreement import of_marked, of_scores
+
+        if paths:
+            from hkcanto.judges import judge_agreement, judged_run
+        try:
+            if sinitic is not None:
+                made = of_marked(sinitic, [judged_run(path) for path in paths])
+            else:
+                made = of_scores(judge_agreement(paths[0], paths[1]))
+        except ValueError as error:
+            raise LogError(str(error)) from error
+        commands.write(made, output, kind)
 
 
 @data.command()
@@ -184,20 +255,19 @@ def verify(benchmark: _Name = None) -> None:
     with errors_without_traceback():
         found = [files(each) for each in _chosen(benchmark)]
     _print_findings(found)
+    if any(each.good is False for each in found):
+        raise typer.Exit(1)
 
 
 def _print_findings(found: "Sequence[Finding]", *, all_of_it: bool = False) -> None:
-    """Print what was found, in at most 20 lines of the terminal's width if it is not for one thing.
-
-    Exits with status 1 if something is amiss.
-    """
+    """Print what was found, in about 20 lines if it is not for one thing."""
     from .doctor import shortened
 
     marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
     troubled = [each for each in found if each.details]
     room = 1 if len(troubled) > 2 else 4
     for each in found:
-        _line(Text.assemble(marks[each.good], each.text))
+        _row(Text(*marks[each.good]), each.text)
         shown = each.details if all_of_it else [shortened(line) for line in each.details[:room]]
         for line in shown:
             detail = Text(f"    {line}", style="dim")
@@ -209,8 +279,6 @@ def _print_findings(found: "Sequence[Finding]", *, all_of_it: bool = False) -> N
             _line(Text(f"    … and {hidden} more", style="dim"))
     for command in dict.fromkeys(each.command for each in found if each.command):
         _line(Text.assemble(("next: ", "bold"), command))
-    if any(each.good is False for each in found):
-        raise typer.Exit(1)
 
 
 @data.command(name="path")
@@ -243,23 +311,22 @@ def _show(described: "Description") -> None:
         "signature": described.signature,
         "kind": described.kind,
         "scoring": described.scoring,
-        "a response ends": described.limits,
+        "response": described.limits and f"ends {described.limits}",
         "variants": " ".join(each.name for each in described.variants),
     }
     indent = max(map(len, facts)) + 2
     for name, fact in facts.items():
-        if name in ("lm-eval", "Inspect", "signature"):
-            _line(Text.assemble((f"{name:{indent}}", "dim"), fact))
+        head = Text(f"{name:{indent}}", style="dim")
+        if name in ("lm-eval", "Inspect"):  # commands, to be copied
+            too_long = out.is_terminal and indent + len(fact) > out.width
+            _line(Text.assemble(head, "\n" * too_long, fact))
         elif fact:
-            row = Table.grid()
-            row.add_column(width=indent, no_wrap=True)
-            row.add_row(Text(name, style="dim"), Text(fact))
-            out.print(row)
+            _row(head, fact)
     _line()
     _line(Text("Prompt", style="bold"))
     _line(Text(described.from_data, style="dim"))
     for line in described.prompt.split("\n") if described.prompt else ():
-        _line(Text.assemble(("│ ", "dim"), line))
+        _row(Text("│ ", style="dim"), line)
     _line()
     _line(Text("Figures, the headline first", style="bold"))
     figures = _grid()
@@ -288,6 +355,23 @@ def _show(described: "Description") -> None:
         out.print(Text(" ".join(subject.name for subject in described.task.subjects)))
 
 
+def _print_json(record: object) -> None:
+    typer.echo(json.dumps(record, ensure_ascii=False, indent=2))
+
+
+def _row(head: Text, text: Text | str) -> None:
+    """Print a line, which a terminal folds beside its head."""
+    text = Text(text) if isinstance(text, str) else text
+    if not out.is_terminal:
+        _line(head + text)
+        return
+    row = Table.grid()
+    row.add_column(width=head.cell_len, no_wrap=True)
+    row.add_column(overflow="fold")
+    row.add_row(head, text)
+    out.print(row)
+
+
 def _line(text: Text | str = "") -> None:
     """Print a line as it is: names and commands in it can be copied."""
     out.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
@@ -299,17 +383,6 @@ def _grid() -> Table:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     return grid
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        justify: Literal["left", "right"] = "right" if column in _NUMBERS else "left"
-        table.add_column(column, overflow="fold", justify=justify)
-    return table
-
-
-_NUMBERS = {"Items", "Pearson", "Spearman", "Kendall", "Alpha", "People's alpha"}
 
 
 def _chosen(name: str | None) -> tuple[Benchmark, ...]:

@@ -23,5 +23,6 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
     try:
         yield
     except HKCantoError as error:
-        err.print(f"[red]{type(error).__name__}:[/red] {escape(str(error))}", soft_wrap=True)
+        said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
+        err.print(said, soft_wrap=not err.is_terminal)
         raise typer.Exit(status) from error

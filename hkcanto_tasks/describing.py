@@ -11,7 +11,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -215,6 +215,29 @@ class Description:
         entry = self.task.entry
         every = [find_task(entry.name), *variants_of(entry)]
         return [each for each in every if each.variant != self.task.variant]
+
+    def record(self) -> dict[str, Any]:
+        """Return all of it for a script, as `hkcanto show --json` prints it."""
+        told = ("name", "title", "unit", "higher_is_better")
+        figures = [
+            {**{key: getattr(each, key) for key in told}, "help": self.meaning(each)}
+            for each in self.figures
+        ]
+        return {
+            **record(self.task),
+            "title": self.title,
+            "source": self.origin,
+            "lm_eval_command": self.lm_eval,
+            "inspect_command": self.inspect,
+            "signature": self.signature,
+            "shots": self.shots,
+            "stop": list(self.condition.stop),
+            "max_tokens": self.condition.max_tokens,
+            "prompt": self.prompt,
+            "figures": figures,
+            "options": [asdict(each) for each in self.options],
+            "subjects": [subject.name for subject in self.task.subjects if subject.name],
+        }
 
     @property
     def _shots_option(self) -> OptionHelp:
@@ -428,6 +451,27 @@ def _searched(task: NamedTask) -> str:
     elif task.scope == "subject":
         names += [task.subjects[0].title, task.subjects[0].chinese]
     return "\n".join(names)
+
+
+def record(task: NamedTask) -> dict[str, Any]:
+    """Return a task for a script, as `hkcanto list --json` prints it.
+
+    Example:
+        >>> record(find_task("hkcanto_g2p"))["questions"]
+        145
+    """
+    return {
+        "name": task.name,
+        "inspect": inspect_name(task),
+        "benchmark": task.benchmark.name,
+        "title": _title(task),
+        "kind": task.entry.kind,
+        "scoring": task.variant.scoring,
+        "version": task.entry.version,
+        "shots": task.shots,
+        "questions": questions_of(task),
+        "variants": [each.name for each in variants_of(task.entry)] if task.scope == "task" else [],
+    }
 
 
 def lines(tasks: Sequence[NamedTask], width: int | None) -> list[str]:

@@ -45,12 +45,21 @@ def versions() -> str:
         >>> versions().split(" · ")[0].startswith("hkcanto ")
         True
     """
-    found = {package: _version(package) for package in _PACKAGES}
+    found = installed()
     there = [f"{package} {version}" for package, version in found.items() if version]
     absent = [package for package, version in found.items() if not version]
-    lacking = [f"without {', '.join(absent)}"] if absent else []
-    parts = [f"hkcanto {__version__}", f"Python {platform.python_version()}", *there, *lacking]
-    return " · ".join(parts)
+    return " · ".join(there + ([f"without {', '.join(absent)}"] if absent else []))
+
+
+def installed() -> dict[str, str | None]:
+    """Return the versions of what matters here; None for what is not installed.
+
+    Example:
+        >>> [*installed()][:3]
+        ['hkcanto', 'Python', 'lm-eval']
+    """
+    ours = {"hkcanto": __version__, "Python": platform.python_version()}
+    return {**ours, **{package: _version(package) for package in _PACKAGES}}
 
 
 def harnesses() -> Iterator[Finding]:

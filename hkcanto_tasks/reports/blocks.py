@@ -75,7 +75,8 @@ class Table:
     """A table: the first column names the row.
 
     Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
-    the figures are from and what they mean; what is `data_only` is in JSON and CSV alone.
+    the figures are from and what they mean; what is `data_only` is in JSON and CSV alone. On a page
+    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Table:
     rows: Sequence[Row]
     caption: str = ""
     data_only: bool = False
+    curve: bool = False
 
 
 def table(

@@ -34,6 +34,10 @@ _RUNS = typer.Argument(
     show_default=False,
 )
 _ITEMS = _option("Also show questions, answers and responses. Such a report must not be published.")
+_BEST = (
+    "Print a line for each task, separated by tabs: the best run, its figure, the runs not told "
+    "apart from it (by commas), the task, its condition."
+)
 _TOKENS = _option("Count lengths in tokens of this tokenizer (hub id, folder or file).")
 _DELTA = "Tolerance δ in points: exit status 1 unless B is at most this much worse than A."
 Output = Annotated[
@@ -54,12 +58,16 @@ def report(
     tokenizer: Annotated[str | None, _TOKENS] = None,
     title: Annotated[str, _option("Its title; else the models' names.")] = "",
     full: _Full = False,
+    best: Annotated[bool, _option(_BEST, "--best")] = False,
     example: Annotated[bool, _option("Report two engines on sample data.", "--example")] = False,
 ) -> None:
     """Show results next to the published ones, with intervals, by subject, and what went wrong.
 
     hkcanto report runs/ -o report.html
+    hkcanto report runs/ --best
     """
+    if best and (example or output or format):
+        raise typer.BadParameter("--best is printed alone; JSON has it as `best`.")
     if example == bool(runs):
         raise typer.BadParameter("give the logs to read, or --example for a report to look at.")
     with errors_without_traceback():
@@ -78,8 +86,15 @@ def report(
 
             unit = f"tokens of {Path(tokenizer).name}"
             options |= {"length": load_tokenizer(tokenizer), "length_unit": unit}
-        with _progress() as advance:
+        with progress() as advance:
             read = read_runs(runs or [], progress=advance, **options)
+        if best:
+            from .analyses.curves import best_records
+
+            for each in best_records(read.evaluations):
+                shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
+                typer.echo("\t".join([*shown, each["task"], each["condition"]]))
+            return
         made = build_report(read.evaluations, read.skipped, title)
         write(made, output, kind, full=full)
 
@@ -106,7 +121,7 @@ def compare(
         from .comparing import compare_runs
 
         options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}
-        with _progress() as advance:
+        with progress() as advance:
             made, status = compare_runs(runs, resamples=resamples, progress=advance, **options)
         write(made, output, kind, full=full)
     raise typer.Exit(status)
@@ -148,8 +163,8 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
+def progress(what: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
     """Show a bar on standard error, and give a function that moves it: done, of how many."""
     with Progress(console=err, transient=True) as bar:
-        task = bar.add_task("Reading logs", total=None)
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,5 +1,6 @@
 """The records that results are read into: what one model did on one task, item by item."""
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -75,9 +76,17 @@ class Evaluation:
     @property
     def expected(self) -> int:
         """How many items the condition asks for, as far as the catalogue knows."""
-        return sum(map(self._expected, self.named.subjects))
+        return sum(map(self.expected_of, self.named.subjects))
 
-    def _expected(self, subject: Subject) -> int:
+    @cached_property
+    def is_beginning(self) -> bool:
+        """Whether it has each subject in proportion, as every beginning of a release has."""
+        counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
+        part = counts.total() / self.expected
+        off = (counts[each.name] - part * self.expected_of(each) for each in self.named.subjects)
+        return self.trusted_data and all(abs(each) < 1 for each in off)
+
+    def expected_of(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""
         if not subject.rows:
             pairs = zip(self.items.ids, self.items.subjects, strict=True)

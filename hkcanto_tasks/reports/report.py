@@ -6,13 +6,23 @@ from typing import Any
 
 from .. import __version__
 from ..catalogue import benchmarks
-from .analyses import conditions, extraction, items, jyutping, lengths, subjects, writing
+from .analyses import (
+    conditions,
+    curves,
+    extraction,
+    items,
+    jyutping,
+    lengths,
+    reasoning,
+    subjects,
+    writing,
+)
 from .blocks import Report, Section
 from .evaluations import Evaluation, SkippedLog
 from .results import first_section, last_section, published_sections, run_records
 from .standings import standings
 
-_ANALYSES = (subjects, conditions, lengths, jyutping, writing, extraction, items)
+_ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
 _SHOWN = 4  # labels in a title
 
 
@@ -20,14 +30,18 @@ def build_report(
     evaluations: Sequence[Evaluation], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
     """Return the report of some evaluations; without a title it is named after the models."""
-    beside = standings(evaluations)
+    evaluations = curves.ordered(evaluations)
+    beside, kept = standings(evaluations), curves.outstanding(evaluations)
+    beside_kept = beside if len(kept) == len(evaluations) else standings(kept)
     sections = [
-        first_section(evaluations, beside),
-        *published_sections(beside),
-        *(section for part in _ANALYSES for section in part.sections(evaluations)),
+        first_section(kept, beside_kept),
+        *curves.sections(evaluations),
+        *published_sections(beside_kept),
+        *(section for part in _ANALYSES for section in part.sections(kept)),
         last_section(evaluations, beside, skipped),
     ]
-    records = {"runs": run_records(evaluations, beside)}
+    best = curves.best_records([run for run in evaluations if curves.checkpoint(run)])
+    records = {"runs": run_records(evaluations, beside), "best": best}
     labels = list(dict.fromkeys(evaluation.label for evaluation in evaluations))
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     title = title or ", ".join(labels[:_SHOWN]) + more

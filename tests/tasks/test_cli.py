@@ -1,5 +1,6 @@
 """The hkcanto command, as a user types it."""
 
+import json
 import os
 import pty
 import re
@@ -97,6 +98,23 @@ def test_list_is_filtered_by_name_title_or_benchmark(text: str, names: list[str]
     assert len(listed) == len(names) or text == "粵譯"
 
 
+def test_list_and_show_have_the_same_of_a_task_for_scripts() -> None:
+    listed = {each["name"]: each for each in json.loads(hkcanto("list", "--json"))}
+    assert [*listed] == [task.name for task in MAIN]
+    (found,) = json.loads(hkcanto("list", "粵拼", "--json"))
+    assert found == listed["hkcanto_g2p"]
+    shown = json.loads(hkcanto("show", "hkcanto/mmlu", "-T", "language=en", "--json"))
+    of_list = listed["hkcanto_mmlu_en"]
+    assert {key: shown[key] for key in of_list} == of_list
+    assert of_list["variants"] == ["hkcanto_mmlu_en_mc"]
+    assert shown["inspect_command"] == "inspect eval hkcanto/mmlu -T language=en --model …"
+    assert shown["signature"].startswith("hkcanto-mmlu-en|shots:5|")
+    assert (shown["stop"], shown["max_tokens"]) == (["\n"], 12)
+    assert shown["figures"][0]["name"] == "acc"
+    assert "abstract_algebra" in shown["subjects"]
+    assert {option["name"] for option in shown["options"]} >= {"shots", "prompt"}
+
+
 def test_a_filter_without_a_match_says_so() -> None:
     output = hkcanto("list", "klingon", status=1)
     assert "no task has 'klingon' in its name, its title or its benchmark" in output
@@ -190,11 +208,32 @@ def test_show_says_what_is_wrong(arguments: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_show_can_be_read_in_a_terminal(columns: int) -> None:
-    lines = in_terminal(columns, "show", "hkcanto_translation_zh_yue")
-    figures = lines[lines.index("Figures, the headline first") + 1 :]
-    assert max(map(cell_len, figures[: figures.index("")])) <= columns
-    assert figures[0].startswith("chrf ")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "hkcanto_translation_zh_yue"),
+        ("show", "hkcanto_mmlu_yue"),
+        ("show", "hkcanto_translation_yue_en_0shot"),
+        ("doctor",),
+        ("data", "verify"),
+    ],
+)
+def test_what_is_printed_fits_the_terminal(arguments: tuple[str, ...], columns: int) -> None:
+    lines = in_terminal(columns, *arguments)
+    assert max(map(cell_len, lines)) <= columns
+    if arguments[0] == "show":
+        (command,) = [line for line in lines if "inspect eval " in line]
+        assert command.endswith("--model …"), "a command that is folded cannot be copied"
+        figures = lines[lines.index("Figures, the headline first") + 1 :]
+        assert figures[0].split()[0] == ("acc" if "mmlu" in arguments[1] else "chrf")
+
+
+def test_what_is_piped_is_not_folded() -> None:
+    """A line for each thing, whatever its length, to be searched."""
+    result = CliRunner().invoke(app, ["show", "hkcanto_g2p"], env={"COLUMNS": "40"})
+    (signature,) = [line for line in result.output.splitlines() if "|shots:" in line]
+    assert "|pkg:" in signature
+    assert "\x1b" not in result.output
 
 
 def test_show_never_prints_a_question_of_a_release(
@@ -257,6 +296,17 @@ def test_doctor_names_an_lm_eval_that_is_too_old_or_too_new(
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.doctor._version", lambda _: version)
     assert says in hkcanto("doctor", status=status)
+
+
+def test_doctor_tells_scripts_what_it_tells_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = json.loads(hkcanto("doctor", "hkmmlu", "--json"))
+    assert told["versions"].keys() >= {"hkcanto", "Python", "lm-eval", "inspect-ai"}
+    assert [each["good"] for each in told["findings"]] == [True, True, True]
+    assert told["findings"][-1]["text"] in hkcanto("doctor")
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", "/does/not/exist")
+    told = json.loads(hkcanto("doctor", "hkmmlu", "--json", status=1))
+    assert told["findings"][-1]["good"] is False
 
 
 def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,7 +292,7 @@ def in_the_way(path: Path, what: str) -> None:
     elif what == "link to nothing":
         path.symlink_to("nowhere")
     else:
-        path.write_text("x")
+        path.write_text("x", encoding="utf-8")
 
 
 @pytest.mark.parametrize(

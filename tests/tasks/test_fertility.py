@@ -6,7 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rich.cells import cell_len
+from typer.testing import CliRunner
 
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
 from hkcanto_tasks.fertility import (
     FertilityRow,
@@ -260,3 +263,16 @@ def test_a_real_tokenizer_counts_as_transformers_does():
     text = "問題：香港嘅茶餐廳幾時開始有？\nA. 1950 年代\nB. Tuesday"
     ids = transformers.AutoTokenizer.from_pretrained(TINY_MODEL)(text, add_special_tokens=False)
     assert load_tokenizer(str(TINY_MODEL))(text) == len(ids["input_ids"])
+
+
+def test_the_command_prints_a_screen_and_all_in_full(bytes_file: Path):
+    command = ["fertility", *(f"{name}={bytes_file}" for name in "abc")]
+    few, all_of_it = (
+        CliRunner().invoke(app, [*command, *more], env={"COLUMNS": "80"})
+        for more in ([], ["--full"])
+    )
+    assert (few.exit_code, all_of_it.exit_code) == (0, 0)
+    assert len(few.output.splitlines()) <= 50
+    assert "Not shown: By task. All of it: --full" in few.output
+    assert "By task ─" in all_of_it.output
+    assert max(map(cell_len, few.output.splitlines())) <= 80

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from ..blocks import ITEMS_NOTICE, ItemView, Report
 from .formatting import heading, is_chinese, one_line, printable, shorten, shown
-from .plots import plot
+from .plots import curve, plot
 from .records import plain
 
 LONG_TABLE = 40
@@ -61,7 +61,8 @@ def _template() -> Template:
     environment.filters |= {"one_line": one_line, "breakable": _breakable, "heading": heading}
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
-    environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE, "plot": plot}
+    environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
+    environment.globals |= {"plot": plot, "curve": curve}
     return environment.from_string(_resource("page.html.j2"))
 
 

@@ -1,11 +1,12 @@
-"""Dots with their intervals over one axis: what a page draws of a table's `drawn` columns."""
+"""What a page draws of a table's `drawn` columns: dots with their intervals over one axis, or lines
+with bands."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..blocks import Table
-from .formatting import ShownRow, value_text
+from ..blocks import Column, Table, Unit
+from .formatting import ShownCell, ShownRow, value_text
 
 _MARGIN = 6.0
 _TICKS = 4
@@ -63,6 +64,58 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
     ]
     labels = [(x(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
     return Plot(series, labels, x(0) if is_difference else None, marks, max(18, 9 * len(series)))
+
+
+class Line(NamedTuple):
+    """A line: its points and its band for SVG, and (x, y, cell, step) of each dot, in percent."""
+
+    points: str
+    band: str
+    dots: Sequence[tuple[float, float, ShownCell, str]]
+
+
+class Curve(NamedTuple):
+    """The plot of a curve: (place, label) of both axes, and column → its line."""
+
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
+    lines: Mapping[Column, Line]
+
+
+def curve(table: Table, rows: Sequence[ShownRow]) -> Curve:
+    """Return the plot of a curve, whose rows, each with a number first, are also given as text."""
+    known = {
+        column: [(row.cells[0], cell) for row in rows if (cell := row.cells[at]).number is not None]
+        for at, column in enumerate(table.columns)
+        if column.drawn
+    }
+    cells = [cell for own in known.values() for _, cell in own]
+    x, x_ticks = _axis([step.number for own in known.values() for step, _ in own], "count")
+    ends = [end for cell in cells for end in (cell.number, cell.low, cell.high)]
+    y, y_ticks = _axis(ends, next(iter(known)).unit, turned=True)
+    lines = {}
+    for column, own in known.items():
+        dots = [(x(step.number), y(cell.number), cell, step.text) for step, cell in own]
+        sure = [dot for dot in dots if dot[2].low is not None]
+        edges = [(dot[0], y(dot[2].high)) for dot in sure]
+        edges += [(dot[0], y(dot[2].low)) for dot in reversed(sure)]
+        band, points = (" ".join(f"{x},{y}" for x, y, *_ in each) for each in (edges, dots))
+        lines[column] = Line(points, band, dots)
+    return Curve(x_ticks, y_ticks, lines)
+
+
+def _axis(
+    values: Sequence[float | None], unit: Unit, *, turned: bool = False
+) -> tuple[Callable[[float | None], float], Sequence[tuple[float, str]]]:
+    """Return where on an axis a number is, from 0 to 100 or turned round, and its ticks."""
+    known = [value for value in values if value is not None]
+    ticks = _ticks(min(known), max(known))
+
+    def place(value: float | None) -> float:
+        share = ((value or 0) - ticks[0]) / (ticks[-1] - ticks[0])
+        return round(100 * (1 - share if turned else share), 2)
+
+    return place, [(place(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -11,11 +11,13 @@ from rich.text import Text
 
 from ..blocks import Block, Column, ItemView, Note, Report, Table
 from .formatting import ShownCell, ShownRow, heading, one_line, shown
+from .plots import curve
 
 LONG_TABLE = 20
 """Rows of a table that are shown; more only if they are the user's runs, human or random."""
 
 _NARROWEST = 12  # a column of texts
+_BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
 _FEWEST = 3  # columns that stay while intervals do
 
 
@@ -78,6 +80,9 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     _print(console, table.title, "bold")
     if table.caption:
         _print(console, table.caption, "dim")
+    if table.curve and not full:
+        _show_lines(table, console)
+        return
     own = ("run", "human", "random")
     rows = [row for i, row in enumerate(shown(table)) if full or i < LONG_TABLE or row.kind in own]
     total, unbounded = len(table.columns), console.options.update(width=10_000)
@@ -95,6 +100,16 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     lost = [(len(table.rows) - len(rows), "row"), (total - count, "column")]
     if hint := " and ".join(f"{n:,} more {what}{'s' * (n > 1)}" for n, what in lost if n):
         _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
+
+
+def _show_lines(table: Table, console: Console) -> None:
+    """Show the lines of a curve as bars: of many points every second, third, … one."""
+    for column, line in curve(table, shown(table)).lines.items():
+        every = -(-len(line.dots) // _MOST_BARS)
+        bars = "".join(_BARS[min(7, int((100 - y) * 0.08))] for _, y, *_ in line.dots[::every])
+        (*_, first, start), (*_, last, end) = line.dots[0], line.dots[-1]
+        text = f"{bars} {first.text} → {last.text}, steps {start} to {end}"
+        _print_indented(console, text, (f"{heading(column)}  ", "bold"))
 
 
 def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], intervals: bool) -> Grid:

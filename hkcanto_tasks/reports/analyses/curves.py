@@ -1,0 +1,186 @@
+"""Checkpoints of training runs: curves, the best one, and which subjects tell them apart.
+
+A step is looked for in the label of a run, its model's name and the folder of its log: as in
+`checkpoint-500`, `global_step_200`, `iter_0001000`, `revision=step1000-tokens4B`, `@1000`, or in a
+label that is a number (`500=PATH`). What is left of the name tells training runs apart.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from hkcanto_metrics.training_signal import signal_of
+
+from ..blocks import Block, Column, Note, Row, Section, Table, column_of
+from ..comparison import headline_difference
+from ..evaluations import Evaluation
+from ..figures import Figure, figure
+from ..presentation import SideBySide, headline, headline_column, headline_title, side_by_side
+
+_FEWEST = 4  # steps of a curve
+# Of curves without a rise, 6 % of 6 steps pass both, 2 % of 10 and 1 % of 20 (simulated).
+_RISES, _TELLS = 0.5, 2.0
+_SOURCES = (
+    "Signal and noise: Heineman and others (2025), “Signal and Noise”; rise and chance: Penedo and "
+    "others (2025), “FineWeb2”, A.5.1."
+)
+_VERDICT = "A rise of 0.5, signal twice the noise, and a last interval above chance."
+_STEP = re.compile(
+    r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
+    r"[-_=]?0*(\d+)(k?)(?![a-z\d.])(?:[-_]tokens[\d.]+[bt])?",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
+
+_Curves = Mapping[str, Mapping[int, Evaluation]]
+"""Training run → step → its evaluation, for those of several steps."""
+
+
+def checkpoint(run: Evaluation) -> tuple[str, int] | None:
+    """Return the training run and the step of an evaluation; None if no step is to be found."""
+    texts = (run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
+    found = next((each for text in texts if (each := _STEP.search(text))), None)
+    left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
+    name = next(filter(None, left), "training run")
+    name = name.strip("()") if name.startswith("(") else name
+    return (name, int(found[1]) * (1000 if found[2] else 1)) if found else None
+
+
+def ordered(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
+    """Return evaluations in the order of training: those that are no checkpoints, then by step."""
+    of = {run: checkpoint(run) or ("", 0) for run in runs}
+    names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
+    return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
+
+
+def outstanding(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
+    """Return evaluations without the checkpoints that are neither their run's best nor its last."""
+    curves = [own for group in side_by_side(runs) for own in _curves(group).values()]
+    left_out = {run for own in curves for run in own.values()}
+    left_out -= {run for own in curves for run in (_best([*own.values()]), own[max(own)])}
+    return [run for run in runs if run not in left_out]
+
+
+@lru_cache(maxsize=64)
+def best_of(runs: tuple[Evaluation, ...]) -> tuple[Evaluation, Mapping[Evaluation, Figure | None]]:
+    """Return the best of evaluations side by side, and those that are not told apart from it.
+
+    Each of these comes with its difference, paired by item, whose 95 % interval has 0 in it.
+    """
+    best = _best(runs)
+    found = {run: headline_difference(best, run) for run in runs if run is not best}
+
+    def is_tie(by: Figure | None) -> bool:
+        return by is None or by.low is None or by.high is None or by.low <= 0 <= by.high
+
+    return best, {run: by for run, by in found.items() if is_tie(by)}
+
+
+def best_records(runs: Sequence[Evaluation]) -> Sequence[Mapping[str, Any]]:
+    """Return the best evaluation of each task under each condition, for programs."""
+    found = []
+    for group in side_by_side([run for run in runs if headline(run)]):
+        best, ties = best_of(tuple(group.evaluations))
+        of = {"task": best.task, "condition": best.condition, "label": best.label}
+        figures = {"figure": headline(best), "ties": [run.label for run in ties]}
+        found.append({**of, "step": (checkpoint(best) or ("", None))[1], **figures})
+    return found
+
+
+def _best(runs: Sequence[Evaluation]) -> Evaluation:
+    sign = -1 if runs[0].headline.higher_is_better is False else 1
+    return max(runs, key=lambda run: sign * of.value if (of := headline(run)) else -np.inf)
+
+
+def _curves(group: SideBySide) -> _Curves:
+    found: dict[str, dict[int, Evaluation]] = defaultdict(dict)
+    for run in group.evaluations:
+        if (of := checkpoint(run)) and headline(run):
+            found[of[0]][of[1]] = run
+    return {name: dict(sorted(of.items())) for name, of in found.items() if len(of) >= _FEWEST}
+
+
+def sections(runs: Sequence[Evaluation]) -> Sequence[Section]:
+    """Return the curves of each task with training runs, the best, and what tells them apart."""
+    blocks, tables = list[Block](), list[Block]()
+    for group in side_by_side(runs):
+        if curves := _curves(group):
+            signals = _signals(group, curves)
+            blocks += [_curve(group, curves), _best_table(group, curves)]
+            subjects = [row.values for row in signals.rows[1:]]
+            clear = [str(values[0]) for values in subjects if "✗" not in str(values[-1])]
+            said = f"{len(clear)} of {len(subjects)} subjects carry signal at this size"
+            if subjects:
+                blocks.append(Note(f"{said}{': ' * bool(clear)}{', '.join(clear)}."))
+            tables.append(signals)
+    if not blocks:
+        return []
+    blocks.append(Note("The rest of this report is on each run's best and last checkpoint."))
+    return [
+        Section("Training curves", blocks, "curves", is_summary=True),
+        Section("Signal by subject", tables, "signal"),
+    ]
+
+
+def _curve(group: SideBySide, curves: _Curves) -> Table:
+    some, steps = group.evaluations[0], sorted({step for of in curves.values() for step in of})
+    columns = [column_of(some.headline, name, drawn=True) for name in curves]
+    rows = [
+        Row([step, *(headline(of[step]) if step in of else None for of in curves.values())], "run")
+        for step in steps
+    ]
+    name, title = f"curve_{group.name}", f"{group.title}: {headline_title(some)}"
+    caption = "By training step; intervals are of 95 %."
+    return Table(name, title, [Column("Step", "count"), *columns], rows, caption, curve=True)
+
+
+def _best_table(group: SideBySide, curves: _Curves) -> Table:
+    best, ties = best_of(tuple(run for of in curves.values() for run in of.values()))
+    by = Column("To the best", "score_points" if best.headline.unit == "score" else "points")
+    rows = [Row([run.label, headline(run), ties.get(run)]) for run in (best, *ties)]
+    title = f"Best of {group.title}, and what is not told apart from it"
+    caption = "By 95 % intervals of the difference, paired by item."
+    columns = [Column("Checkpoint"), headline_column(best), by]
+    return Table(f"best_{group.name}", title, columns, rows, caption)
+
+
+def _signals(group: SideBySide, curves: _Curves) -> Table:
+    """Return the signal of the headline, and that of each subject if there are several."""
+    some, metric = group.evaluations[0], group.evaluations[0].headline
+    letters = some.named.entry.letters if some.named.entry.kind == "multiple_choice" else ""
+    parts: dict[str, Callable[[Evaluation], Figure | None]] = {"All questions": headline}
+    for subject in some.subjects if len(some.subjects) > 1 else ():
+        parts[subject.title] = partial(_of_subject, subject.name)
+    rows = []
+    for title, of in parts.items():
+        known = [[each for run in own.values() if (each := of(run))] for own in curves.values()]
+        if min(map(len, known)) >= _FEWEST:
+            values = [[each.value for each in own] for own in known]
+            own = signal_of(values, lower_is_better=metric.higher_is_better is False)
+            holds = {"rises": own.rise >= _RISES, "above noise": own.ratio >= _TELLS}
+            if letters:
+                end = max(own[-1].low or 0 for own in known)
+                holds["above chance"] = end > 1 / len(letters)
+            verdict = (f"{'✓' if good else '✗'} {text}" for text, good in holds.items())
+            rows.append(Row([title, *own, " · ".join(verdict)]))
+    between = "the training runs" if len(curves) > 1 else "first and last checkpoints"
+    columns = [
+        Column("Part"),
+        Column(
+            "Last", column_of(metric).unit, "Mean of the last five checkpoints, or half of all."
+        ),
+        Column("Rise", "number", "Spearman's correlation of getting better with the step."),
+        Column("Signal", "percent", f"Difference between {between}, over their mean."),
+        Column("Noise", "percent", "Standard deviation of the last checkpoints, over their mean."),
+        Column("Signal to noise", "number"),
+        Column("Verdict", "badges", _VERDICT),
+    ]
+    return Table(f"signal_{group.name}", f"Signal: {group.title}", columns, rows, _SOURCES)
+
+
+def _of_subject(name: str, run: Evaluation) -> Figure | None:
+    return figure(run, run.headline.averages, run.items.of_subjects([name]))

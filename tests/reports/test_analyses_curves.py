@@ -1,0 +1,274 @@
+"""Checkpoints of training runs: which they are, their curves, the best, what carries signal."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from lm_eval.api.instance import Instance
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.reports.analyses import curves
+from hkcanto_tasks.reports.blocks import Note, Table
+from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.renderers import render
+from hkcanto_tasks.reports.renderers.terminal import show
+from hkcanto_tasks.reports.report import build_report
+
+from .building import evaluation
+from .harness_runs import AnsweringLM, run_lm_eval
+
+ITEMS = 43  # of the sample of HKMMLU
+RIGHT = {100: 10, 200: 20, 300: 26, 400: 30, 500: 29, 1000: 31}
+
+
+class Learning(AnsweringLM):
+    """A model that is right on so many items, those that it has learnt before among them."""
+
+    def __init__(self, right: int) -> None:
+        super().__init__()
+        self.right = right
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        del disable_tqdm
+        known = sorted(request.doc["id"] for request in requests)[: self.right]
+        return [
+            request.doc["target"] if request.doc["id"] in known else "唔知" for request in requests
+        ]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
+    """Logs of six checkpoints, in the order in which a shell lists their folders."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR", raising=False)
+        patch.setenv("HKCANTO_DATA", "sample")
+        for step, right in RIGHT.items():
+            run_lm_eval(folder / f"checkpoint-{step}", "hkmmlu", model=Learning(right))
+    return sorted(folder.iterdir())
+
+
+def report(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["report", *map(str, arguments)], env={"COLUMNS": "80"})
+
+
+def of_steps(
+    scores: dict[int, Sequence[float]], task: str = "hkcanto_law", metric: str = "acc"
+) -> list[Evaluation]:
+    return [
+        evaluation(task, {metric: own}, label=f"checkpoint-{step}") for step, own in scores.items()
+    ]
+
+
+def share(right: int, items: int = 40) -> list[float]:
+    return [1.0] * right + [0.0] * (items - right)
+
+
+# ---------------------------------------------------------------------- the commands
+
+
+def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
+    done = report(*logs, "--best")
+
+    # Of 26 against 31 items, 5 differ, all in one direction: p = 2 / 2⁵ > 0.05; of 20, 11 do.
+    label = "dummy (checkpoint-{})".format
+    (line,) = done.stdout.splitlines()
+    best, figure, ties, task, condition = line.split("\t")
+    name = best.partition(" (")[0]
+    assert best == f"{name} (checkpoint-1000)"
+    assert float(figure) == pytest.approx(31 / ITEMS)
+    assert ties.split(",") == [label(step).replace("dummy", name) for step in (300, 400, 500)]
+    assert (task, condition) == ("hkmmlu", "0-shot")
+
+
+def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
+    made = json.loads(report(*logs, "--format", "json").stdout)
+
+    (best,) = made["best"]
+    assert (best["step"], best["task"]) == (1000, "hkmmlu")
+    assert best["figure"]["value"] == pytest.approx(31 / ITEMS)
+    assert len(best["ties"]) == 3
+    rows = made["tables"]["curve_hkmmlu_0_shot_sample"]["rows"]
+    assert [row["step"] for row in rows] == sorted(RIGHT)
+    (name,) = rows[0].keys() - {"kind", "step"}
+    assert [row[name]["value"] * ITEMS for row in rows] == pytest.approx([*RIGHT.values()])
+    assert len(made["runs"]) == 6
+    # The last three of six are right on 30, 29 and 31 items, the first three on 10, 20 and 26.
+    whole = made["tables"]["signal_hkmmlu_0_shot_sample"]["rows"][0]
+    assert whole["last"] == pytest.approx(30 / ITEMS)
+    assert whole["rise"] == pytest.approx(1 - 6 * 2 / (6 * 35))
+    assert whole["signal"] == pytest.approx((30 - 56 / 3) / ((30 + 56 / 3) / 2))
+    assert whole["noise"] == pytest.approx((2 / 3) ** 0.5 / 30)
+    assert whole["signal_to_noise"] == pytest.approx(whole["signal"] / whole["noise"])
+    assert whole["verdict"] == "✓ rises · ✓ above noise · ✓ above chance"
+
+
+def test_the_terminal_draws_the_curve_and_shows_the_best_and_the_last_run(
+    logs: Sequence[Path],
+) -> None:
+    text = report(*logs).stdout
+
+    assert re.search(r"[▁▂▃▄▅▆▇█]{6} 23\.3 → 72\.1, steps 100 to 1,000", text)
+    first = text.partition("Training curves")[0]
+    assert re.findall(r"\d\d\.\d \[", first) == ["72.1 ["]  # the last one is the best
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_page_draws_a_line_with_its_band(logs: Sequence[Path], tmp_path: Path) -> None:
+    assert report(*logs, "-o", tmp_path / "r.html").exit_code == 0
+    (points,) = re.findall(r'class="line" points="([^"]+)"', (tmp_path / "r.html").read_text())
+    (band,) = re.findall(r'class="band" points="([^"]+)"', (tmp_path / "r.html").read_text())
+
+    places = [tuple(map(float, point.split(","))) for point in points.split()]
+    # Steps from 100 to 1,000 are on an axis from 0 to 1,000.
+    assert [x for x, _ in places] == [10, 20, 30, 40, 50, 100]
+    assert [y for _, y in places] == sorted((y for _, y in places), reverse=True)[:3] + [
+        y for _, y in places[3:]
+    ]
+    edges = [float(point.split(",")[1]) for point in band.split()]
+    assert all(
+        top < y < bottom
+        for (_, y), top, bottom in zip(places, edges[:6], edges[:5:-1], strict=True)
+    )
+
+
+def test_the_best_alone_takes_no_file(logs: Sequence[Path], tmp_path: Path) -> None:
+    assert report(*logs, "--best", "-o", tmp_path / "r.json").exit_code == 2
+
+
+def test_two_models_have_a_best_but_no_curve(logs: Sequence[Path]) -> None:
+    assert len(report(*logs[:2], "--best").stdout.splitlines()) == 1
+    assert "Training curves" not in report(*logs[:3], "--full").stdout
+
+
+# ---------------------------------------------------------------------- which are checkpoints
+
+
+@pytest.mark.parametrize(
+    ("label", "model", "found"),
+    [
+        ("checkpoint-500", "runs/tuned/checkpoint-500", ("runs/tuned", 500)),
+        ("checkpoint-500", "checkpoint-500", ("training run", 500)),
+        ("checkpoint-500 (runs/A/checkpoint-500)", "runs/A/checkpoint-500", ("runs/A", 500)),
+        ("step_1000", "out/step_1000", ("out", 1000)),
+        ("stage1-step1000-tokens4B", "stage1-step1000-tokens4B", ("stage1", 1000)),
+        ("global_step_200", "m/global_step_200/", ("m", 200)),
+        ("global_step200", "m/global_step200", ("m", 200)),
+        ("iter_0001000", "m/iter_0001000", ("m", 1000)),
+        ("pythia-1b (revision=step1000)", "EleutherAI/pythia-1b", ("pythia-1b", 1000)),
+        ("pythia-1b@step143000", "EleutherAI/pythia-1b@step143000", ("pythia-1b", 143_000)),
+        ("mine@2000", "x", ("mine", 2000)),
+        ("step-10k", "m/step-10k", ("m", 10_000)),
+        ("step0", "m/step0", ("m", 0)),
+        ("500", "m", ("m", 500)),
+        ("Qwen3-8B", "Qwen/Qwen3-8B", None),
+        ("step-3.5-flash", "stepfun-ai/step-3.5-flash", None),
+        ("gpt-4-0613", "openai/gpt-4-0613", None),
+    ],
+)
+def test_steps_are_read_from_names(label: str, model: str, found: tuple[str, int] | None) -> None:
+    run = replace(evaluation("hkcanto_law", {"acc": [1.0]}), label=label, model=model)
+    assert curves.checkpoint(run) == found
+
+
+def test_a_step_may_be_in_the_folder_alone() -> None:
+    run = evaluation("hkcanto_law", {"acc": [1.0]}, label="mine")
+    run = replace(run, sources=(Path("logs/step-40/mine/results_2026-11-22T18-00.json"),))
+    assert curves.checkpoint(run) == ("mine", 40)
+
+
+def test_evaluations_are_put_in_the_order_of_training() -> None:
+    given = of_steps({1000: [1.0], 500: [1.0]})
+    base = evaluation("hkcanto_law", {"acc": [1.0]}, label="base")
+    assert [run.label for run in curves.ordered([*given, base])] == [
+        "base",
+        "checkpoint-500",
+        "checkpoint-1000",
+    ]
+
+
+def test_subjects_without_signal_are_named_as_such() -> None:
+    names = ["dentistry"] * 40 + ["hk_law"] * 40
+    flat = [12, 10, 11, 12, 10, 11]
+    runs = [
+        evaluation(
+            "hkmmlu",
+            {"acc": share(right) + share(level)},
+            subjects=names,
+            label=f"checkpoint-{step}",
+        )
+        for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
+    ]
+    section, signals = curves.sections(runs)
+    (table,) = (block for block in signals.blocks if isinstance(block, Table))
+
+    assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
+        ("All questions", False),
+        ("Dentistry", False),
+        ("Hong Kong Law", True),
+    ]
+    texts = [block.text for block in section.blocks if isinstance(block, Note)]
+    assert "1 of 2 subjects carry signal at this size: Dentistry." in texts
+
+
+# ---------------------------------------------------------------------- the best
+
+
+def test_of_errors_the_fewest_are_best() -> None:
+    errors = {100: [0.8] * 30, 200: [0.5] * 30, 300: [0.2] * 30, 400: [0.3] * 30}
+    weights = {"cer_published": [10.0] * 30}
+    runs = [
+        evaluation("hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights)
+        for step, own in errors.items()
+    ]
+    best, _ = curves.best_of(tuple(runs))
+    assert best.label == "step300"
+    (_, signals) = curves.sections(runs)
+    assert isinstance(signals.blocks[0], Table)
+    assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman of 4, 3, 1, 2
+
+
+def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
+    scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
+    base = evaluation("hkcanto_law", {"acc": share(10)}, label="base")
+    kept = curves.outstanding([base, *of_steps(scores)])
+    assert [run.label for run in kept] == ["base", "checkpoint-3", "checkpoint-5"]
+
+
+def test_two_training_runs_are_two_lines_with_a_legend() -> None:
+    runs = [
+        evaluation("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
+        for name, start in (("ours", 5), ("粵語", 9))
+        for step, right in zip((10, 20, 30, 50), range(start, 40, 8), strict=False)
+    ]
+    made = build_report(runs)
+    page = render(made, "html")
+    assert page.count('class="line"') == 2
+    assert re.findall(r'class="key series-\d"></i><bdi[^>]*>([^<]+)<', page)[:2] == ["ours", "粵語"]
+    console = Console(file=StringIO(), width=80)
+    show(made, console)
+    assert isinstance(console.file, StringIO)
+    assert len(re.findall(r"[▁▂▃▄▅▆▇█]{4} ", console.file.getvalue())) == 2
+
+
+def test_a_curve_may_lack_a_step_and_an_interval() -> None:
+    runs = [
+        evaluation("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
+        for name, steps in (("a", (1, 2, 3, 4)), ("b", (1, 2, 3, 5)))
+        for right, step in enumerate(steps, 10)
+    ]
+    (table,) = (
+        block
+        for block in curves.sections(runs)[0].blocks
+        if isinstance(block, Table) and block.curve
+    )
+    figures = [[v.value if isinstance(v, Figure) else v for v in row.values] for row in table.rows]
+    assert figures[3:] == [[4, 13 / 40, None], [5, None, 13 / 40]]
+    assert render(build_report(runs), "html").count("<circle") >= 8
