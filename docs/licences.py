@@ -2,8 +2,8 @@
 
     python docs/licences.py
 
-In an environment with all extras: `pip install -e ".[dev,e2e,evaluate,g2p,report]"`; what is not
-installed must be among `FOUND`. A test fails when a direct dependency's row is stale.
+In an environment with all extras: `pip install -e ".[dev,docs,e2e,evaluate,g2p,report]"`; what is
+not installed must be among `FOUND`. A test fails when a direct dependency's row is stale.
 """
 
 import re
@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "licences.md"
 PROJECT = "hkcanto"
 CORE = "core"
-DEVELOPMENT = ("dev", "e2e")
+DEVELOPMENT = ("dev", "docs", "e2e")
 UNKNOWN = "unknown"
 
 
@@ -355,7 +355,7 @@ def page() -> str:
         "hkcanto is under the Apache License 2.0 and holds none of these packages: `pip` installs "
         "them beside it, each under its own licence, and hkcanto imports them when it runs. What "
         "follows is what their metadata and repositories say, not legal advice. For data sets see "
-        "[NOTICE](../NOTICE).",
+        "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).",
         f"## {len(own)} direct dependencies",
         f"`{CORE}` is what `pip install {PROJECT}` brings, the others are extras; "
         f"{' and '.join(f'`{each}`' for each in DEVELOPMENT)} are for work on hkcanto itself.",

@@ -17,12 +17,20 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("COLUMNS", None)
 
 
+# What starts commands of the harnesses, or a browser. The two runs that many tests read are quick.
+_SLOW = {"lm_eval_cli", "inspect_cli"}
+_QUICK = {"lm_eval_sample_run", "inspect_sample_run"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the real release where there is none, before any fixture of it runs."""
-    if not os.environ.get("HKCANTO_DATA_DIR"):
-        for item in items:
-            if item.get_closest_marker("realdata"):
-                item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))
+    """Mark what is slow, and skip what needs the real release where there is none."""
+    for item in items:
+        needed = set(getattr(item, "fixturenames", ()))
+        if (needed & _SLOW and not needed & _QUICK) or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("realdata") and not os.environ.get("HKCANTO_DATA_DIR"):
+            item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))
 
 
 @pytest.fixture(autouse=True)

@@ -33,6 +33,7 @@ class ChattingLM(AnsweringLM):
         return "JSON"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiturn", [None, True])
 @pytest.mark.parametrize("name", GENERATIVE)
 def test_lm_eval_sends_the_messages_that_inspect_sends(name: str, multiturn: bool | None) -> None:

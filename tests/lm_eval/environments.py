@@ -109,7 +109,7 @@ def create_environment(folder: Path, *, dependencies: bool = False) -> Environme
 
 def build_wheel(folder: Path) -> Path:
     """Build our wheel from the repository."""
-    pip("wheel", "-q", "--no-deps", *built_with("hatchling"), "-w", folder, REPOSITORY)
+    pip("wheel", "-q", "--no-deps", *built_with(), "-w", folder, REPOSITORY)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -123,7 +123,7 @@ def install(environment: Environment, wheel: Path) -> Environment:
 
 def install_editable(environment: Environment) -> Environment:
     """Install the repository as editable, without its dependencies; return the environment."""
-    options = ("-q", "--no-deps", "--ignore-installed", *built_with("hatchling", "editables"))
+    options = ("-q", "--no-deps", "--ignore-installed", *built_with("editables"))
     pip("--python", environment.folder, "install", *options, "-e", REPOSITORY)
     return environment
 
@@ -133,8 +133,9 @@ def uninstall(environment: Environment) -> None:
     pip("--python", environment.folder, "uninstall", "-q", "-y", "hkcanto")
 
 
-def built_with(*backend: str) -> tuple[str, ...]:
+def built_with(*more: str) -> tuple[str, ...]:
     """Return the options to build with an installed backend; pip fetches one that is not there."""
+    backend = ("hatchling", "hatch_fancy_pypi_readme", *more)
     return ("--no-index", "--no-build-isolation") if all(map(find_spec, backend)) else ()
 
 

@@ -22,6 +22,8 @@ from .environments import (
     unpack_lm_eval,
 )
 
+pytestmark = pytest.mark.slow
+
 TASK = "hkcanto_g2p"
 BUILT_IN = "arc_easy"
 HOOKS = "import sys; print(sum(hasattr(f, 'hkcanto_autoload') for f in sys.meta_path))"
@@ -81,20 +83,27 @@ def newest(installed: Environment, release: Callable[[str], Path]) -> Environmen
     return installed.using(release(NEWEST))
 
 
-@pytest.fixture(scope="session")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+FOLDER_OF = {
+    "the package, not loaded (PR #4015)": "find_spec(point.module).submodule_search_locations[0]",
+    "what the object returns": "point.load()()",
+}
+
+
+@pytest.fixture(scope="session", params=FOLDER_OF.values(), ids=FOLDER_OF)
+def upstream(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The newest release, changed so that it reads entry points.
 
     Tasks as upstream's PR #4015 proposes (folders of entry points between the built-in folder and
-    the user's), models as its main branch has it (PR #4013).
+    the user's, whether or not there are built-in tasks), models as its main branch has it (#4013).
     """
     folder = unpack_lm_eval(NEWEST, tmp_path_factory.mktemp("upstream"), tasks="arc")
     insert(
         folder / "lm_eval/tasks/manager.py",
         before="        if include_path:\n",
         text="        from importlib.metadata import entry_points\n"
+        "        from importlib.util import find_spec\n"
         "        for point in entry_points(group='lm_eval.tasks'):\n"
-        "            all_paths.append(Path(point.load()()))\n",
+        f"            all_paths.append(Path({request.param}).resolve())\n",
     )
     insert(
         folder / "lm_eval/api/registry.py",
@@ -225,7 +234,6 @@ class TestTasks:
         assert index.include_path is None
         assert "hkcanto" not in index.log
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("version", RELEASES)
     def test_run_by_name_in_every_release_of_lm_eval(
         self, installed: Environment, version: str, tmp_path: Path
@@ -236,7 +244,6 @@ class TestTasks:
         assert done.returncode == 0, done.stderr
         assert f"|{TASK} (sample data)" in done.stdout
 
-    @pytest.mark.slow
     def test_have_options_and_examples_of_each_subject_in_every_release_of_lm_eval(
         self, installed: Environment, each_release: Path
     ) -> None:
@@ -315,9 +322,10 @@ class TestTasks:
     def test_are_not_scanned_twice_by_an_lm_eval_that_reads_the_entry_point(
         self, installed: Environment, upstream: Path
     ) -> None:
-        index = installed.using(upstream).index()
-        assert is_ours(installed, index.yaml[TASK])
-        assert index.overridden == []
+        for autoload in ("1", "0"):
+            index = installed.using(upstream).index(env={"HKCANTO_AUTOLOAD": autoload})
+            assert is_ours(installed, index.yaml[TASK])
+            assert index.overridden == []
 
     def test_are_added_to_an_lm_eval_imported_before(
         self, installed: Environment, each_kind: Path

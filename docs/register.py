@@ -1,0 +1,129 @@
+"""Make `inspect_evals/hkcanto/eval.yaml`, or our entries in the register of inspect_evals.
+
+    python docs/register.py            write the file; a test fails when it is stale
+    python docs/register.py COMMIT     print the entries that point to a commit, by its full id
+
+The register's form asks for a paper and for the link to a task, which stands above each entry.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import hkcanto
+from hkcanto import tasks
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task
+from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
+from hkcanto_tasks.describing import describe, questions_of
+
+REPOSITORY = Path(__file__).parents[1]
+FILE = REPOSITORY / "inspect_evals" / "hkcanto" / "eval.yaml"
+HOME = "https://github.com/hkcanto/hkcanto"
+HEAD = "# Made by `python docs/register.py` from the catalogue; do not edit.\n"
+PAPERS = {"hkcanto": "2503.12440", "hkmmlu": "2505.02177", "tmmluplus": "2403.01858"}
+
+
+def evaluation() -> dict[str, Any]:
+    """Return what `eval.yaml` says of our tasks, in the form of inspect_evals."""
+    return {
+        "title": "HKCanto-Eval, HKMMLU and TMMLU+",
+        "description": "Cantonese and Hong Kong: exams, law, culture, sounds and characters, "
+        "Jyutping, translation, summaries, sentiment and everyday answers, scored by metrics that "
+        "know Cantonese, the same as in lm-evaluation-harness.",
+        "arxiv": _arxiv("hkcanto"),
+        "group": "Knowledge",
+        "contributors": ["hkcanto"],
+        "tasks": [_task(name) for name in hkcanto.__all__ if name != "run"],
+        "external_assets": [*_assets()],
+        "tags": ["Cantonese", "Chinese", "Hong Kong", "Taiwan"],
+    }
+
+
+def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield for each paper the link to its task at a commit, and the entry in the register.
+
+    Example:
+        >>> [entry["tasks"][0]["name"] for _, entry in entries("0" * 40)]
+        ['hkcanto', 'hkmmlu', 'tmmluplus']
+    """
+    path = (FILE.parent / "tasks.py").relative_to(REPOSITORY).as_posix()
+    for name in PAPERS:
+        benchmark, function = find_benchmark(name), inspect.unwrap(getattr(tasks, name))
+        yield (
+            f"{HOME}/blob/{commit}/{path}#L{inspect.getsourcelines(function)[1]}",
+            {
+                "full_title": benchmark.paper.rpartition(" (")[0],
+                "common_title": benchmark.title,
+                "description": (inspect.getdoc(function) or "").splitlines()[0],
+                "contributors": ["hkcanto"],
+                "arxiv": _arxiv(name),
+                "tasks": [{**_task(name), "task_path": path}],
+                "source": {"repository_url": HOME, "repository_commit": commit},
+            },
+        )
+
+
+def _task(name: str) -> dict[str, Any]:
+    """A task as `inspect eval` runs it without options."""
+    if name in PAPERS and (averages := find_benchmark(name).averages):
+        parts = {part for of in averages for column in of.columns for part in column}
+        samples = sum(questions_of(find_task(part)) for part in parts)
+    else:
+        if name not in {entry.inspect for each in benchmarks() for entry in each.tasks}:
+            return {"name": name, "kind": "maintenance"}  # scores judges, not models
+        size = inspect.signature(getattr(tasks, name)).parameters.get("size")
+        samples = describe(f"hkcanto/{name}").questions
+        samples = min(samples, size.default) if size else samples
+    return {"name": name, "dataset_samples": samples}
+
+
+def _assets() -> Iterator[dict[str, str]]:
+    for benchmark in benchmarks():
+        if Path(benchmark.home).parent != BENCHMARKS:
+            continue
+        for release in filter(None, (benchmark.release, benchmark.reasoning)):
+            if isinstance(release, GitHubRelease):
+                yield {
+                    "type": "direct_url",
+                    "source": f"https://github.com/{release.repository}/tree/{release.commit}",
+                    "fetch_method": "download_and_verify",
+                    "state": "pinned",
+                }
+            elif isinstance(release, HubDataset):
+                recorded = "The commit of the first download is recorded and used ever after."
+                yield {
+                    "type": "huggingface",
+                    "source": release.repo_id,
+                    "fetch_method": "download_and_verify",
+                    "state": "pinned" if release.revision else "floating",
+                    **({} if release.revision else {"comment": recorded}),
+                }
+
+
+def _arxiv(name: str) -> str:
+    return f"https://arxiv.org/abs/{PAPERS[name]}"
+
+
+def _dump(mapping: dict[str, Any]) -> str:
+    text: str = yaml.safe_dump(mapping, sort_keys=False, allow_unicode=True, width=1000)
+    return text
+
+
+def text() -> str:
+    """Return what belongs into `eval.yaml`."""
+    return HEAD + _dump(evaluation())
+
+
+if __name__ == "__main__":
+    if commit := "".join(sys.argv[1:]):
+        if not re.fullmatch(r"[0-9a-f]{40}", commit):
+            sys.exit(f"{commit} is no full id of a commit: git rev-parse v0.2.0")
+        print(*(f"# {link}\n{_dump(entry)}" for link, entry in entries(commit)), sep="---\n")
+    else:
+        FILE.write_text(text(), encoding="utf-8")
+        print(FILE)
