@@ -1,4 +1,4 @@
-"""Make the pages in `docs/tasks`, and the tables of fields in `docs/adding_a_benchmark.md`.
+"""Make `docs/tasks`, `docs/figures.md`, and the tables of fields in `docs/adding_a_benchmark.md`.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -10,12 +10,14 @@ import json
 import re
 import sys
 import types
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_tasks import __version__
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
@@ -39,11 +41,15 @@ from hkcanto_tasks.describing import (
     inspect_name,
     plain,
 )
+from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.published import PublishedColumn
+from hkcanto_tasks.records import Metric
+from hkcanto_tasks.reports.analyses.writing import _JUDGED as JUDGED
+from hkcanto_tasks.task import condition
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
-    """Write the pages of some benchmarks, and the tables of fields in the guide beside them.
+    """Write the pages of some benchmarks, and what is made beside them.
 
     Args:
         folder: For the pages, such as `docs/tasks`.
@@ -53,17 +59,24 @@ def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
         The files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    own = [each for each in benchmarks() if Path(each.home).parent == BENCHMARKS]
     made = {
         folder / f"{benchmark.name}.md": page(benchmark)
-        for benchmark in ([find_benchmark(name) for name in names] or own)
+        for benchmark in ([find_benchmark(name) for name in names] or _ours())
     }
     guide = folder.parent / "adding_a_benchmark.md"
     if guide.is_file():
         made[guide] = with_fields(guide.read_text(encoding="utf-8"))
+        made[folder.parent / "figures.md"] = figures_page()
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
+
+
+def _ours() -> list[Benchmark]:
+    return [each for each in benchmarks() if Path(each.home).parent == BENCHMARKS]
+
+
+_MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit. -->"
 
 
 def page(benchmark: Benchmark) -> str:
@@ -75,7 +88,7 @@ def page(benchmark: Benchmark) -> str:
     """
     described = [describe(entry.name) for entry in benchmark.tasks]
     blocks = [
-        "<!-- Made by `python docs/generate.py` from the catalogue; do not edit. -->",
+        _MADE,
         f"# {benchmark.title}",
         " ".join(f"{text.rstrip('.')}." for text in (benchmark.paper, benchmark.terms) if text),
         "Prompts are shown as one text. `data:…` and `pkg:…` in a signature stand for the data and "
@@ -165,6 +178,104 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         cells = (cell.replace("|", r"\|") for cell in row)
         made.append(f"| {' | '.join(cells)} |")
     return "\n".join(made)
+
+
+# ---------------------------------------------------------------------- figures
+
+
+_SECTIONS = {
+    "Right or wrong": ("multiple_choice", "sentiment", "number"),
+    "Jyutping": ("g2p",),
+    "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
+}
+
+
+def figures_page() -> str:
+    """Return the page of every figure that there is, each once, in Markdown.
+
+    Example:
+        >>> "| `unparsed_rate` | ↓ 0 to 1 | Unparsed. Share " in figures_page()
+        True
+    """
+    sections = {title: _figures_of(kinds) for title, kinds in _SECTIONS.items()}
+    homes = Counter(name for figures in sections.values() for name in figures)
+    everywhere = {name for name, count in homes.items() if count == len(sections)}
+    first = next(iter(sections.values()))
+    sections["Any answer"] = {name: first[name] for name in first if name in everywhere}
+    blocks = [
+        _MADE,
+        "# Every figure",
+        "One name in both harnesses, in logs and in reports. ↑ higher is better, ↓ lower is "
+        "better, – neither. `hkcanto show TASK` lists the figures of a task, and "
+        "[Read the result](results.md) says how to read them.",
+    ]
+    for title, figures in sections.items():
+        if title != "Any answer":
+            figures = {name: of for name, of in figures.items() if name not in everywhere}
+        blocks += [
+            f"## {title}",
+            _rows(
+                ("figure", "values", "what it is"),
+                (
+                    (
+                        f"`{name}`",
+                        f"{WAYS[each.higher_is_better]} {UNITS[each.unit]}",
+                        f"{each.title}. {help_}",
+                    )
+                    for name, (each, help_) in figures.items()
+                    if not each.part
+                ),
+            ),
+        ]
+        if parts := [f"`{name}` {of.title}" for name, (of, _) in figures.items() if of.part]:
+            blocks.append(f"The same on a part of the questions: {', '.join(parts)}.")
+    averages = [of for benchmark in _ours() for of in benchmark.averages]
+    blocks += [
+        "## Averages over tasks",
+        "Of the headlines, in lm-eval's groups and, those of Table 1, in `hkcanto/hkcanto`. Tasks "
+        "joined by + are one column of the paper's table, in which every question counts once.",
+        _rows(
+            ("figure", "title", "mean of"),
+            ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
+        ),
+        "## A judge's",
+        "With `-T judge=true` in Inspect, and in reports: "
+        "[what the papers used](results.md#translation-summaries-fluency).",
+        _rows(
+            ("figure", "title", "what it is"),
+            (
+                (f"`{name}`", column.title, column.help)
+                for name, column in JUDGED.items()
+                if name not in ERROR_CATEGORIES
+            ),
+        ),
+        f"In reports also the errors for each judgement: {', '.join(ERROR_CATEGORIES)}.",
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Metric, str]]:
+    """Return the figures of some kinds with what they are, of our tasks and by themselves."""
+    entries = [entry for benchmark in _ours() for entry in benchmark.tasks if entry.kind in kinds]
+    conditions = [condition(entry.name) for entry in entries]
+    shown = {figure.name for each in conditions for figure in each.table}
+    headlines = {each.figures[0].name for each in conditions}
+    every = [figure for kind in kinds for figure in find_kind(kind).METRICS]
+    every += [figure for each in conditions for figure in each.figures]
+    return {
+        figure.name: (
+            figure,
+            figure.help
+            + " Pooled over the items, no mean of theirs." * figure.pooled
+            + " A headline." * (figure.name in headlines)
+            + " In reports alone." * (figure.name not in shown),
+        )
+        for figure in every
+    }
+
+
+def _column(tasks: Sequence[str]) -> str:
+    return " + ".join(f"`{task}`" for task in tasks)
 
 
 # ---------------------------------------------------------------------- fields

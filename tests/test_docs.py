@@ -1,27 +1,38 @@
 """The documents are true: pages are fresh, what a reader pastes runs and prints what is shown."""
 
+import doctest
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import typer
+import yaml
 
+import hkcanto_metrics
 from hkcanto_tasks import published
 from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.describing import describe
 from hkcanto_tasks.kinds import kind_names
+from hkcanto_tasks.task import condition
 
 from .scripts import REPOSITORY, load_script
 from .test_outside_benchmark import PROVIDER, install
 
 generate = load_script("docs/generate.py")
-PAGES = REPOSITORY / "docs" / "tasks"
-GUIDE = REPOSITORY / "docs" / "adding_a_benchmark.md"
+DOCS = REPOSITORY / "docs"
+PAGES = DOCS / "tasks"
+GUIDE = DOCS / "adding_a_benchmark.md"
+README = REPOSITORY / "README.md"
+SITE = REPOSITORY / ".ci" / "mkdocs.yml"
+TEXTS = [README, *sorted(DOCS.rglob("*.md"))]
 AGAIN = "run `python docs/generate.py`"
 
 
@@ -50,7 +61,82 @@ def shell(script: str, folder: Path, **env: str) -> str:
     return done.stdout + done.stderr
 
 
-# ---------------------------------------------------------------------- pages
+# ---------------------------------------------------------------------- README and site
+
+each_text = pytest.mark.parametrize(
+    "text", TEXTS, ids=[str(text.relative_to(REPOSITORY)) for text in TEXTS]
+)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 120
+
+
+@each_text
+def test_every_relative_link_leads_somewhere(text: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", text.read_text("utf-8")):
+        if not re.match(r"https?:|#", target):
+            path = text.parent / target.partition("#")[0]
+            assert path.resolve().is_relative_to(REPOSITORY), target
+            assert path.exists(), target
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Return the words of each `hkcanto` command in code."""
+    fenced = re.findall(r"^ *```(?:ba)?sh\n(.*?)^ *```", text, re.M | re.S)
+    inline = re.findall(r"(?<!`)`([^`]+)`(?!`)", re.sub(r"```.*?```", "", text, flags=re.S))
+    for code in (*fenced, *inline):
+        lines = code.replace("\\\n", " ") if code in fenced else " ".join(code.split())
+        for found in re.findall(
+            r"(?:^ *|[&;|] *|\$\(|=\S+ +|/bin/)hkcanto +([^#&;|)\n]+)", lines, re.M
+        ):
+            yield found.split()
+
+
+@each_text
+def test_every_command_exists_with_its_options(text: Path) -> None:
+    for words in commands(text.read_text("utf-8")):
+        command: Any = typer.main.get_command(app)
+        while inner := getattr(command, "commands", {}):
+            assert words, "which of them?"
+            assert words[0] in inner
+            command = inner[words.pop(0)]
+        known = {option for each in command.params for option in each.opts} | {"--help"}
+        for word in words:
+            if re.fullmatch(r"--?[A-Za-z][\w-]*", word):
+                assert word in known, (command.name, word)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = re.findall(r"[\w/]+\.md", str(yaml.safe_load(SITE.read_text("utf-8"))["nav"]))
+    assert sorted(listed) == sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md"))
+
+
+def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
+    text = README.read_text("utf-8")
+    command = text.partition("<!-- demo command -->\n```bash\n")[2].partition("```")[0]
+    install, run = command.split("\n", 1)
+    assert "pip install" in install  # which it is
+    shown = text.partition(command)[2].partition("```text\n")[2].partition("```")[0]
+    printed = shell(run, tmp_path, COLUMNS="80")
+    assert " ".join(shown.split()) in " ".join(printed.split())
+
+
+def test_the_examples_of_the_metrics_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "sample")  # as an example sets it, and back afterwards
+    failed, tried = doctest.testfile(str(DOCS / "metrics.md"), module_relative=False)
+    assert (failed, tried > 50) == (0, True)
+
+
+def test_every_metric_has_an_example() -> None:
+    examples = re.findall(r"^>>> .*", (DOCS / "metrics.md").read_text("utf-8"), re.M)
+    for name in hkcanto_metrics.__all__:
+        metric = getattr(hkcanto_metrics, name)
+        if name.islower() and not metric.__module__.endswith("rewards"):  # they have a page
+            assert any(f"{name}(" in line or f"({name}, " in line for line in examples), name
+
+
+# ---------------------------------------------------------------------- generated pages
 
 
 def test_the_pages_are_fresh() -> None:
@@ -59,6 +145,17 @@ def test_the_pages_are_fresh() -> None:
     assert kept.keys() == made.keys(), AGAIN
     for name, text in made.items():
         assert kept[name] == text, f"{name} is stale: {AGAIN}"
+
+
+def test_the_page_of_figures_is_fresh() -> None:
+    assert (DOCS / "figures.md").read_text("utf-8") == generate.figures_page(), AGAIN
+
+
+def test_every_figure_is_on_its_page() -> None:
+    text = (DOCS / "figures.md").read_text("utf-8")
+    for task in named_tasks().values():
+        for figure in condition(task.name).figures:
+            assert f"`{figure.name}`" in text, figure.name
 
 
 def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
