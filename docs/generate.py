@@ -82,7 +82,7 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 def page(benchmark: Benchmark) -> str:
     """Return a benchmark's page, in Markdown: every task, the same on every machine.
 
-    Example:
+    Examples:
         >>> page(find_benchmark("hkcanto_fluency")).splitlines()[2]
         '# Cantonese fluency'
     """
@@ -193,7 +193,7 @@ _SECTIONS = {
 def figures_page() -> str:
     """Return the page of every figure that there is, each once, in Markdown.
 
-    Example:
+    Examples:
         >>> "| `unparsed_rate` | ↓ 0 to 1 | Unparsed. Share " in figures_page()
         True
     """
@@ -284,7 +284,7 @@ def _column(tasks: Sequence[str]) -> str:
 def field_records() -> dict[str, type[Any]]:
     """Return what each table that people declare is read as.
 
-    Example:
+    Examples:
         >>> [*field_records()][:4]
         ['benchmark', 'github', 'hub', 'data']
     """
@@ -320,7 +320,7 @@ def with_fields(guide: str) -> str:
 def field_table(record: type[Any]) -> str:
     """Return the fields of a declared table, as a table in Markdown.
 
-    Example:
+    Examples:
         >>> print(field_table(FolderData).splitlines()[2])
         | `path` | text | `.` | Their folder, below the benchmark's. |
     """
@@ -336,7 +336,7 @@ def field_table(record: type[Any]) -> str:
 def in_words(kind: Any) -> str:
     """Say what values a field can have.
 
-    Example:
+    Examples:
         >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
         ('list of text', '`tc`, `sc`', '`true`, `false`')
     """

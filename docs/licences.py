@@ -132,7 +132,7 @@ COPYLEFT = re.compile(r"\b(?:[AL]?GPL|MPL|EPL|EUPL|CDDL|OSL|CC-BY-SA)\b")
 def licence(of: Distribution) -> tuple[str, str]:
     """Return an installed package's licence, and where it was read.
 
-    Example:
+    Examples:
         >>> licence(distribution("rapidfuzz"))
         ('MIT', '`License-Expression`')
     """
@@ -170,7 +170,7 @@ def licence(of: Distribution) -> tuple[str, str]:
 def in_spdx(name: str) -> str:
     """Return a licence's name as SPDX has it, or nothing for what says too little.
 
-    Example:
+    Examples:
         >>> in_spdx("Apache License 2.0"), in_spdx("mit"), in_spdx("BSD License")
         ('Apache-2.0', 'MIT', '')
     """
@@ -184,7 +184,7 @@ def in_spdx(name: str) -> str:
 def of_text(text: str) -> str:
     """Return what licence a text is, by phrases that only it has, or nothing.
 
-    Example:
+    Examples:
         >>> of_text("MIT License. Permission is hereby granted, free of charge, to any person")
         'MIT'
     """
@@ -228,7 +228,7 @@ def declared() -> dict[str, list[Requirement]]:
 def direct() -> dict[str, tuple[str, list[str]]]:
     """Return our direct dependencies: as they are written, and the extras that name them.
 
-    Example:
+    Examples:
         >>> direct()["tojyutping"]
         ('ToJyutping', ['g2p'])
     """

@@ -47,7 +47,7 @@ def evaluation() -> dict[str, Any]:
 def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield for each paper the link to its task at a commit, and the entry in the register.
 
-    Example:
+    Examples:
         >>> [entry["tasks"][0]["name"] for _, entry in entries("0" * 40)]
         ['hkcanto', 'hkmmlu', 'tmmluplus']
     """

@@ -2,9 +2,10 @@
 
 The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one:
 
-    >>> from hkcanto_tasks import load_task
-    >>> load_task("hkcanto_g2p").task.shots
-    5
+    Examples:
+        >>> from hkcanto_tasks import load_task
+        >>> load_task("hkcanto_g2p").task.shots
+        5
 """
 
 from typing import TYPE_CHECKING, Any

@@ -36,7 +36,7 @@ def weights(
     Returns:
         A weight for each item, in sum 1; subjects and categories without an item take no part.
 
-    Example:
+    Examples:
         >>> weights("subjects", ["law", "law", "food"])
         [0.25, 0.25, 0.5]
     """
@@ -66,7 +66,7 @@ def average(
         subjects: See there.
         categories: See there.
 
-    Example:
+    Examples:
         >>> average([1.0, 0.0, 1.0], "subjects", ["law", "law", "food"])
         0.75
     """
@@ -95,7 +95,7 @@ def standard_error(
         subjects: See there.
         categories: See there.
 
-    Example:
+    Examples:
         >>> standard_error([1.0, 0.0, 1.0, 0.0])
         0.28867513459481287
     """
@@ -127,7 +127,7 @@ def figures(task: NamedTask, metrics: Iterable[Metric]) -> list[Metric]:
         task: The task, with the subjects that it runs.
         metrics: Those of its kind.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks import load_task
         >>> [figure.name for figure in load_task("hkcanto_cultural").condition.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
@@ -230,7 +230,7 @@ def share(of: Average, task: str) -> float:
     Returns:
         Its part of its column, which is by number of questions, over the number of columns.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
         >>> share(find_benchmark("hkcanto").averages[1], "hkcanto_mmlu_yue")
         0.25
@@ -247,7 +247,7 @@ def of_columns(of: Average, headlines: Mapping[str, float]) -> float:
         of: The average.
         headlines: Task → its headline, for every task in the average's columns.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
         >>> english = find_benchmark("hkcanto").averages[0]
         >>> tasks = ["hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en"]

@@ -306,7 +306,7 @@ def read_benchmark(path: Path) -> Benchmark:
     Raises:
         CatalogueError: The file is not TOML or not a benchmark; the message says where.
 
-    Example:
+    Examples:
         >>> read_benchmark(BENCHMARKS / "hkcanto" / "benchmark.toml").title
         'HKCanto-Eval'
     """
@@ -464,7 +464,7 @@ def find_task(name: str) -> NamedTask:
     Raises:
         CatalogueError: There is none of that name; the message lists those that are like it.
 
-    Example:
+    Examples:
         >>> find_task("hkcanto_g2p").entry.title
         'Jyutping grapheme-to-phoneme'
     """

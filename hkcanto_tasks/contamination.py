@@ -78,7 +78,7 @@ class Units(NamedTuple):
 def units(texts: Sequence[str]) -> Units:
     """Cut texts into units.
 
-    Example:
+    Examples:
         >>> one, other = (units([text]).hashes.tolist() for text in ("裏面，OK！", "里面 ok"))
         >>> one == other, len(one)
         (True, 3)
@@ -138,7 +138,7 @@ class Index:
     """N-grams of items, to be found in other texts; those of more than four items of a task do not
     count.
 
-    Example:
+    Examples:
         >>> index = Index([Item("t", "t/1", "香港嘅天星小輪由尖沙咀開去邊度？")])
         >>> [hit.item.id for hit in index.find(["問：香港嘅天星小轮，由尖沙咀开去边度 答：中環"])]
         ['t/1']

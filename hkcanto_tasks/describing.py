@@ -271,7 +271,7 @@ class Description:
 def inspect_name(task: NamedTask) -> str:
     """Return what `inspect eval` calls a task; empty for a log-likelihood.
 
-    Example:
+    Examples:
         >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
         ('hkcanto/mmlu -T language=en', '')
     """
@@ -298,7 +298,7 @@ def describe(
         CatalogueError: There is no such task.
         OptionError: There is no such option, or it cannot have that value.
 
-    Example:
+    Examples:
         >>> describe("hkcanto/mmlu", {"language": "en"}).lm_eval
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
@@ -420,7 +420,7 @@ def matching(text: str) -> list[tuple[Benchmark, list[NamedTask]]]:
     Raises:
         CatalogueError: Nothing has it.
 
-    Example:
+    Examples:
         >>> [[task.name for task in tasks] for _, tasks in matching("jyutping")]
         [['hkcanto_g2p']]
     """
@@ -456,7 +456,7 @@ def _searched(task: NamedTask) -> str:
 def record(task: NamedTask) -> dict[str, Any]:
     """Return a task for a script, as `hkcanto list --json` prints it.
 
-    Example:
+    Examples:
         >>> record(find_task("hkcanto_g2p"))["questions"]
         145
     """
@@ -482,7 +482,7 @@ def lines(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
         width: Of the terminal, in columns: titles are shortened to fit, or left out; None for no
             terminal, where lines are as long as they need to be.
 
-    Example:
+    Examples:
         >>> for line in lines([find_task("hkcanto_g2p")], 60):
         ...     print(line)
         lm-eval     Inspect     items shots
@@ -509,7 +509,7 @@ def more_names(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
         tasks: Tasks of one benchmark.
         width: As in `lines`.
 
-    Example:
+    Examples:
         >>> more_names([find_task("hkcanto_g2p"), find_task("hkcanto_law")], 80)
         ['variants  hkcanto_law_mc']
     """
@@ -561,7 +561,7 @@ def _shortened(title: str, width: int) -> str:
 def attributes(record: type[Any]) -> dict[str, str]:
     """Return what the docstrings of a class and its bases say of its attributes.
 
-    Example:
+    Examples:
         >>> attributes(OptionHelp)["default"]
         'Without a choice.'
     """
@@ -577,7 +577,7 @@ def attributes(record: type[Any]) -> dict[str, str]:
 def plain(value: object) -> str:
     """Return a value as a command line or a TOML file has it.
 
-    Example:
+    Examples:
         >>> plain(True), plain(5)
         ('true', '5')
     """

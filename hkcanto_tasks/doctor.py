@@ -41,7 +41,7 @@ class Finding:
 def versions() -> str:
     """Name the versions of what is installed, and what is not.
 
-    Example:
+    Examples:
         >>> versions().split(" · ")[0].startswith("hkcanto ")
         True
     """
@@ -54,7 +54,7 @@ def versions() -> str:
 def installed() -> dict[str, str | None]:
     """Return the versions of what matters here; None for what is not installed.
 
-    Example:
+    Examples:
         >>> [*installed()][:3]
         ['hkcanto', 'Python', 'lm-eval']
     """
@@ -168,7 +168,7 @@ def files(benchmark: Benchmark) -> Finding:
 def shortened(text: str, few: int = _FEW) -> str:
     """Cut a list in a sentence after its first items.
 
-    Example:
+    Examples:
         >>> shortened("missing subjects: a, b, c, d, e", few=2)
         'missing subjects: a, b … and 3 more'
     """

@@ -15,7 +15,7 @@ Engine = Callable[[str], str]
 def pycantonese(sentence: str) -> str:
     """Convert a sentence with PyCantonese; what it cannot pronounce is left out.
 
-    Example:
+    Examples:
         >>> pycantonese("你好")
         'nei5 hou2'
     """
@@ -63,7 +63,7 @@ def sentence_of(prompt: str) -> str:
     Raises:
         OptionError: It is not a prompt of that task.
 
-    Example:
+    Examples:
         >>> sentence_of("Example 1\\n早晨\\nzou2 san4\\n\\nText to Convert: \\n你好\\n")
         '你好'
     """

@@ -17,7 +17,7 @@ from types import TracebackType
 class HKCantoError(Exception):
     """Anything that hkcanto refuses to do; catch this to catch all of the errors below.
 
-    Example:
+    Examples:
         >>> issubclass(DataCorrupt, HKCantoError)
         True
     """
@@ -67,7 +67,7 @@ def on_disk(
         done: What cannot be done to it.
         remedy: What to do about that.
 
-    Example:
+    Examples:
         >>> with on_disk(Path("a.csv"), remedy="Ask its owner."):
         ...     raise PermissionError(13, "Permission denied")
         Traceback (most recent call last):

@@ -115,7 +115,7 @@ def fertility(
 ) -> Sequence[FertilityRow]:
     """Count the tokens of tasks or benchmarks of which there is data, all of them without names.
 
-    Example:
+    Examples:
         >>> characters = Tokenizer(lambda texts: [len(text) for text in texts])
         >>> [row.fertility for row in fertility({"characters": characters}, ["tmmluplus"])]
         [1.0]

@@ -127,7 +127,7 @@ def common(category: ErrorCategory) -> ErrorCategory:
 
     People here call Mandarin words, register and odd collocations mistranslations.
 
-    Example:
+    Examples:
         >>> common("Mixed up Cantonese-Mandarin"), common("Orthography")
         ('Mistranslation', 'Orthography')
     """

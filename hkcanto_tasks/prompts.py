@@ -16,7 +16,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
         text: With `{name}` for each place; a name without a value stays as it is.
         values: Name → what stands there.
 
-    Example:
+    Examples:
         >>> fill("Example {number}: {source}", {"source": "{number}", "number": "1"})
         'Example 1: {number}'
     """
@@ -29,7 +29,7 @@ def until_stop(response: str, stop: Sequence[str]) -> str:
     Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
     model get the same score everywhere.
 
-    Example:
+    Examples:
         >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
         'nei5 hou2'
     """
@@ -48,7 +48,7 @@ class Prompt:
         answer_separator: Between a question and its answer.
         example_separator: After each worked example.
 
-    Example:
+    Examples:
         >>> p = Prompt("Add.\n", [Example("1+1", "2")], "2+3=", "=", "\n")
         >>> p.text()
         'Add.\n1+1=2\n2+3='

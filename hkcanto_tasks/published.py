@@ -150,7 +150,7 @@ def published_tables() -> tuple[PublishedTable, ...]:
     Raises:
         CatalogueError: A data file is wrong.
 
-    Example:
+    Examples:
         >>> table = next(table for table in published_tables() if table.name == "hkcanto_7")
         >>> table.source, table.row("Human").values["Average"]
         ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
@@ -168,7 +168,7 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
     Raises:
         CatalogueError: There is no such task.
 
-    Example:
+    Examples:
         >>> [table.name for table in tables_of("hkcanto_g2p")]
         ['hkcanto_3']
         >>> [table.name for table in tables_of("tmmluplus_gen_economics_sc")]

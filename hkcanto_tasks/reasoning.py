@@ -72,7 +72,7 @@ def judge_reasoning(response: str, reasoning: str, answer: str) -> Reasoning | N
         reasoning: The reasoning, where the server handed it over apart.
         answer: What is scored of the response.
 
-    Example:
+    Examples:
         >>> judge_reasoning("<think>佢問緊邊個？</think>B", "", "B").language
         'cantonese'
     """
@@ -104,7 +104,7 @@ def reasoning_values(of: Reasoning, values: Mapping[str, float | None]) -> dict[
         of: Its reasoning.
         values: Those of its kind's figures.
 
-    Example:
+    Examples:
         >>> reasoning_values(Reasoning("english"), {"acc": 1.0})["acc_reasoning_cantonese"]
         0.0
     """

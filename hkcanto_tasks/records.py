@@ -111,7 +111,7 @@ class Metric:
         over: What counts alike in the average.
         part: The set of items that it is restricted to; empty for all.
 
-    Example:
+    Examples:
         >>> Metric("acc", "Accuracy", "share", True, "Share of right answers.").averages
         'acc'
     """

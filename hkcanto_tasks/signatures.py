@@ -44,7 +44,7 @@ def parse_signature(text: object) -> Signature:
     Raises:
         LogError: It has not the parts that one has, or the catalogue has no such task.
 
-    Example:
+    Examples:
         >>> text = "hkmmlu-hk-law|shots:0|script:sc|data:sample|metric:x|v:1|pkg:0.1.0"
         >>> parse_signature(text).task
         'hkmmlu_sc'

@@ -100,7 +100,7 @@ class Condition:
             source: See there.
             reasoning: The reasoning, where the server handed it over apart.
 
-        Example:
+        Examples:
             >>> condition("hkcanto_g2p").judge("<think>nei5?</think>hou2", "hou2").values["ser"]
             0.0
         """
@@ -119,7 +119,7 @@ class Condition:
 def option_values(name: str) -> dict[str, str]:
     """Return the options of a task's kind and the values that each can have, for people.
 
-    Example:
+    Examples:
         >>> option_values("hkcanto_g2p")
         {'reasoning': 'true or false', 'examples': 'paper or release'}
     """
@@ -293,7 +293,7 @@ class LoadedTask:
             shots: Worked examples in the prompt.
             multiturn: Whether each of them was a turn of its own in a chat.
 
-        Example:
+        Examples:
             >>> load_task("hkcanto_g2p").signature(shots=5).split("|")[:4]
             ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
         """
@@ -385,7 +385,7 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     Args:
         by_subject: The samples of each subject.
 
-    Example:
+    Examples:
         >>> law, food = (Sample("", "", "", subject=name) for name in ("law", "food"))
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']

@@ -76,7 +76,6 @@ def main() -> None:
     models = parser.parse_args().models
 
     def libraries() -> None:
-        import scipy.optimize
         import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)

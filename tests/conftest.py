@@ -17,7 +17,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("COLUMNS", None)
 
 
-# What starts commands of the harnesses, or a browser. The two runs that many tests read are quick.
+# What starts commands of the harnesses. The two runs that many tests read are quick.
 _SLOW = {"lm_eval_cli", "inspect_cli"}
 _QUICK = {"lm_eval_sample_run", "inspect_sample_run"}
 
@@ -27,9 +27,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and skip what needs the real release where there is none."""
     for item in items:
         needed = set(getattr(item, "fixturenames", ()))
-        if (needed & _SLOW and not needed & _QUICK) or item.get_closest_marker("browser"):
+        of_release = item.get_closest_marker("realdata")
+        commands = needed & _SLOW and not needed & _QUICK
+        if commands or of_release or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("realdata") and not os.environ.get("HKCANTO_DATA_DIR"):
+        if of_release and not os.environ.get("HKCANTO_DATA_DIR"):
             item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))
 
 

@@ -16,6 +16,8 @@ from .answering import AnsweringLM
 from .lm_eval.evaluating import evaluate
 from .recording import FORMS, RecordingServer, letter, recording, text_of
 
+pytestmark = pytest.mark.slow
+
 GENERATIVE = [
     name
     for name, task in named_tasks().items()
@@ -33,7 +35,6 @@ class ChattingLM(AnsweringLM):
         return "JSON"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("multiturn", [None, True])
 @pytest.mark.parametrize("name", GENERATIVE)
 def test_lm_eval_sends_the_messages_that_inspect_sends(name: str, multiturn: bool | None) -> None:

@@ -112,6 +112,7 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(listed) == sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md"))
 
 
+@pytest.mark.slow
 def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
     text = README.read_text("utf-8")
     command = text.partition("<!-- demo command -->\n```bash\n")[2].partition("```")[0]
@@ -262,6 +263,7 @@ def test_pieces_of_a_declaration_are_read() -> None:
         msgspec.convert(declared, Benchmark)
 
 
+@pytest.mark.slow
 def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
     declare, run, *_ = blocks("sh")
     listed, table, *_ = blocks("text")
@@ -278,6 +280,7 @@ def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(tmp_path: Path) ->
     assert re.search(r"acc +0\.5", printed)
 
 
+@pytest.mark.slow
 def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     kind, package = blocks("python")
     (declared,) = [block for block in blocks("toml") if "entry-points" in block]

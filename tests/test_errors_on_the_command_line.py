@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = {
     "lm_eval": [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks"],
     "inspect": [sys.executable, "-m", "inspect_ai", "eval", "--model", "mockllm/model"],

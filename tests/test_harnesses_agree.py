@@ -11,6 +11,8 @@ from .answering import AnsweringLM
 from .inspect.test_multiple_choice import run as run_in_inspect
 from .lm_eval.evaluating import evaluate
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_rule_engine_scores_alike(lm_eval_sample_run: Any, inspect_sample_run: Any) -> None:
     in_lm_eval = {sample["doc"]["id"]: sample for sample in lm_eval_sample_run.samples}

@@ -61,7 +61,7 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
         A split for each configuration that its card names; without a card, or with one that says
         nothing about files, those that the names of files and folders tell.
 
-    Example:
+    Examples:
         >>> files = ("test/hk_law.csv", "hk_law_dev.csv", "hk_music/test-00000-of-00001.parquet")
         >>> [(split.stem, split.name) for split in find_splits(Path("nowhere"), files)]
         [('hk_law', 'test'), ('hk_law', 'dev'), ('hk_music', 'test')]

@@ -32,7 +32,7 @@ def locate(benchmark: "Benchmark") -> DataFolder:
     Raises:
         DataNotFound: `HKCANTO_DATA` has an unknown value, or there is no such folder.
 
-    Example:
+    Examples:
         >>> from unittest.mock import patch
         >>> from hkcanto_tasks.catalogue import find_benchmark
         >>> with patch.dict(os.environ, HKCANTO_DATA="", HKCANTO_DATA_DIR=""):

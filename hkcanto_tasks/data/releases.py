@@ -21,7 +21,7 @@ class GitHubRelease:
             `read_registry`.
         prefix: The folder in the repository that holds the release, with a final slash.
 
-    Example:
+    Examples:
         >>> GitHubRelease("hon9kon9ize/hkeval2025", "ba2a58b", prefix="data/").prefix
         'data/'
     """
@@ -43,7 +43,7 @@ class HubDataset:
         allow: Patterns of the files wanted, as in `huggingface_hub.snapshot_download`: the card
             and all that can be read, without any.
 
-    Example:
+    Examples:
         >>> HubDataset("chuxuecao/HKMMLU").revision is None
         True
     """
@@ -60,7 +60,7 @@ class FolderData:
     Attributes:
         path: Their folder, below the benchmark's.
 
-    Example:
+    Examples:
         >>> FolderData("questions").path
         'questions'
     """
@@ -106,7 +106,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         CatalogueError: It cannot be read, has no line or not as many as it says, or a line is not
             in the format or names a file a second time.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.catalogue import BENCHMARKS
         >>> path = BENCHMARKS / "hkcanto" / "checksums.sha256"
         >>> recorded = read_registry(path, commit="ba2a58b", prefix="data/")

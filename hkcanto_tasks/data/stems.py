@@ -26,7 +26,7 @@ def words(name: str, benchmark: str = "") -> tuple[str, ...]:
         name: Of a file, a configuration, a subject.
         benchmark: A word that is in all of them.
 
-    Example:
+    Examples:
         >>> words("Hong Kong Film & Television"), words("HKMMLU-can2man", "hkmmlu")
         (('hk', 'film', 'television'), ('can', 'man'))
     """

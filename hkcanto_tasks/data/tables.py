@@ -42,7 +42,7 @@ class Record:
     def find(self, columns: Sequence[str]) -> object:
         """Return the cell of the first of some columns that the row has; None without one.
 
-        Example:
+        Examples:
             >>> Record(1, "a.csv, row 2", {"input": "我哋"}).find(["source", "input"])
             '我哋'
         """
@@ -70,7 +70,7 @@ class Record:
     def named(self) -> str:
         """Say what its columns are called, for messages; without a header that would be a question.
 
-        Example:
+        Examples:
             >>> Record(1, "", {"input": "我哋"}).named(), Record(1, "", {"邊個最高?": ""}).named()
             ('the columns input', 'a first row that is no header')
         """
@@ -119,7 +119,7 @@ class Table:
 def as_text(cell: object) -> str | None:
     """Return a cell as text: numbers as they are written; None if it is neither.
 
-    Example:
+    Examples:
         >>> as_text(7), as_text("007"), as_text(["7"])
         ('7', '007', None)
     """
@@ -137,7 +137,7 @@ def refusal(content: bytes) -> str | None:
     Returns:
         What the file is instead and what to do, or None when nothing speaks against it.
 
-    Example:
+    Examples:
         >>> refusal(b"<!DOCTYPE html><title>Access denied</title>").split(",")[0]
         'it is an HTML page'
     """
@@ -207,7 +207,7 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
     Raises:
         DataCorrupt: The file is no such data, breaks off, or names a column twice.
 
-    Example:
+    Examples:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder, "can2man.jsonl")

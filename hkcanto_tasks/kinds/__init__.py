@@ -19,7 +19,7 @@ def find_kind(name: str) -> type[Kind[Any]]:
     Raises:
         CatalogueError: No installed package declares it.
 
-    Example:
+    Examples:
         >>> [metric.name for metric in find_kind("sentiment").METRICS]
         ['acc', 'unparsed_rate']
     """

@@ -55,7 +55,7 @@ class Fluency(writing.Writing[Passage]):
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge how Cantonese an answer is, not whether it is a good one.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> condition("hkcanto_fluency").judge("你可以試下早啲瞓。", "").values["fluent"]
             1.0

@@ -143,7 +143,7 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against a gold string with its variants in `(a|b)`.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> condition("hkcanto_g2p").judge("nei5 hou2", "nei5 hou2").values["cer_published"]
             0.0

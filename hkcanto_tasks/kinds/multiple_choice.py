@@ -228,7 +228,7 @@ class MultipleChoice(base.Kind[Question]):
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right letter.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> condition("hkcanto_law").judge("答案係B。", "B", ["旺角", "灣仔"]).values
             {'acc': 1.0, 'unparsed_rate': 0.0}

@@ -66,7 +66,7 @@ class Number(base.Kind[Problem]):
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number.
 
-        Example:
+        Examples:
             >>> number = Number.__new__(Number)  # made by `condition` for a task of this kind
             >>> number.score("所以一共係 1,018 蚊。", Sample("", "", "1018")).values["acc"]
             1.0

@@ -61,7 +61,7 @@ class Sentiment(writing.Writing[Passage]):
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a response against the label that people gave the text.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> condition("hkcanto_sentiment").judge("唔係正面，係負面。", "Negative").values
             {'acc': 1.0, 'unparsed_rate': 0.0}

@@ -45,7 +45,7 @@ class Summarization(writing.Writing[Passage]):
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge the language and the length of a summary, not whether it is a good one.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> how = condition("hkcanto_summarization")
             >>> how.judge("佢話街市最緊要有人情味。", "").values["length_penalty"]

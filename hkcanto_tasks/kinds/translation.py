@@ -115,7 +115,7 @@ class Translation(writing.Writing[Passage]):
     def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a translation as far as it can be by itself; the scores are those of the corpus.
 
-        Example:
+        Examples:
             >>> from hkcanto_tasks.task import condition
             >>> how = condition("hkmmlu_translation_zh_yue")
             >>> how.judge("譯文：佢係我朋友。", "佢係我嘅朋友。").hypothesis

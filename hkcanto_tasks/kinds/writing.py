@@ -135,7 +135,7 @@ def judge_cantonese(
 def fluency_values(fluency: Fluency) -> dict[str, float]:
     """Return the values of `FLUENCY_METRICS`.
 
-    Example:
+    Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency
         >>> fluency_values(cantonese_fluency("佢哋啱啱返咗屋企。"))
         {'fluent': 1.0, 'cantonese_ratio': 1.0, 'degenerate': 0.0}
@@ -162,7 +162,7 @@ def explain_cleaning(cleaned: Cleaned) -> str:
 def explain_fluency(fluency: Fluency) -> str:
     """Say in Markdown why a text passes as Cantonese, or does not; of a loop, the first words.
 
-    Example:
+    Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency
         >>> explain_fluency(cantonese_fluency("他們剛回家。"))
         'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).'

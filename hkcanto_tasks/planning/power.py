@@ -45,7 +45,7 @@ class Spread:
 def of_discordance(share: Figure) -> Spread:
     """Return the spread of right and wrong answers of which a share (0 to 1) is discordant.
 
-    Example:
+    Examples:
         >>> of_discordance(Figure(0.25, None, None, 0)).deviation.value
         0.5
     """
@@ -73,7 +73,7 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
         clusters: Equal for items that are not independent.
         questions: How many different questions the items are of.
 
-    Example:
+    Examples:
         >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
         >>> round(spread.deviation.value, 4)  # √(2 (0.5² + 0.5²) / (2 - 1) / 2)
         0.7071
@@ -95,7 +95,7 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
 def applied(function: Callable[[float], float], figure: Figure) -> Figure:
     """Return a rising function of a figure and of the ends of its interval.
 
-    Example:
+    Examples:
         >>> applied(math.sqrt, Figure(0.25, 0.16, 0.36, 9)).high
         0.6
     """
@@ -111,7 +111,7 @@ def smallest_difference(deviation: float, items: int) -> float:
     "Sample size for testing differences in proportions for the paired-sample design", and Lachin
     1992 without the squared difference.
 
-    Example:
+    Examples:
         >>> round(smallest_difference(0.293**0.5, 250), 3)
         0.096
     """
@@ -121,7 +121,7 @@ def smallest_difference(deviation: float, items: int) -> float:
 def items_to_show(deviation: float, difference: float) -> int:
     """Return how many paired items show a difference in 80 of 100 cases.
 
-    Example:
+    Examples:
         >>> items_to_show(1 / 3, 0.03)
         969
     """
@@ -133,7 +133,7 @@ def power_of_mcnemar(discordance: float, items: int, difference: float) -> float
 
     The number of discordant pairs is binomial, and that of those won among them (Lachin, 1992).
 
-    Example:
+    Examples:
         >>> round(power_of_mcnemar(0.293, 250, 0.0959), 2)
         0.78
     """
@@ -165,7 +165,7 @@ def items_for_gate(deviation: float, delta: float, loss: float = 0.0) -> int:
     ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being what B truly loses: Liu, Hsueh, Hsieh and Chen 2002,
     "Tests for equivalence or non-inferiority for paired binary data".
 
-    Example:
+    Examples:
         >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
         3911
     """
@@ -179,7 +179,7 @@ def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | No
     quantile, just passes. Such losses are the spread's, tilted exponentially to that mean. None if
     nothing in the spread is as large.
 
-    Example:
+    Examples:
         >>> items_for_bound(of_discordance(Figure(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """

@@ -31,7 +31,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     Raises:
         CatalogueError: There is none of such a name.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.reports.figures import Figure
         >>> half = power.of_discordance(Figure(0.5, None, None, 0))
         >>> [(part.name, part.items) for part in catalogue(half, ["hkcanto_law"])]

@@ -102,7 +102,7 @@ def table(
 
     Each column comes with what a record has in it; those without any value are left out.
 
-    Example:
+    Examples:
         >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
         >>> [list(row.values) for row in made.rows]
         [['a', 1], ['bb', 2]]

@@ -109,7 +109,7 @@ def mean_figure(values: Floats, clusters: Ints) -> Figure:
     Its interval is Wilson's for shares (values of 0 and 1), by the effective number of items where
     they are clustered, else normal by the clustered standard error.
 
-    Example:
+    Examples:
         >>> mean_figure(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
@@ -162,7 +162,7 @@ def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats)
     than two values are put together with the smallest other one (5A.12). The interval is Wilson's
     for as many draws as have that variance (Korn and Graubard, 1998; Franco and others, 2019).
 
-    Example:
+    Examples:
         >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
         >>> stratified_figure(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
         0.875

@@ -31,7 +31,7 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
     McNemar's exact test. B wins what only it has right, and loses what only A has right; without
     either the ends are ± z² / (n + z²).
 
-    Example:
+    Examples:
         >>> low, high = paired_accuracy_interval(16, 6, 161)
         >>> round(low, 4), round(high, 4)
         (0.0, 0.124)
@@ -60,7 +60,7 @@ def paired_mean_interval(
         weights: Of each item, above 0: for a rate of a corpus the lengths.
         largest: The largest difference there can be: 1 for rates, 100 for scores.
 
-    Example:
+    Examples:
         >>> low, high = paired_mean_interval([0.0] * 100)
         >>> round(low, 4), round(high, 4)  # 1 - 0.025^(1/100)
         (-0.0362, 0.0362)
@@ -88,7 +88,7 @@ def ratio_interval(
     of an item. Without errors it goes from 0 to where that of a single one in the longest item
     would end; without lengths there is a `ValueError`.
 
-    Example:
+    Examples:
         >>> low, high = ratio_interval([1, 0, 1, 0], [10, 10, 10, 10])
         >>> round(low, 3), round(high, 3)  # 0.05 times exp(± 3.182 √(1 / 3))
         (0.008, 0.314)
@@ -149,7 +149,7 @@ def non_inferiority(
         clusters: As in `sum_clusters`.
         weights: Weight of each item, above 0; for a rate of a corpus the lengths. Equal without it.
 
-    Example:
+    Examples:
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
         149
     """
@@ -187,7 +187,7 @@ def loss_bound(
     Thomas, 2026, arXiv:2607.08415, here of 1 - w (d - δ) / (w_max (1 - δ))); of many units it is as
     narrow as a normal bound (Ming and others, 2026, arXiv:2607.18661).
 
-    Example:
+    Examples:
         >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
         0.0295
     """

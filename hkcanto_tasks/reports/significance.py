@@ -20,7 +20,7 @@ _BATCH, _ROUNDING = 1 << 22, 1e-12  # numbers held at once: 32 MB
 def ratio(sums: Floats) -> Floats:
     """Return the first column divided by the second: a mean or a pooled rate.
 
-    Example:
+    Examples:
         >>> ratio(np.array([[3.0, 4.0]]))
         array([0.75])
     """
@@ -33,7 +33,7 @@ def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
     Equal numbers mark items that are not independent: epochs of one question, or questions on one
     passage. Without them every item is a cluster.
 
-    Example:
+    Examples:
         >>> sum_clusters(np.array([[1.0], [2.0], [3.0]]), np.array([7, 5, 7]))
         array([[4.],
                [2.]])
@@ -55,7 +55,7 @@ def bootstrap_differences(
     "Statistical Significance Tests for Machine Translation Evaluation", section 4). A and B
     exchanged give the same numbers negated.
 
-    Example:
+    Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
         >>> bootstrap_differences(one, other, ratio, resamples=3, seed=0)
         array([1., 1., 1.])
@@ -79,7 +79,7 @@ def randomization_p_value(
     those drawn (Phipson and Smyth, 2010); equal runs have 1. Exact if there are no more exchanges
     than `resamples`. The arguments are those of `bootstrap_differences`.
 
-    Example:
+    Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
         >>> randomization_p_value(one, other, ratio, resamples=100, seed=0)  # 2 of 2⁴
         0.125
@@ -102,7 +102,7 @@ def randomization_p_value(
 def mcnemar_p_value(wins: int, losses: int) -> float:
     """Return the two-sided p-value of McNemar's exact test, of items that only one side has right.
 
-    Example:
+    Examples:
         >>> mcnemar_p_value(0, 6)  # 2 / 2⁶
         0.03125
     """
@@ -114,7 +114,7 @@ def mcnemar_p_value(wins: int, losses: int) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values of several tests so that all of them err with 5 % at most (Holm, 1979).
 
-    Example:
+    Examples:
         >>> holm([0.01, 0.04])
         [0.02, 0.04]
     """

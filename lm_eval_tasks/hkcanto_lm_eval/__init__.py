@@ -10,8 +10,9 @@ run_metadata: "dict[str, object]" = {}
 def task_path() -> str:
     """Return the folder of the task YAMLs, as for ``lm_eval --include_path``.
 
-    >>> task_path().endswith("tasks")
-    True
+    Examples:
+        >>> task_path().endswith("tasks")
+        True
     """
     from pathlib import Path
 

@@ -50,8 +50,9 @@ def install() -> None:
 class LmEvalFinder:
     """Has the other finders find the modules named in `PATCHES`, and has these patched.
 
-    >>> LmEvalFinder().find_spec("json") is None
-    True
+    Examples:
+        >>> LmEvalFinder().find_spec("json") is None
+        True
     """
 
     hkcanto_autoload = True

@@ -40,7 +40,7 @@ def configuration(how: Condition) -> dict[str, Any]:
 def shown(how: Condition) -> dict[str, Any]:
     """Return what the YAML file of a task shows, in the keys that lm-eval people know.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.task import condition
         >>> shown(condition("hkcanto_cultural_0shot"))["num_fewshot"]
         0
@@ -72,7 +72,7 @@ def shown(how: Condition) -> dict[str, Any]:
 def aggregation_name(figure: Metric) -> str:
     """Say in a word how items become a figure.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.task import condition
         >>> aggregation_name(condition("tmmluplus_gen").table[0])
         'mean_over_categories'

@@ -57,7 +57,7 @@ def run_options(name: str, metadata: Mapping[str, Any]) -> RunOptions:
     Raises:
         OptionError: There is no such option.
 
-    Example:
+    Examples:
         >>> run_options("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"}).of_kind
         {'prompt': 'yue'}
     """

@@ -38,8 +38,9 @@ class Placed(float):
 
     lm-eval hands an aggregation nothing but the items' values. In a log it is a plain number.
 
-    >>> Placed.of(1.0, "hk_law").subject
-    'hk_law'
+    Examples:
+        >>> Placed.of(1.0, "hk_law").subject
+        'hk_law'
     """
 
     subject: str

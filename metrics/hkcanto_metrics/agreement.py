@@ -75,10 +75,11 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
     Raises:
         ValueError: The judge has no scores for a criterion, or none for any of its items.
 
-    >>> judge = {"fluency": {"a": 5, "b": 3, "c": 1}}
-    >>> [row] = agreement(judge, {"fluency": {"a": [5, 5], "b": [3, 5], "c": [1, 1]}})
-    >>> row.items, round(row.pearson, 3), round(row.human_alpha, 3)
-    (3, 0.961, 0.828)
+    Examples:
+        >>> judge = {"fluency": {"a": 5, "b": 3, "c": 1}}
+        >>> [row] = agreement(judge, {"fluency": {"a": [5, 5], "b": [3, 5], "c": [1, 1]}})
+        >>> row.items, round(row.pearson, 3), round(row.human_alpha, 3)
+        (3, 0.961, 0.828)
     """
     return [_agreement(criterion, judge, items, level) for criterion, items in human.items()]
 
@@ -98,8 +99,9 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     Returns:
         Alpha; NaN where it is undefined, because no item has two scores or all scores are equal.
 
-    >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]]), 3)
-    0.878
+    Examples:
+        >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]]), 3)
+        0.878
     """
     pairable = [scores for unit in units if len(scores := list(unit)) > 1]
     if not pairable:
@@ -126,8 +128,9 @@ def correlation_interval(kind: Correlation, value: float, items: int) -> tuple[f
         value: From -1 to 1.
         items: How many items it is of; with fewer than five the ends are NaN.
 
-    >>> [round(end, 2) for end in correlation_interval("spearman", 0.5, 103)]
-    [0.33, 0.64]
+    Examples:
+        >>> [round(end, 2) for end in correlation_interval("spearman", 0.5, 103)]
+        [0.33, 0.64]
     """
     if items < 5 or math.isnan(value):
         return math.nan, math.nan
@@ -166,9 +169,10 @@ def corrected_mean(
     Raises:
         ValueError: The two sides have different numbers of items, or there is none.
 
-    >>> estimate = corrected_mean([0.5, 0.7, 0.9], [0.6, 0.8, 1.0], [0.4, 0.6], weight=1)
-    >>> round(estimate.value, 3)  # 0.5 less what the judge gives too much
-    0.4
+    Examples:
+        >>> estimate = corrected_mean([0.5, 0.7, 0.9], [0.6, 0.8, 1.0], [0.4, 0.6], weight=1)
+        >>> round(estimate.value, 3)  # 0.5 less what the judge gives too much
+        0.4
     """
     from scipy import stats
 

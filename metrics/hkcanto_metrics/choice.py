@@ -66,11 +66,12 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
         One of the letters of `options`, or `None` where the output states no single decision.
         HKCanto-Eval, HKMMLU and TMMLU+ do not define how a letter is found: these rules are ours.
 
-    >>> islands = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
-    >>> extract_choice("答案：A。等等，唔啱，應該係（D）先啱。", islands)
-    'D'
-    >>> extract_choice("A 同 B 都有可能。", islands) is None
-    True
+    Examples:
+        >>> islands = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+        >>> extract_choice("答案：A。等等，唔啱，應該係（D）先啱。", islands)
+        'D'
+        >>> extract_choice("A 同 B 都有可能。", islands) is None
+        True
     """
     return read_choice(text, options).letter
 
@@ -85,8 +86,9 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     Returns:
         The letter that `extract_choice` returns, why, and where it was read.
 
-    >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
-    ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
+    Examples:
+        >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
+        ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
     answer = own_answer(text)
     if answer is None:

@@ -52,12 +52,13 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
     Returns:
         The text without its wrapping, and the names of what was removed.
 
-    >>> clean_output("譯文：「佢今日唔得閒。」")
-    Cleaned(text='佢今日唔得閒。', removed=('label', 'quotes'))
-    >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
-    ()
-    >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed
-    ('preamble', 'notes')
+    Examples:
+        >>> clean_output("譯文：「佢今日唔得閒。」")
+        Cleaned(text='佢今日唔得閒。', removed=('label', 'quotes'))
+        >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
+        ()
+        >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed
+        ('preamble', 'notes')
     """
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
     kept, removed = _unwrapped(text.strip(), candidates)

@@ -109,9 +109,10 @@ def translation_accuracy(
     Raises:
         ValueError: A span is on the wrong side or ends after the translation.
 
-    >>> mistranslated = ErrorSpan("Mistranslation", 0, 2)
-    >>> translation_accuracy("佢哋聽日去睇戲", [mistranslated], [ErrorSpan("Omission", 4, 7)]).value
-    0.5
+    Examples:
+        >>> wrong, left_out = ErrorSpan("Mistranslation", 0, 2), ErrorSpan("Omission", 4, 7)
+        >>> translation_accuracy("佢哋聽日去睇戲", [wrong], [left_out]).value
+        0.5
     """
     in_target, in_source = list(target_spans), list(source_spans)
     _check_sides(target, in_target, in_source)
@@ -148,9 +149,10 @@ class Overlap(NamedTuple):
 def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
     """Compare two annotations of a text character by character; overlapping spans count once.
 
-    >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-    >>> overlap_of_characters([judge], [person])
-    Overlap(shared=2, found=4, marked=3)
+    Examples:
+        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
+        >>> overlap_of_characters([judge], [person])
+        Overlap(shared=2, found=4, marked=3)
     """
     ours, theirs = _positions(found), _positions(marked)
     return Overlap(len(ours & theirs), len(ours), len(theirs))
@@ -159,9 +161,10 @@ def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan
 def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
     """Compare two annotations span by span: those that touch are paired off, from left to right.
 
-    >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-    >>> overlap_of_spans([judge], [person]).f1
-    1.0
+    Examples:
+        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
+        >>> overlap_of_spans([judge], [person]).f1
+        1.0
     """
     ours, theirs = (sorted(side, key=lambda span: span.end) for side in (found, marked))
     free = list(theirs)
@@ -186,8 +189,9 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
     Raises:
         ValueError: The quotation is empty, or the text has fewer such places.
 
-    >>> locate("好食好食", "好食", occurrence=2)
-    (2, 4)
+    Examples:
+        >>> locate("好食好食", "好食", occurrence=2)
+        (2, 4)
     """
     if not quotation:
         raise ValueError("the quotation is empty; quote at least one character")

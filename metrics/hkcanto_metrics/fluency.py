@@ -129,10 +129,11 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     Raises:
         ValueError: ``max_characters`` is less than 1.
 
-    >>> cantonese_fluency("佢哋啱啱返咗屋企，仲未食飯。").passed
-    True
-    >>> cantonese_fluency("他們剛回家。").swc_terms
-    (Term(term='他', start=0, end=1),)
+    Examples:
+        >>> cantonese_fluency("佢哋啱啱返咗屋企，仲未食飯。").passed
+        True
+        >>> cantonese_fluency("他們剛回家。").swc_terms
+        (Term(term='他', start=0, end=1),)
     """
     n_characters = len("".join(text.split()))
     judged = _without_quotations(text.translate(IN_DETECTORS_CHARACTERS))
@@ -172,8 +173,9 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
     Raises:
         ValueError: ``max_characters`` is less than 1.
 
-    >>> length_penalty(500), length_penalty(600), length_penalty(1200)
-    (1.0, 0.8, 0.0)
+    Examples:
+        >>> length_penalty(500), length_penalty(600), length_penalty(1200)
+        (1.0, 0.8, 0.0)
     """
     if max_characters < 1:
         raise ValueError(
@@ -200,9 +202,10 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
         TypeError: Texts were given in the place of judgements.
         ValueError: There are no judgements.
 
-    >>> figures = pool_fluency(map(cantonese_fluency, ["佢哋返咗屋企。", "他們回家了。"]))
-    >>> figures["passed"], figures["label_swc"], figures["cantonese_ratio"]
-    (0.5, 0.5, 0.6666666666666666)
+    Examples:
+        >>> figures = pool_fluency(map(cantonese_fluency, ["佢哋返咗屋企。", "他們回家了。"]))
+        >>> figures["passed"], figures["label_swc"], figures["cantonese_ratio"]
+        (0.5, 0.5, 0.6666666666666666)
     """
     items = list(scores)
     if not items:

@@ -125,9 +125,10 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     Raises:
         MalformedAnswer: The gold string does not follow the notation.
 
-    >>> score = score_jyutping("nei5 hou3", "(nei5|lei5) hou2")
-    >>> score.ser, score.tone_error_rate, score.onset_error_rate
-    (0.5, 0.5, 0.0)
+    Examples:
+        >>> score = score_jyutping("nei5 hou3", "(nei5|lei5) hou2")
+        >>> score.ser, score.tone_error_rate, score.onset_error_rate
+        (0.5, 0.5, 0.0)
     """
     gold = parse_answer(answer)
     stripped = strip_reasoning(response)
@@ -174,8 +175,10 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         TypeError: Responses were given in the place of scores.
         ValueError: There are no scores.
 
-    >>> pool_jyutping([score_jyutping("nei5", "nei5"), score_jyutping("", "hou2")])["invalid_rate"]
-    0.5
+    Examples:
+        >>> scores = [score_jyutping("nei5", "nei5"), score_jyutping("", "hou2")]
+        >>> pool_jyutping(scores)["invalid_rate"]
+        0.5
     """
     items = list(scores)
     if not items:

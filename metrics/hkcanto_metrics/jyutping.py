@@ -72,8 +72,9 @@ def parse_answer(answer: str) -> Answer:
             one word has more than 256 readings, there is no syllable at all, or there are more
             than 10,000 characters.
 
-    >>> parse_answer("(ng)aam1 (ze2|ze5)").syllables
-    ((('ngaam1',), ('aam1',)), (('ze2',), ('ze5',)))
+    Examples:
+        >>> parse_answer("(ng)aam1 (ze2|ze5)").syllables
+        ((('ngaam1',), ('aam1',)), (('ze2',), ('ze5',)))
     """
     if len(answer) > _LONGEST_ANSWER:
         expected = f"expected a sentence of at most {_LONGEST_ANSWER:,}"
@@ -104,8 +105,9 @@ def extract_jyutping(response: str) -> str:
         Lower-case tokens, split after tone digits and joined by single spaces; empty if there is no
         toned syllable. Full-width letters and superscript tones count as plain ones.
 
-    >>> extract_jyutping("Sure! The Jyutping is: Nei5hou2.")
-    'nei5 hou2'
+    Examples:
+        >>> extract_jyutping("Sure! The Jyutping is: Nei5hou2.")
+        'nei5 hou2'
     """
     tokens: list[str] = []
     for line in fold(response).splitlines():
@@ -124,8 +126,9 @@ def normalize_as_published(response: str) -> str:
         The response in lower case, with everything but ``a-z``, ``1-6`` and blanks made a blank,
         and exactly one blank after each tone digit.
 
-    >>> normalize_as_published("Gam1jat6, tin1 hei3!")
-    'gam1 jat6 tin1 hei3'
+    Examples:
+        >>> normalize_as_published("Gam1jat6, tin1 hei3!")
+        'gam1 jat6 tin1 hei3'
     """
     letters = re.sub(r"[^a-z1-6\s]+", " ", response.lower())
     return re.sub(r"(?<=[1-6])\s*", " ", letters).strip()
@@ -142,8 +145,9 @@ def parse_syllable(token: str) -> Syllable:
         Its onset, nucleus, coda and tone. The tone of ``hao3`` is known though PyCantonese refuses
         its letters, and the letters of ``nei`` are known though it has no tone.
 
-    >>> parse_syllable("gwong2"), parse_syllable("hao3").tone
-    (Syllable(onset='gw', nucleus='o', coda='ng', tone='2'), '3')
+    Examples:
+        >>> parse_syllable("gwong2"), parse_syllable("hao3").tone
+        (Syllable(onset='gw', nucleus='o', coda='ng', tone='2'), '3')
     """
     from pycantonese import parse_jyutping
 
@@ -161,8 +165,9 @@ def parse_syllable(token: str) -> Syllable:
 def is_valid(token: str) -> bool:
     """Tell whether PyCantonese accepts a token as a Jyutping syllable.
 
-    >>> is_valid("hou2"), is_valid("hao3")
-    (True, False)
+    Examples:
+        >>> is_valid("hou2"), is_valid("hao3")
+        (True, False)
     """
     return None not in parse_syllable(token)
 
@@ -173,8 +178,9 @@ def fold(text: str) -> str:
     Each character is folded by itself, because NFKC over a whole text takes quadratic time on long
     runs of combining marks, which a model may well produce.
 
-    >>> fold("Ｎｅｉ⁵")
-    'nei5'
+    Examples:
+        >>> fold("Ｎｅｉ⁵")
+        'nei5'
     """
     if not text.isascii():
         folded = {ord(char): unicodedata.normalize("NFKC", char) for char in set(text)}

@@ -164,10 +164,11 @@ def identify_language(text: str) -> WrittenLanguage:
     Returns:
         The language, and what it follows from.
 
-    >>> identify_language("呢個 function 嘅 output 係 None，所以 B 啱。").language
-    'cantonese'
-    >>> identify_language("The word 「唔該」 is said when you ask for something.").language
-    'english'
+    Examples:
+        >>> identify_language("呢個 function 嘅 output 係 None，所以 B 啱。").language
+        'cantonese'
+        >>> identify_language("The word 「唔該」 is said when you ask for something.").language
+        'english'
     """
     lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
     prose = _NO_PROSE.sub("…", lines)
@@ -204,10 +205,11 @@ def score_reasoning(response: str, reasoning: str = "") -> ReasoningScore:
     Returns:
         The judgement; ``finished`` and ``cantonese`` are None if there is no reasoning.
 
-    >>> score_reasoning("<think>佢問緊邊個城市，應該係香港。</think>B").cantonese
-    1.0
-    >>> print(score_reasoning("B").cantonese)
-    None
+    Examples:
+        >>> score_reasoning("<think>佢問緊邊個城市，應該係香港。</think>B").cantonese
+        1.0
+        >>> print(score_reasoning("B").cantonese)
+        None
     """
     reasoned = split_reasoning(response)
     thought = reasoning + reasoned.reasoning

@@ -142,8 +142,9 @@ def read_number(text: str, question: str = "") -> NumberReading:
 
     Source: Yue-GSM8K asks for the answer behind `####`. How else it is found is our own rule.
 
-    >>> read_number("16 − 3 − 4 = 9，所以佢賺 9 × $2 = $18。#### 18 蚊")
-    NumberReading(value=Fraction(18, 1), reason='marked', evidence=(38, 40))
+    Examples:
+        >>> read_number("16 − 3 − 4 = 9，所以佢賺 9 × $2 = $18。#### 18 蚊")
+        NumberReading(value=Fraction(18, 1), reason='marked', evidence=(38, 40))
     """
     if len(text) > _HEAD + _TAIL:
         reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
@@ -171,8 +172,9 @@ def read_number(text: str, question: str = "") -> NumberReading:
 def extract_number(text: str, question: str = "") -> Fraction | None:
     """Return the number that a response settles on, `None` without one; see `read_number`.
 
-    >>> extract_number("所以總共要三個半鐘。")
-    Fraction(7, 2)
+    Examples:
+        >>> extract_number("所以總共要三個半鐘。")
+        Fraction(7, 2)
     """
     return read_number(text, question).value
 
@@ -182,8 +184,9 @@ def parse_number(text: str) -> Fraction | None:
 
     Returns `None` if the cell is anything else.
 
-    >>> parse_number("佢賺 $9*2=18。####1,200"), parse_number("18 個")
-    (Fraction(1200, 1), None)
+    Examples:
+        >>> parse_number("佢賺 $9*2=18。####1,200"), parse_number("18 個")
+        (Fraction(1200, 1), None)
     """
     cell = fold_script(text.rpartition("####")[2].translate(_SIGNS)).strip()
     match = _NUMBER.fullmatch(cell.removeprefix("$").removesuffix("%"))
@@ -197,8 +200,11 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
     1/3, one that is rounded to two or more places is also right. 0.4 is not 40%: the question tells
     in what the answer is to be given.
 
-    >>> equal_numbers(Fraction("0.33"), Fraction(1, 3)), equal_numbers(Fraction("6.7"), Fraction(7))
-    (True, False)
+    Examples:
+        >>> equal_numbers(Fraction("0.33"), Fraction(1, 3))
+        True
+        >>> equal_numbers(Fraction("6.7"), Fraction(7))
+        False
     """
     if response_value is None or response_value == answer:
         return response_value is not None

@@ -69,9 +69,10 @@ class Mention:
 class Options:
     """The options of one question, ready to be found in a response.
 
-    >>> options = Options((("A", "詩"), ("B", "史")))
-    >>> [mention.letters for mention in options.mentions("B.史")]
-    [frozenset({'B'})]
+    Examples:
+        >>> options = Options((("A", "詩"), ("B", "史")))
+        >>> [mention.letters for mention in options.mentions("B.史")]
+        [frozenset({'B'})]
     """
 
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:

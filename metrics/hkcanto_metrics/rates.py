@@ -17,8 +17,9 @@ class Rate(float):
         errors: Number of errors.
         total: Number of things that could be wrong, such as the characters of the reference.
 
-    >>> Rate.of(1, 4), Rate.of(1, 4).total
-    (0.25, 4)
+    Examples:
+        >>> Rate.of(1, 4), Rate.of(1, 4).total
+        (0.25, 4)
     """
 
     errors: int
@@ -53,8 +54,9 @@ def pool_rates(rates: Iterable[float]) -> float:
     Raises:
         ValueError: There is nothing to pool.
 
-    >>> pool_rates([Rate.of(1, 10), Rate.of(1, 2)])  # 2 errors in 12; the mean would be 0.3
-    0.16666666666666666
+    Examples:
+        >>> pool_rates([Rate.of(1, 10), Rate.of(1, 2)])  # 2 errors in 12; the mean would be 0.3
+        0.16666666666666666
     """
     items = list(rates)
     if not items:

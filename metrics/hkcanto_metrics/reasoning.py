@@ -86,10 +86,11 @@ def split_reasoning(text: str) -> Reasoned:
     Returns:
         Answer and reasoning. After 20,000 signs `<`, nothing is read as a tag.
 
-    >>> split_reasoning("<think>nei5 or lei5?</think>nei5 hou2").answer
-    'nei5 hou2'
-    >>> split_reasoning("analysisIs it A?").finished
-    False
+    Examples:
+        >>> split_reasoning("<think>nei5 or lei5?</think>nei5 hou2").answer
+        'nei5 hou2'
+        >>> split_reasoning("analysisIs it A?").finished
+        False
     """
     spans, finished = _spans(text)
     if spans == [(0, len(text))]:
@@ -105,8 +106,9 @@ def strip_reasoning(text: str) -> str:
     Args:
         text: A model's response.
 
-    >>> strip_reasoning("[THINK]C?[/THINK]B")
-    'B'
+    Examples:
+        >>> strip_reasoning("[THINK]C?[/THINK]B")
+        'B'
     """
     return _joined(text, _spans(text)[0])
 
@@ -117,8 +119,9 @@ def opens_reasoning(prompt: str) -> bool:
     Args:
         prompt: As the model gets it, after its chat template.
 
-    >>> opens_reasoning("…<|im_start|>assistant\\n<think>\\n")
-    True
+    Examples:
+        >>> opens_reasoning("…<|im_start|>assistant\\n<think>\\n")
+        True
     """
     return bool(_OPEN.search(prompt[-60:]))
 

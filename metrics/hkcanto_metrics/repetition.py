@@ -24,8 +24,9 @@ def repeated_share(text: str, n: int = _N) -> float:
     Raises:
         ValueError: ``n`` is less than 1.
 
-    >>> repeated_share("abcabcabcabc", n=3)  # 10 trigrams: abc, bca, cab and their repetitions
-    0.7
+    Examples:
+        >>> repeated_share("abcabcabcabc", n=3)  # 10 trigrams: abc, bca, cab and their repetitions
+        0.7
     """
     if n < 1:
         raise ValueError(f"n-grams of {n} characters do not exist; use n of 1 or more")
@@ -46,8 +47,9 @@ def is_degenerate(text: str) -> bool:
     Returns:
         Whether it is.
 
-    >>> is_degenerate("今日好開心，" * 6), is_degenerate("哈哈哈哈哈哈，今日好開心！")
-    (True, False)
+    Examples:
+        >>> is_degenerate("今日好開心，" * 6), is_degenerate("哈哈哈哈哈哈，今日好開心！")
+        (True, False)
     """
     repeated, total = _repeated_n_grams(text, _N)
     return repeated >= max(_MIN_REPEATED, _MIN_SHARE * total)

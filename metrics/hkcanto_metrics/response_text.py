@@ -105,8 +105,9 @@ def own_answer(text: str) -> Response | None:
 
     `None` where the reasoning was cut off.
 
-    >>> own_answer("<think>C?</think>B").text
-    'B'
+    Examples:
+        >>> own_answer("<think>C?</think>B").text
+        'B'
     """
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
@@ -126,8 +127,9 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
     係 as 是. Markdown, LaTeX wrappers, HTML, special tokens and, unless kept, readings go. White
     space shrinks, next to Chinese it vanishes; lines stay lines, empty ones go.
 
-    >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text
-    '答案:(B)'
+    Examples:
+        >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text
+        '答案:(B)'
     """
     text, origins = response.text.translate(_CHARACTERS), response.origins
     present = {*text}

@@ -54,8 +54,10 @@ def choice_reward(
     Raises:
         ValueError: A question has no options, or its answer is none of them.
 
-    >>> choice_reward(["答案係B。", "A 同 B"], answer=["B", "B"], options=[["旺角", "灣仔"]] * 2)
-    [1.0, 0.0]
+    Examples:
+        >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
+        >>> choice_reward(["答案係B。", "A 同 B"], **of_both)
+        [1.0, 0.0]
     """
     from hkcanto_metrics.choice import read_choice
 
@@ -99,10 +101,11 @@ def jyutping_reward(
         ValueError: ``tone_weight`` is not from 0 to 1.
         MalformedAnswer: A gold string does not follow the notation.
 
-    >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"])
-    [0.5, 0.5]
-    >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"], tone_weight=0.5)
-    [0.75, 0.5]
+    Examples:
+        >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"])
+        [0.5, 0.5]
+        >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"], tone_weight=0.5)
+        [0.75, 0.5]
     """
     from hkcanto_metrics.g2p import score_jyutping
 
@@ -137,8 +140,9 @@ def cantonese_reward(
         1.0 where `cantonese_fluency` passes the text, times the share of its characters that are in
         the script; else 0.0.
 
-    >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
-    [1.0, 0.0, 0.0]
+    Examples:
+        >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
+        [1.0, 0.0, 0.0]
     """
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import cantonese_fluency
@@ -162,8 +166,9 @@ def reasoning_language_reward(completions: Sequence[Completion], **_: object) ->
         1.0 where `score_reasoning` calls it Cantonese and finished, else 0.0: also without any
         reasoning, so that none is no way out.
 
-    >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
-    [1.0, 0.0]
+    Examples:
+        >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
+        [1.0, 0.0]
     """
     from hkcanto_metrics.language import score_reasoning
 
@@ -183,8 +188,9 @@ def format_reward(
     Returns:
         1.0 where there is both, else 0.0.
 
-    >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
-    [1.0, 0.0, 0.0]
+    Examples:
+        >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
+        [1.0, 0.0, 0.0]
     """
     found = [split_reasoning(_text(completion)) for completion in completions]
     return [
@@ -206,11 +212,12 @@ def product(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
     Returns:
         One of the same form, named after them; None where one of them is.
 
-    >>> right_and_explained = product(format_reward, choice_reward)
-    >>> right_and_explained.__name__
-    'format_reward_x_choice_reward'
-    >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
-    [1.0]
+    Examples:
+        >>> right_and_explained = product(format_reward, choice_reward)
+        >>> right_and_explained.__name__
+        'format_reward_x_choice_reward'
+        >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
+        [1.0]
     """
 
     def multiplied(completions: Sequence[Completion], **columns: Any) -> Rewards:

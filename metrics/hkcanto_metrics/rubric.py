@@ -26,8 +26,9 @@ def summary_score(points: Mapping[str, float], n_characters: int) -> float:
     Raises:
         ValueError: A criterion is missing or unknown, or its points are not from 1 to 5.
 
-    >>> summary_score({"relevance": 5, "accuracy": 3, "fluency": 5, "coherence": 5}, 200)
-    0.9
+    Examples:
+        >>> summary_score({"relevance": 5, "accuracy": 3, "fluency": 5, "coherence": 5}, 200)
+        0.9
     """
     if set(points) != set(CRITERIA):
         raise ValueError(f"points are for {', '.join(points)}; they must be for {CRITERIA}")

@@ -32,8 +32,9 @@ def to_traditional(text: str) -> str:
         The text with as many characters as before. Variants of Traditional characters that are not
         Hong Kong's standard forms change to these.
 
-    >>> to_traditional("这里没有软件")
-    '這裏沒有軟件'
+    Examples:
+        >>> to_traditional("这里没有软件")
+        '這裏沒有軟件'
     """
     return text.translate(_TO_TRADITIONAL)
 
@@ -47,8 +48,9 @@ def to_simplified(text: str) -> str:
     Returns:
         The text with as many characters as before.
 
-    >>> to_simplified("這裏沒有軟件")
-    '这里没有软件'
+    Examples:
+        >>> to_simplified("這裏沒有軟件")
+        '这里没有软件'
     """
     return text.translate(_TO_SIMPLIFIED)
 
@@ -65,8 +67,9 @@ def fold_script(text: str) -> str:
     Returns:
         The text with as many characters as before. Texts that differ in script only become equal.
 
-    >>> fold_script("看著這裡") == fold_script("看着這裏") == fold_script("看着这里")
-    True
+    Examples:
+        >>> fold_script("看著這裡") == fold_script("看着這裏") == fold_script("看着这里")
+        True
     """
     return text.translate(_TO_ONE_FORM)
 
@@ -85,8 +88,9 @@ def simplified_share(text: str) -> float:
         Simplified characters in the characters that tell the script, from 0 to 1; 0 where there is
         none of either.
 
-    >>> [simplified_share(text) for text in ("佢話返到屋企里面", "他说回到家里", "OK")]
-    [0.0, 1.0, 0.0]
+    Examples:
+        >>> [simplified_share(text) for text in ("佢話返到屋企里面", "他说回到家里", "OK")]
+        [0.0, 1.0, 0.0]
     """
     traditional, simplified = count_scripts(text)
     return simplified / ((traditional + simplified) or 1)
@@ -102,8 +106,9 @@ def script_of(text: str) -> Script:
         ``hant`` (Traditional) or ``hans`` (Simplified) where all characters that tell the script
         agree (see `simplified_share`), ``mixed`` where they do not, ``none`` where there is none.
 
-    >>> [script_of(text) for text in ("你說", "你说", "你说說", "你好")]
-    ['hant', 'hans', 'mixed', 'none']
+    Examples:
+        >>> [script_of(text) for text in ("你說", "你说", "你说說", "你好")]
+        ['hant', 'hans', 'mixed', 'none']
     """
     traditional, simplified = count_scripts(text)
     if traditional and simplified:
@@ -116,8 +121,9 @@ def script_of(text: str) -> Script:
 def is_han(character: str) -> bool:
     """Tell whether a character is a Chinese character, of any script.
 
-    >>> [is_han(character) for character in "嘅𨋢。k"]
-    [True, True, False, False]
+    Examples:
+        >>> [is_han(character) for character in "嘅𨋢。k"]
+        [True, True, False, False]
     """
     return (
         "\u3400" <= character <= "\u9fff"
@@ -162,8 +168,9 @@ def _opencc(conversion: str) -> Callable[[str], str]:
 def count_scripts(text: str) -> tuple[int, int]:
     """Count the characters that are Traditional only, and those that are Simplified only.
 
-    >>> count_scripts("你說说話")
-    (2, 1)
+    Examples:
+        >>> count_scripts("你說说話")
+        (2, 1)
     """
     told = text.translate(_SCRIPTS)
     return told.count("T"), told.count("S")

@@ -45,9 +45,10 @@ def signal_of(curves: Sequence[ArrayLike], *, lower_is_better: bool = False) -> 
     Returns:
         The signal.
 
-    >>> made = signal_of([[0.2, 0.4, 0.5, 0.7]])  # (0.6 - 0.3) / 0.45, and 0.1 / 0.6
-    >>> [round(value, 3) for value in made]
-    [0.6, 1.0, 0.667, 0.167, 4.0]
+    Examples:
+        >>> made = signal_of([[0.2, 0.4, 0.5, 0.7]])  # (0.6 - 0.3) / 0.45, and 0.1 / 0.6
+        >>> [round(value, 3) for value in made]
+        [0.6, 1.0, 0.667, 0.167, 4.0]
     """
     scores = [np.asarray(curve, np.float64) for curve in curves]
     last = [own[-min(_LAST, len(own) // 2) :] for own in scores]

@@ -91,9 +91,10 @@ def score_translation(
         TypeError: A string was given in the place of a list.
         ValueError: There is nothing to score, the numbers differ, or a reference is empty.
 
-    >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
-    >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script")]
-    [42.9, 100.0, 1.0]
+    Examples:
+        >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
+        >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script")]
+        [42.9, 100.0, 1.0]
     """
     rows = _rows(hypotheses, references, language, sources)
     return _figures({name: row.sum(axis=0) for name, row in rows.items()}, language)
@@ -115,8 +116,9 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
     Raises:
         ValueError: The reference is empty.
 
-    >>> round(sentence_scores("我食飯", "我食咗飯")["chrf"], 2)  # F2 of P = 1/2 and R = 13/36
-    38.24
+    Examples:
+        >>> round(sentence_scores("我食飯", "我食咗飯")["chrf"], 2)  # F2 of P = 1/2 and R = 13/36
+        38.24
     """
     rows = _rows([hypothesis], [reference], language)
     figures = _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
@@ -131,8 +133,9 @@ def is_wrong_script(hypothesis: str, reference: str) -> bool:
         reference: The reference. Without Chinese characters, any other script than theirs is right;
             without a character that tells Simplified from Traditional, either is.
 
-    >>> is_wrong_script("这里没有人", "這裡沒有人"), is_wrong_script("人", "這裡沒有人")
-    (True, False)
+    Examples:
+        >>> is_wrong_script("这里没有人", "這裡沒有人"), is_wrong_script("人", "這裡沒有人")
+        (True, False)
     """
     if not any(map(is_han, reference)):
         letters = [character for character in hypothesis if character.isalpha()]
@@ -152,8 +155,9 @@ def is_copy(hypothesis: str, reference: str, source: str) -> bool:
         reference: The reference.
         source: What was to be translated.
 
-    >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
-    True
+    Examples:
+        >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
+        True
     """
     words = _bare(source)
     return words != "" and _bare(hypothesis) == words != _bare(reference)
@@ -194,9 +198,10 @@ def bootstrap_translation(
         TypeError: As in `score_translation`.
         ValueError: See there.
 
-    >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
-    >>> round(interval.low, 1), round(interval.high, 1)
-    (66.7, 100.0)
+    Examples:
+        >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
+        >>> round(interval.low, 1), round(interval.high, 1)
+        (66.7, 100.0)
     """
     import numpy as np
 
@@ -239,9 +244,10 @@ def sufficient_statistics(
         TypeError: As in `score_translation`.
         ValueError: See there, or the figure is unknown.
 
-    >>> rows, score = sufficient_statistics("rouge_l", ["我食飯", "你好"], ["我食咗飯", "你好"])
-    >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
-    (85.7, 92.9)
+    Examples:
+        >>> rows, score = sufficient_statistics("rouge_l", ["我食飯", "你好"], ["我食咗飯", "你好"])
+        >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
+        (85.7, 92.9)
     """
     import numpy as np
 
@@ -270,8 +276,9 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
         sacreBLEU's own signatures for ``bleu``, ``bleu_2`` and ``chrf``, with the order that it
         leaves out, and the like for ``meteor``, ``rouge_l``, ``mean`` and ``normalized``.
 
-    >>> translation_signatures()["bleu"].split("|version:")[0]
-    'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
+    Examples:
+        >>> translation_signatures()["bleu"].split("|version:")[0]
+        'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
     """
     metrics = {name: _sacrebleu(name, language) for name in _FROM_SACREBLEU}
     for metric in metrics.values():

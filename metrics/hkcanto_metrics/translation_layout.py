@@ -127,8 +127,9 @@ class _Piece:
 def label_length(text: str) -> int:
     """Measure a label at the start of a text that names a translation or its language.
 
-    >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
-    (3, 11, 0)
+    Examples:
+        >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
+        (3, 11, 0)
     """
     label = _LABEL.match(fold_script(text[:_LONGEST_LABEL]))
     return label.end() if label else 0
@@ -145,8 +146,9 @@ def find_translation(text: str, source: str) -> tuple[str, set[str]]:
     Returns:
         The translation, or all of the text if none is found, and the names of what else there was.
 
-    >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
-    ('佢走咗。', {'notes'})
+    Examples:
+        >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
+        ('佢走咗。', {'notes'})
     """
     original = _Piece(source[:_CHARACTERS_READ])
     lines, rest = _lines(text)

@@ -327,6 +327,7 @@ def test_a_page_has_a_picture(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
 
 
+@pytest.mark.slow
 def test_what_the_document_shows_is_printed() -> None:
     text = (Path(__file__).parents[2] / "docs" / "planning.md").read_text("utf-8")
     shown = re.findall(r"<!-- planned -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```", text, re.S)

@@ -24,6 +24,8 @@ from hkcanto_tasks.reports.report import build_report
 from .building import evaluation
 from .harness_runs import AnsweringLM, run_lm_eval
 
+pytestmark = pytest.mark.slow
+
 ITEMS = 43  # of the sample of HKMMLU
 RIGHT = {100: 10, 200: 20, 300: 26, 400: 30, 500: 29, 1000: 31}
 

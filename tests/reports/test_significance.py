@@ -70,6 +70,7 @@ def test_holm_worked_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)  # statsmodels collects the interpreter's garbage each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_equals_statsmodels(p_values: list[float]):

@@ -52,7 +52,14 @@ def test_the_right_script_has_no_gap():
 def test_every_figure_is_there_in_both_forms():
     (section,) = sections([run([WRONG_SCRIPT])])
     rows = tables(section)[f"translation_{TASK}_0_shot"]
-    assert [row["Figure"] for row in rows] == ["BLEU", "BLEU-2", "chrF", "METEOR", "ROUGE-L", "Mean"]
+    assert [row["Figure"] for row in rows] == [
+        "BLEU",
+        "BLEU-2",
+        "chrF",
+        "METEOR",
+        "ROUGE-L",
+        "Mean",
+    ]
     mean = (rows[0]["Raw"] + rows[3]["Raw"] + rows[4]["Raw"]) / 3
     assert rows[5]["Raw"] == pytest.approx(mean)
 

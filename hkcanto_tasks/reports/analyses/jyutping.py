@@ -69,7 +69,7 @@ def aligned_pairs(evaluation: Evaluation) -> Pairs:
 def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[Confusion]:
     """Count what a part of the gold syllables was read as; with nuclei, only in those with one.
 
-    Example:
+    Examples:
         >>> confusions(Counter({("ngo5", "o5"): 2}), "onset")
         [Confusion(gold='ng', read='∅', times=2, of=2)]
     """

@@ -55,7 +55,7 @@ def _row(part: range, lengths: dict[Evaluation, Ints]) -> Row:
 def cut(lengths: Ints, *, in_steps: bool) -> Sequence[range]:
     """Cut lengths in steps of 200, or into eight bins of about equally many; of at least ten items.
 
-    Example:
+    Examples:
         >>> cut(np.arange(1, 31), in_steps=False)[:2]
         [range(1, 11), range(11, 21)]
     """

@@ -56,7 +56,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     Both harnesses write NaN and lone surrogates as Python's own `json` does, which msgspec refuses;
     such a text is read by `json`; these become null, and U+FFFD.
 
-    Example:
+    Examples:
         >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | None]))
         ['\ufffd', None]
     """

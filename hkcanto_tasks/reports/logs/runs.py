@@ -34,7 +34,7 @@ class Model:
 def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Return the settings that can change what a model answers, those that are set.
 
-    Example:
+    Examples:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
         (('dtype', 'bfloat16'),)
     """

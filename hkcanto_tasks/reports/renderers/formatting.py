@@ -23,7 +23,7 @@ _UNPRINTABLE = re.compile(
 def printable(text: str) -> str:
     r"""Return a text in which everything that acts instead of showing is made visible.
 
-    Example:
+    Examples:
         >>> printable("a\x00b\x1b[31m\r\n\u202ec")
         'a␀b␛[31m\n�c'
     """
@@ -68,7 +68,7 @@ def number(value: Value) -> float | None:
 def value_text(value: Value, unit: Unit) -> str:
     """Return a value as text.
 
-    Example:
+    Examples:
         >>> value_text(0.523, "percent"), value_text(0.00002, "p"), value_text(-0.021, "points")
         ('52.3', '< 0.001', '−2.1')
         >>> value_text(None, "count"), value_text("7B", "text")
@@ -83,7 +83,7 @@ def value_text(value: Value, unit: Unit) -> str:
 def interval_text(value: Value, unit: Unit) -> str:
     """Return the interval of a value as text, in which two ends are never alike; empty without one.
 
-    Example:
+    Examples:
         >>> interval_text(Figure(0.523, 0.4911, 0.5539, 9), "percent")
         '[49.1, 55.4]'
         >>> interval_text(Figure(0.0, -0.0001, 0.0001, 9), "points")
@@ -124,7 +124,7 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
 def heading(column: Column) -> str:
     """Return the heading of a column, with its unit.
 
-    Example:
+    Examples:
         >>> heading(Column("Accuracy", "percent")), heading(Column("Items", "count"))
         ('Accuracy %', 'Items')
     """
@@ -159,7 +159,7 @@ def shown(table: Table) -> list[ShownRow]:
     The best of a column is looked for among models, that is the user's runs and published rows;
     where a name occurs twice the rows are no rivals.
 
-    Example:
+    Examples:
         >>> from hkcanto_tasks.reports.blocks import Row
         >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
         ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])

@@ -17,7 +17,7 @@ def markdown(report: Report, *, folded: bool = False) -> str:
 
     With `folded` it is for a pull request: sections that are no summary are folded, headings small.
 
-    Example:
+    Examples:
         >>> from datetime import datetime
         >>> markdown(Report("A*", datetime(2026, 1, 2), "0.1", (), ["Sources"]))
         '# A\\*\n\n2026-01-02 00:00 · hkcanto 0.1\n\n---\n\nSources\n'

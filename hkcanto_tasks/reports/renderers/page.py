@@ -30,7 +30,7 @@ def page(report: Report) -> str:
     Nothing in the report can run in the page or load anything: every text is escaped, and a
     Content-Security-Policy admits the page's own script and style by their hashes only.
 
-    Example:
+    Examples:
         >>> from datetime import datetime
         >>> "<h1>A &lt; B</h1>" in page(Report("A < B", datetime(2026, 1, 2), "0.1", ()))
         True

@@ -27,7 +27,7 @@ def json_document(report: Report) -> str:
     an interval being an object. Beside them stand the report's own records, such as `runs` and the
     `gate`. `format_version` changes when a reader of an older one would misread it.
 
-    Example:
+    Examples:
         >>> made = Report("Scores", datetime(2026, 1, 2), "0.1", (), records={"gate": None})
         >>> json.loads(json_document(made))["gate"] is None
         True
@@ -73,7 +73,7 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
 
     `text` is what to make of a string; by default lone surrogates are replaced.
 
-    Example:
+    Examples:
         >>> plain({"a": (float("nan"), 1)})
         {'a': [None, 1]}
     """

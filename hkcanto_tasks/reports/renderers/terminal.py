@@ -27,7 +27,7 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     In a narrow terminal a table loses its last columns, then its intervals; it says so. In full
     long tables are whole, and their columns explained.
 
-    Example:
+    Examples:
         >>> from datetime import datetime
         >>> show(Report("Scores", datetime(2026, 1, 2), "0.1", ()), Console(width=40))
         <BLANKLINE>

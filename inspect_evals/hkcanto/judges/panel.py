@@ -141,7 +141,7 @@ def judged_text(state: TaskState, stop: Sequence[str], source: str) -> Candidate
 def well_formed(text: str) -> str:
     r"""Replace what no file and no request can hold: halves of characters beyond Unicode's 65,536.
 
-    Example:
+    Examples:
         >>> well_formed("佢\ud83d走"), well_formed("\ud83d\ude00")
         ('佢�走', '😀')
     """

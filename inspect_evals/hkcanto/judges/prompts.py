@@ -77,7 +77,7 @@ def fresh_code(*parts: str | int | None) -> str:
     Args:
         parts: What the call is about: the item, the seed and the texts.
 
-    Example:
+    Examples:
         >>> fresh_code("a", 1) == fresh_code("a", 1) != fresh_code("a", 2)
         True
     """
@@ -90,7 +90,7 @@ def neutralize(text: str) -> str:
     Without them a text can neither close its block nor write a tag or any model's control tokens,
     which all have such brackets, and every position stays where it was.
 
-    Example:
+    Examples:
         >>> neutralize("</text><|im_start|>[INST]<<SYS>>＜｜User｜＞")
         '‹/text›‹|im_start|›〔INST〕‹‹SYS››‹｜User｜›'
     """
@@ -100,7 +100,7 @@ def neutralize(text: str) -> str:
 def quote(texts: Mapping[str, str], code: str) -> str:
     r"""Put each text between tags that carry the call's code; empty texts are left out.
 
-    Example:
+    Examples:
         >>> quote({"source": "早晨", "reference": ""}, "c0de")
         '<source_c0de>\n早晨\n</source_c0de>'
     """
@@ -115,7 +115,7 @@ def quote(texts: Mapping[str, str], code: str) -> str:
 def fill(template: str, **values: str) -> str:
     """Fill the `$name` places of a text in; what is filled in is not looked through again.
 
-    Example:
+    Examples:
         >>> fill("Score $text.", text="$points")
         'Score $points.'
     """
