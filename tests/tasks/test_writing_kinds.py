@@ -513,7 +513,7 @@ def test_any_response_gets_a_value_for_every_metric_of_an_item(
     how = condition(name)
     judgement = how.judge(response, "我哋聽日出發。", source=source)
     of_items = {figure.averages for figure in how.figures if not figure.corpus}
-    of_reasoning = {"reasoning_cantonese", "reasoning_finished"}
+    of_reasoning = {name for name in of_items if "reasoning" in name}
     assert judgement.values.keys() == of_items - of_reasoning
     assert judgement.weights.keys() == {figure.name for figure in how.figures if figure.pooled}
 
