@@ -44,7 +44,7 @@ from hkcanto_tasks.describing import (
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.published import PublishedColumn
 from hkcanto_tasks.records import Metric
-from hkcanto_tasks.reports.analyses.writing import _JUDGED as JUDGED
+from hkcanto_tasks.reports.analyses.writing import JUDGED
 from hkcanto_tasks.task import condition
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..reports.evaluations import Evaluation
-from ..reports.logs.inspect import _unpacked
+from ..reports.logs.inspect import unpacked
 from ..signatures import parse_signature
 
 _ADAPTERS = ("peft", "delta", "lora_local_path")
@@ -32,7 +32,6 @@ class Logged:
     version: str  # of the harness
     generation: Mapping[str, float]  # temperature, top_p, top_k, max_tokens, as far as they are set
     settings: Mapping[str, str]  # of the model, such as `dtype`
-    limited: bool  # whether only some items were asked for
     adapted: bool  # whether weights of the user's own were put on it, which its name does not say
 
 
@@ -55,7 +54,7 @@ def _of_lm_eval(path: Path, task: str) -> Logged:
     generation = own.get("generation_kwargs") or {}
     if generation.get("do_sample") is False:
         generation = {"temperature": 0.0} | generation
-    return _logged(config.get("model"), log.get("lm_eval_version"), config, generation, given)
+    return _logged(config.get("model"), log.get("lm_eval_version"), generation, given)
 
 
 def _of_inspect(path: Path, task: str) -> Logged:
@@ -64,21 +63,20 @@ def _of_inspect(path: Path, task: str) -> Logged:
     about, plan = log["eval"], log.get("plan") or {}
     generation = (plan.get("config") or {}) | (about.get("model_generate_config") or {})
     version = (about.get("packages") or {}).get("inspect_ai")
-    config, given = about.get("config") or {}, about.get("model_args") or {}
-    return _logged(about["model"].partition("/")[0], version, config, generation, given)
+    given = about.get("model_args") or {}
+    return _logged(about["model"].partition("/")[0], version, generation, given)
 
 
 def _header(path: Path) -> bytes:
     with path.open("rb") as file:
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
         # Without the former, a run did not come to its end.
-        return _unpacked(file, members.get("header.json") or members["_journal/start.json"])
+        return unpacked(file, members.get("header.json") or members["_journal/start.json"])
 
 
 def _logged(
     backend: str | None,
     version: str | None,
-    config: Mapping[str, Any],
     generation: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> Logged:
@@ -92,6 +90,5 @@ def _logged(
             if name in _GENERATION and isinstance(value, int | float)
         },
         {name: value for name, value in settings.items() if re.fullmatch(r"[\w.+-]+", value)},
-        any(config.get(name) is not None for name in ("limit", "sample_id")),
         any(given.get(name) for name in _ADAPTERS),
     )

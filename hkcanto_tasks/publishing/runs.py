@@ -107,8 +107,8 @@ def _refusals(each: PublishedRun, more: int) -> Iterator[str]:
             f"its data ({found.data}) is no published revision, so nobody knows what was asked. "
             "Run it on the release: `hkcanto doctor` says what your data is."
         )
-    if found.items != found.expected or each.logged.limited:
-        of = "" if each.logged.limited else f" of {found.expected:,}"
+    if found.items != found.expected or run.limited:
+        of = "" if run.limited else f" of {found.expected:,}"
         yield (
             f"it has only {found.items:,}{of} items, and would pass for the whole task. "
             "Run it without --limit, and on all subjects."

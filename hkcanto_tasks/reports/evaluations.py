@@ -36,6 +36,7 @@ class Evaluation:
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
     length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
+    limited: bool = False  # whether the harness was asked for some of the items
 
     @cached_property
     def how(self) -> Condition:
@@ -71,7 +72,8 @@ class Evaluation:
     @cached_property
     def complete(self) -> bool:
         """Whether it has every item of its condition: no `--limit`, no missing subject."""
-        return len(set(self.items.ids)) == self.expected
+        known = not self.limited or all(subject.rows for subject in self.named.subjects)
+        return known and len(set(self.items.ids)) == self.expected
 
     @property
     def expected(self) -> int:

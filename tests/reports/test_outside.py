@@ -95,6 +95,20 @@ def test_both_harnesses_are_read(runs: Sequence[Evaluation]) -> None:
     assert compare(one, other, resamples=100).overall.ties == 4
 
 
+@pytest.mark.usefixtures("benchmark")
+def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
+    four, where = AnsweringLM(lambda _: "4"), [str(write_others())]
+    run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=where, limit=2)
+    run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"), limit=2)
+    parts = read_runs([tmp_path / "logs"]).evaluations
+    assert [(part.harness, part.limited, part.complete) for part in parts] == [
+        ("lm-eval", True, False),
+        ("inspect", True, False),
+    ]
+    scores = found(build_report(parts).sections, "published_sums_1")
+    assert [scores[part.label]["Rank"] for part in parts] == ["not all items"] * 2
+
+
 def test_it_is_in_every_part_of_a_report(runs: Sequence[Evaluation]) -> None:
     sections = build_report(runs).sections
     for row in found(sections, "runs").values():

@@ -22,7 +22,7 @@ _POINTS = "Points as a share of those to be had, less for length."
 _DISAGREES = "Judgements whose verdict on fluency is not that of the words used."
 _ERRORS = "Labelled errors for each judgement."
 _FAILED = "Judgements that could not be used; an item without any is unscored."
-_JUDGED: Mapping[str, Column] = {
+JUDGED: Mapping[str, Column] = {
     "judged_accuracy": Column("Judged accuracy", "percent", _ACCURACY, False, drawn=True),
     "judged_score": Column("Judged score", "percent", _POINTS, False, drawn=True),
     **{each: Column(each.capitalize(), "number", "Mean points, 5, 3 or 1.") for each in CRITERIA},
@@ -87,7 +87,7 @@ def _judged(name: str, runs: Sequence[Evaluation]) -> Table:
         f"{name}_judged",
         "As a judge sees them",
         runs,
-        [MODEL, TASK, *((column, partial(figure, name=of)) for of, column in _JUDGED.items())],
+        [MODEL, TASK, *((column, partial(figure, name=of)) for of, column in JUDGED.items())],
         "A model judged by the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
         "paper had people: figures of different judges are not comparable.",
     )

@@ -35,6 +35,7 @@ class _Eval(msgspec.Struct):
     created: Annotated[datetime, msgspec.Meta(tz=True)]
     model: str
     model_args: dict[str, Any] = {}
+    config: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
     model_roles: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
@@ -139,6 +140,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     elif not scored:
         raise Unusable(f"no sample with a score; the run ended as {log.status!r}")
     scores = msgspec.convert((log.results or {}).get("scores") or [], list[_Score])
+    asked = log.eval.config
+    limited = any(asked.get(name) is not None for name in ("limit", "sample_id"))
     settings = settings_of(log.eval.model_generate_config | log.eval.model_args)
     for key, signature in signatures.items():
         if items[key].rows:
@@ -150,6 +153,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 items=items[key],
                 reported=_reported(scores, key),
                 notes=tuple(_notes(log, scores, scored, unscored)),
+                limited=limited,
             )
 
 
@@ -174,7 +178,7 @@ def _archive(file: BinaryIO) -> tuple[_Log, _Samples]:
         raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> _Sample:
-        data = _unpacked(file, member)
+        data = unpacked(file, member)
         # If possible without its events: they are most of it, and come last. A place within another
         # value leaves that open, so that it cannot be taken for this.
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
@@ -185,10 +189,11 @@ def _archive(file: BinaryIO) -> tuple[_Log, _Samples]:
     # Samples are logged as they finish: in the order of their numbers they are as they were.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
     samples = {n: partial(load, members[n]) for n in names if n.startswith("samples/")}
-    return decode(_unpacked(file, header), _LOG), samples
+    return decode(unpacked(file, header), _LOG), samples
 
 
-def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
+def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
+    """Return what an archive holds under a name, no longer than it says."""
     # `ZipFile.read` takes three times as long, has no limit of what Zstandard unpacks to, and
     # before Python 3.14 does not know it.
     most = member.file_size + 1

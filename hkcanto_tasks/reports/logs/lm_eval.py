@@ -69,7 +69,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
             signature = parse_signature((config.get("metadata") or {}).get("signature"))
-            expected = results.counts.get(name, {}).get("effective")
+            counts = results.counts.get(name, {})
+            expected = counts.get("effective")
             if not (signature.data if expected is None else expected):
                 continue  # The data has none of its subjects.
             if not samples.is_file():
@@ -93,6 +94,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 items=items,
                 reported=_reported(how, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
+                limited=expected != counts.get("original"),
             )
     no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):

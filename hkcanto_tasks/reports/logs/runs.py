@@ -56,6 +56,7 @@ class Run:
     items: TaskItems
     reported: Mapping[str, float]  # what the harness says of all of these, by figure
     notes: tuple[str, ...]
+    limited: bool  # whether the harness was asked for some of the items
 
     @cached_property
     def subjects(self) -> Sequence[str]:
@@ -120,4 +121,5 @@ def evaluation(parts: Parts, length_unit: str) -> Evaluation:
         },
         notes=tuple(notes),
         length_unit=length_unit,
+        limited=any(run.limited for run in runs),
     )
