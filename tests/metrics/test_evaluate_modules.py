@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("evaluate")
 
 LOAD_AND_COMPUTE = """
 import json
 from pathlib import Path
 import evaluate, hkcanto_metrics
-
-pytestmark = pytest.mark.slow
 folder = Path(hkcanto_metrics.__file__).parent / "evaluate_modules" / "hkcanto_jyutping"
 metric = evaluate.load(str(folder))
 figures = metric.compute(predictions=["nei5 hou3", ""], references=["(nei5|lei5) hou2", "aa1"])
