@@ -86,10 +86,16 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     Returns:
         The letter that `extract_choice` returns, why, and where it was read.
 
+    Raises:
+        TypeError: The options are no mapping.
+
     Examples:
         >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
         ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
+    if not isinstance(options, Mapping):
+        kind = type(options).__name__
+        raise TypeError(f"options is a {kind}: give a mapping, as by dict(zip('ABCD', options))")
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")

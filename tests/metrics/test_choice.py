@@ -684,3 +684,8 @@ def test_package_exports_it() -> None:
 
     exported: Any = hkcanto_metrics.extract_choice
     assert exported is extract_choice
+
+
+def test_options_without_letters_are_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="options is a list: give a mapping"):
+        extract_choice("B", ["旺角", "灣仔"])  # type: ignore[arg-type]
