@@ -18,7 +18,7 @@ def test_importing_a_package_imports_nothing_heavy(package: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_importing_a_package_is_fast(package: str) -> None:
-    code = f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
+    code = f"import time; t = time.process_time(); import {package}; print(time.process_time() - t)"
     times = [
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
         for _ in range(3)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -674,9 +674,9 @@ REPEATED = (
 @pytest.mark.parametrize("repeated", REPEATED)
 def test_a_megabyte_takes_no_longer_than_a_page(repeated: str) -> None:
     text = repeated * (1_000_000 // len(repeated))
-    start = perf_counter()
+    start = process_time()
     extract_choice(text, ISLANDS)
-    assert perf_counter() - start < 1  # some 0.03 s; backtracking would take hours
+    assert process_time() - start < 5  # some 0.03 s; backtracking would take hours
 
 
 def test_package_exports_it() -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 
 import opencc
@@ -234,17 +234,17 @@ def test_recorded_speech_passes() -> None:
 @pytest.mark.parametrize("unit", ["佢哋嘅", "他的這", "「", '"他', "“他”", "关系", "a", "關係"])
 def test_a_long_text_takes_linear_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    start = perf_counter()
+    start = process_time()
     cantonese_fluency(text)
-    assert perf_counter() - start < 5  # it takes a third of a second; quadratic time, minutes
+    assert process_time() - start < 5  # it takes a third of a second; quadratic time, minutes
 
 
 def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
     rng = random.Random(0)
     text = "".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(1_000_000))
-    start = perf_counter()
+    start = process_time()
     cantonese_fluency(text)
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from dataclasses import fields
 from fractions import Fraction
 from itertools import chain, product
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import jiwer
 import pytest
@@ -247,9 +247,9 @@ def test_forty_groups_of_three_are_scored_at_once() -> None:
     groups = [("lai4", "lei4", "loi4"), ("ni1", "nei1", "naa1"), ("dou6", "dou3", "zou6")]
     answer = " ".join(f"({'|'.join(groups[i % 3])})" for i in range(40))
     response = " ".join(groups[i % 3][i * i % 3] for i in range(40))
-    start = perf_counter()
+    start = process_time()
     score = score_jyutping(response, answer)
-    assert perf_counter() - start < 2
+    assert process_time() - start < 2
     assert score.cer_published == score.cer == score.ser == 0
     assert score.variant == response
     assert score_jyutping("", answer).ser.errors == 40
@@ -271,9 +271,9 @@ def random_letters() -> str:
     ],
 )
 def test_a_megabyte_of_response_is_scored_in_seconds(response: str) -> None:
-    start = perf_counter()
+    start = process_time()
     score = score_jyutping(response, "(nei5|lei5) (hou2 hou2|hou3) (ng)aam1")
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20
     assert score.problem or score.ser == pytest.approx(2 / 3)
 
 

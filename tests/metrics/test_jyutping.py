@@ -1,7 +1,7 @@
 """How gold strings and responses are read."""
 
 import pickle
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -151,7 +151,7 @@ def test_validity_is_that_of_pycantonese() -> None:
 
 
 def test_long_runs_of_letters_and_combining_marks_are_read_in_linear_time() -> None:
-    start = perf_counter()
+    start = process_time()
     assert not is_valid("a" * 1_000_000 + "1")
     assert len(fold("\u0345\u0301\u0323\u0334" * 100_000)) == 400_000
-    assert perf_counter() - start < 5  # PyCantonese and NFKC would take minutes
+    assert process_time() - start < 5  # PyCantonese and NFKC would take minutes

@@ -117,7 +117,7 @@ def assert_quick(read: Callable[[str], object], repeated: str) -> None:
     text = repeated * (1_000_000 // len(repeated))
     start = process_time()
     read(text)
-    assert process_time() - start < 0.5
+    assert process_time() - start < 5
 
 
 TAGS = (
