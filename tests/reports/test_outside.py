@@ -101,10 +101,8 @@ def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=where, limit=2)
     run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"), limit=2)
     parts = read_runs([tmp_path / "logs"]).evaluations
-    assert [(part.harness, part.limited, part.complete) for part in parts] == [
-        ("lm-eval", True, False),
-        ("inspect", True, False),
-    ]
+    assert {part.harness for part in parts} == {"lm-eval", "inspect"}
+    assert [(part.limited, part.complete) for part in parts] == [(True, False)] * 2
     scores = found(build_report(parts).sections, "published_sums_1")
     assert [scores[part.label]["Rank"] for part in parts] == ["not all items"] * 2
 
