@@ -1,6 +1,6 @@
 """Figures of a whole corpus: computed from all pairs of hypothesis and reference at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -49,9 +49,17 @@ def corpus_scores(pairs: Iterable[Pair], language: Language) -> Mapping[str, flo
     return _scores(tuple(pairs), language)
 
 
-def corpus_errors(pairs: Iterable[Pair], language: Language) -> Mapping[str, Interval]:
-    """Return the bootstrap intervals of `corpus_scores`, cached likewise."""
-    return _errors(tuple(pairs), language)
+def corpus_errors(
+    pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
+) -> Mapping[str, Interval]:
+    """Return the bootstrap intervals of `corpus_scores`, cached likewise.
+
+    Args:
+        pairs: One per response.
+        language: See `language_of`.
+        items: What each is a response to: those of all epochs of an item are drawn together.
+    """
+    return _errors(tuple(pairs), language, tuple(items))
 
 
 @lru_cache(maxsize=4)
@@ -61,6 +69,8 @@ def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
 
 
 @lru_cache(maxsize=4)
-def _errors(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, Interval]:
+def _errors(
+    pairs: tuple[Pair, ...], language: Language, items: tuple[Hashable, ...]
+) -> Mapping[str, Interval]:
     hypotheses, references, _ = zip(*pairs, strict=True)
-    return bootstrap_translation(hypotheses, references, language=language)
+    return bootstrap_translation(hypotheses, references, language=language, clusters=items)

@@ -235,6 +235,7 @@ def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
     if not pairs:
         return None
     language = language_of(evaluation.named)
-    interval = corpus_errors(pairs, language)[metric]
+    clusters = evaluation.items.clusters[mask].tolist()
+    interval = corpus_errors(pairs, language, clusters)[metric]
     value = corpus_scores(pairs, language)[metric]
     return Figure(value, interval.low, interval.high, len(pairs))

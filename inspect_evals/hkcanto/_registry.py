@@ -1,57 +1,9 @@
-"""What Inspect finds through our entry point."""
+"""What Inspect finds through our entry point: it knows whatever these modules register."""
 
 from hkcanto_tasks.errors import without_traceback
 
-from .judges import judged_summary, judged_translation
-from .metrics import figures, table
-from .models import rule_based
-from .scorers import judged
-from .tasks import (
-    cultural,
-    dse,
-    fluency,
-    g2p,
-    hkcanto,
-    hkmmlu,
-    hkmmlu_translation,
-    law,
-    marked_errors,
-    mmlu,
-    orthography,
-    phonology,
-    professional,
-    run,
-    sentiment,
-    summarization,
-    tmmluplus,
-    translation,
-)
+from . import metrics, models, scorers, tasks
 
-__all__ = [
-    "cultural",
-    "dse",
-    "figures",
-    "fluency",
-    "g2p",
-    "hkcanto",
-    "hkmmlu",
-    "hkmmlu_translation",
-    "judged",
-    "judged_summary",
-    "judged_translation",
-    "law",
-    "marked_errors",
-    "mmlu",
-    "orthography",
-    "phonology",
-    "professional",
-    "rule_based",
-    "run",
-    "sentiment",
-    "summarization",
-    "table",
-    "tmmluplus",
-    "translation",
-]
+__all__ = ["metrics", "models", "scorers", "tasks"]
 
 without_traceback()

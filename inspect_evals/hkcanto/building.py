@@ -23,7 +23,7 @@ from hkcanto_tasks.task import LoadedTask, load_task, refuse_unknown, stratified
 from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
-from .metrics import figures, table
+from .metrics import corpus_figures, figures, table
 from .scorers import headline_of, judged
 
 JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
@@ -69,7 +69,8 @@ def make(
         name = f"{name}_cot"
     loaded = _load(name, subjects, options)
     subjects = [subject.name for subject in loaded.task.subjects if subject.name]
-    metric = figures(name, loaded.condition.chosen, subjects)
+    of_corpus = any(figure.corpus for figure in loaded.condition.table)
+    metric = (corpus_figures if of_corpus else figures)(name, loaded.condition.chosen, subjects)
     made = _assemble(
         {name: loaded},
         shots,

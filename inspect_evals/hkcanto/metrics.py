@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import nan
+from statistics import fmean
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, metric
@@ -25,8 +26,26 @@ def figures(
         options: The options of its kind.
         subjects: Its subjects; all of them without it.
     """
-    how = condition(task, subjects or (), **(options or {}))
+    return _figures(condition(task, subjects or (), **(options or {})))
 
+
+@metric(name="corpus_figures", scores="unreduced")
+def corpus_figures(
+    task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
+) -> Metric:
+    """As `figures`, for a task with figures of a whole corpus: of the responses of every epoch.
+
+    Its other figures are means over the epochs; `--epochs-reducer` has no part in it.
+
+    Args:
+        task: As in `figures`, as are options and subjects.
+        options: See there.
+        subjects: See there.
+    """
+    return _figures(condition(task, subjects or (), **(options or {})))
+
+
+def _figures(how: Condition) -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if scores and "pair" not in (scores[0].score.metadata or {}):
             return {}  # a judge's scores, to which Inspect applies a task's metrics, too
@@ -86,7 +105,7 @@ def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:
 
 def _value(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
     if figure.corpus:
-        pairs = _pairs(scores)
+        pairs, _ = _pairs(scores)
         return corpus_scores(pairs, language_of(how.task))[figure.name] if pairs else nan
     if figure.pooled:
         rates, weights = _rates_and_weights(scores, figure.name)
@@ -100,18 +119,22 @@ def _value(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> flo
 
 def _error(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
     if figure.corpus:
-        pairs = _pairs(scores)
-        found = corpus_errors(pairs, language_of(how.task)) if pairs else None
+        pairs, items = _pairs(scores)
+        found = corpus_errors(pairs, language_of(how.task), items) if pairs else None
         return found[figure.name].standard_error if found else nan
     values, subjects = _items(figure, scores)
     return standard_error(values, figure.over, subjects, how.categories)
 
 
 def _items(figure: Figure, scores: Sequence[SampleScore]) -> tuple[list[float], list[str]]:
-    """The values of the items that a figure is of, and their subjects."""
-    own = [each for each in scores if not figure.part or figure.part in _about(each)["parts"]]
-    values = [_values(each)[figure.averages] for each in own]
-    return values, [_about(each)["subject"] for each in own]
+    """The values of the items that a figure is of, each the mean of its epochs, and subjects."""
+    values: dict[int | str | None, list[float]] = {}
+    subjects = {}
+    for each in scores:
+        if not figure.part or figure.part in _about(each)["parts"]:
+            values.setdefault(each.sample_id, []).append(_values(each)[figure.averages])
+            subjects[each.sample_id] = _about(each)["subject"]
+    return [fmean(epochs) for epochs in values.values()], [*subjects.values()]
 
 
 def _rates_and_weights(scores: Sequence[SampleScore], name: str) -> tuple[list[float], list[float]]:
@@ -120,9 +143,12 @@ def _rates_and_weights(scores: Sequence[SampleScore], name: str) -> tuple[list[f
     return rates, weights
 
 
-def _pairs(scores: Sequence[SampleScore]) -> list[Pair]:
-    every = ((score.score.metadata or {}).get("pair") for score in scores)
-    return [Pair(**pair) for pair in every if pair]
+def _pairs(scores: Sequence[SampleScore]) -> tuple[list[Pair], list[int | str | None]]:
+    """The pairs of the responses, and the items that they are of, in the order of these."""
+    answered = [each for each in scores if (each.score.metadata or {}).get("pair")]
+    answered.sort(key=lambda each: str(each.sample_id))
+    pairs = [Pair(**(each.score.metadata or {})["pair"]) for each in answered]
+    return pairs, [each.sample_id for each in answered]
 
 
 def _about(score: SampleScore) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ all of this is a diagnostic.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -173,6 +173,7 @@ def bootstrap_translation(
     *,
     language: Language = "zh",
     sources: Sequence[str] | None = None,
+    clusters: Sequence[Hashable] | None = None,
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -187,6 +188,8 @@ def bootstrap_translation(
         references: See there.
         language: See there.
         sources: See there.
+        clusters: One per sentence, equal for those that are not independent, such as several
+            responses to one question: they are drawn together.
         resamples: Number of resamples, from 1 up.
         confidence: Probability that an interval covers, between 0 and 1.
         seed: Seed of the resampling.
@@ -208,11 +211,16 @@ def bootstrap_translation(
     rows = _rows(hypotheses, references, language, sources)
     table = np.hstack(list(rows.values()))
     ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    if clusters is not None:
+        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+        sums_of = np.zeros((len(numbers), table.shape[1]))
+        np.add.at(sums_of, [numbers[cluster] for cluster in clusters], table)
+        table = sums_of
     generator = np.random.default_rng(seed)
     n = len(table)
     resampled: dict[str, list[float]] = {}
     for _ in range(resamples):
-        # How often each sentence was drawn is a weight: no row is copied.
+        # How often each was drawn is a weight: no row is copied.
         weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
         sums = dict(zip(rows, np.split(weights @ table, ends), strict=True))
         for name, value in _figures(sums, language).items():

@@ -6,26 +6,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sacrebleu
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
+from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.results import trust
 
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM
 
 
-def model(text: str) -> Any:
-    def respond(*_: Any) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm", text)
+def model(text: str, then: str = "") -> Any:
+    """Return a model that says a text, and when it is asked the same again, perhaps another."""
+    seen: set[str] = set()
+
+    def respond(messages: list[Any], *_: Any) -> ModelOutput:
+        question = messages[-1].text
+        output = ModelOutput.from_content("mockllm", then if then and question in seen else text)
+        seen.add(question)
         output.usage = ModelUsage()
         return output
 
     return get_model("mockllm/model", custom_outputs=respond)
 
 
-def run(task: Any, text: str, folder: Path, **options: Any) -> Any:
-    (log,) = inspect_eval(task, model=model(text), log_dir=str(folder), display="none", **options)
+def run(task: Any, text: str, folder: Path, then: str = "", **options: Any) -> Any:
+    answering = model(text, then)
+    (log,) = inspect_eval(task, model=answering, log_dir=str(folder), display="none", **options)
     assert log.status == "success", log.error
     return log
 
@@ -69,6 +78,26 @@ def test_corpus_figures_are_lm_evals_and_have_errors(task: Any, name: str, tmp_p
     assert got == pytest.approx(expected)
     of_item = log.samples[0].scores["judged"].value
     assert {"empty", "wrong_script", "copied_source"} <= of_item.keys()
+
+
+def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
+    task, bleu = tasks.hkmmlu_translation, sacrebleu.metrics.BLEU(tokenize="zh")
+    once = run(task(), TEXT, tmp_path / "once")
+    alike = figures(run(task(), TEXT, tmp_path / "alike", epochs=2))
+    for name in ("chrf", "rouge_l", "meteor", "overgenerated"):
+        assert alike[name] == pytest.approx(figures(once)[name])
+    # Not 0.7 of it, as if there were twice as many sentences.
+    assert alike["mean_stderr"] == pytest.approx(figures(once)["mean_stderr"], rel=0.1)
+    both = run(task(), TEXT, tmp_path / "other", then="落雨就帶遮。", epochs=2)
+    responses = [sample.output.completion for sample in both.samples]
+    assert len({*responses}) == 2
+    expected = bleu.corpus_score(responses, [[sample.target for sample in both.samples]]).score
+    assert figures(both)["bleu"] == pytest.approx(expected)
+    assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
+    (read,) = read_runs([tmp_path / "other"]).evaluations
+    trusted = trust(read).figures
+    assert trusted.equal > 5
+    assert not trusted.different
 
 
 def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:

@@ -409,6 +409,18 @@ def test_intervals_cover_every_figure_and_narrow_with_less_confidence() -> None:
         assert wide[name].low < scores[name] < wide[name].high
 
 
+def test_responses_that_are_repeated_say_no_more_than_once() -> None:
+    hypotheses, references = noisy_corpus(30)
+    once = bootstrap_translation(hypotheses, references, resamples=50)
+    twice = bootstrap_translation(
+        hypotheses * 2, references * 2, clusters=[*range(30)] * 2, resamples=50
+    )
+    for name, interval in once.items():
+        assert vars(twice[name]) == pytest.approx(vars(interval))
+    apart = bootstrap_translation(hypotheses * 2, references * 2, resamples=1000)
+    assert apart["bleu"].standard_error < 0.85 * once["bleu"].standard_error
+
+
 def test_a_perfect_corpus_has_no_spread() -> None:
     interval = bootstrap_translation(["你好嗎"] * 9, ["你好嗎"] * 9, resamples=20)["chrf"]
     assert interval.low == interval.high == pytest.approx(100)
