@@ -149,6 +149,9 @@ def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
             case _:
                 codes = random.choices((0x7F, 0x800, 0x9FFF, 0xD7FF, 0x10FFFF), k=5)
                 text = before + "".join(chr(random.randrange(code)) for code in codes) + after
+    if random.randrange(50):  # most are cut, since a long one takes the time of a hundred
+        start = random.choice((0, 0, random.randrange(len(text) + 1)))
+        text = text[start : start + random.choice((30, 100, 300))]
     return text
 
 

@@ -383,10 +383,12 @@ def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tup
     """Count one pair: sacreBLEU's own statistics, or a score and one sentence."""
     tokens = _tokens(hypothesis, language), _tokens(reference, language)
     counts: dict[str, tuple[float, ...]] = {}
-    for name in _FROM_SACREBLEU:
+    for name in ("bleu", "chrf"):
         # What sacreBLEU's own bootstrap resamples.
         (row,) = _sacrebleu(name, language)._extract_corpus_statistics([hypothesis], [[reference]])
         counts[name] = tuple(row)
+    lengths, orders = counts["bleu"][:2], counts["bleu"][2:]  # matches of four orders, and totals
+    counts["bleu_2"] = (*lengths, *orders[:2], *orders[4:6])
     counts["meteor"] = (100 * _meteor(*tokens), 1)
     counts["rouge_l"] = (100 * _rouge_l(*tokens), 1)
     return counts
