@@ -11,10 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from . import __version__
+from .agreement.command import agreement
 from .catalogue import Benchmark, benchmarks, find_benchmark
 from .console import errors_without_traceback, out
+from .contamination.command import contamination
 from .data.locating import locate
-from .errors import LogError, OptionError
+from .errors import OptionError
+from .fertility.command import fertility
 from .planning.command import plan
 from .publishing.command import publish
 from .reports import commands
@@ -34,72 +37,13 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 app.add_typer(data, name="data")
-for command in (commands.report, commands.compare, plan, publish):
+for command in (plan, fertility, contamination):
+    app.command(rich_help_panel="Before a run")(command)
+for command in (commands.report, commands.compare, agreement, publish):
     app.command(rich_help_panel="Read results")(command)
 
 _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
-
-
-@app.command(rich_help_panel="Read results")
-def fertility(
-    tokenizers: Annotated[
-        list[str],
-        typer.Argument(
-            help="Hub ids, folders, tokenizer.json files, or tiktoken:o200k_base. NAME=TOKENIZER "
-            "gives one a name.",
-            show_default=False,
-        ),
-    ],
-    benchmark: Annotated[
-        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
-    ] = None,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
-    full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
-) -> None:
-    """Count tokens per character of each benchmark's questions, for one tokenizer or several.
-
-    hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
-    """
-    with errors_without_traceback():
-        kind = commands.format_of(output, format)
-        from .fertility import report
-
-        commands.write(report(tokenizers, benchmark), output, kind, full=full)
-
-
-@app.command()
-def contamination(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
-            show_default=False,
-        ),
-    ],
-    benchmark: Annotated[
-        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
-    ] = None,
-    with_items: Annotated[bool, typer.Option(help="Show the items' texts, too.")] = False,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
-    full: Annotated[bool, typer.Option("--full", help="Print all lines, uncut.")] = False,
-) -> None:
-    """Look for benchmark items in training files, in either script.
-
-    hkcanto contamination sft.jsonl corpus/*.txt.gz
-
-    Exit status: 0 if there is none, 1 if there is, 2 if a file or the data cannot be read.
-    """
-    with errors_without_traceback(status=2):
-        kind = commands.format_of(output, format)
-        from .contamination import report
-
-        with commands.progress("Reading") as advance:
-            made, found = report(files, benchmark, with_items=with_items, progress=advance)
-        commands.write(made, output, kind, full=full)
-    raise typer.Exit(int(found))
 
 
 @app.command(name="list")
@@ -191,48 +135,6 @@ def doctor(benchmark: _Name = None, as_json: _Json = False) -> None:
         _print_findings(found, all_of_it=benchmark is not None)
     if any(each.good is False for each in found):
         raise typer.Exit(1)
-
-
-@app.command()
-def agreement(
-    logs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            exists=True,
-            help="An Inspect log with a judge's scores, and a CSV of people's: id, and a column "
-            "per criterion. With --sinitic, logs alone, or nothing.",
-            show_default=False,
-        ),
-    ] = None,
-    sinitic: Annotated[
-        Path | None,
-        typer.Option(help="SiniticMTError's cantonese.jsonl: translations with errors marked."),
-    ] = None,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
-) -> None:
-    """Compare a judge's scores with people's: correlations, bias, errors found, a corrected mean.
-
-    hkcanto agreement logs/….eval people.csv
-    hkcanto agreement --sinitic cantonese.jsonl logs/….eval
-    """
-    paths = logs or []
-    if sinitic is None and len(paths) != 2:
-        raise typer.BadParameter("give a log and a CSV of people's scores, or --sinitic FILE.")
-    with errors_without_traceback():
-        kind = commands.format_of(output, format)
-        from .agreement import of_marked, of_scores
-
-        if paths:
-            from hkcanto.judges import judge_agreement, judged_run
-        try:
-            if sinitic is not None:
-                made = of_marked(sinitic, [judged_run(path) for path in paths])
-            else:
-                made = of_scores(judge_agreement(paths[0], paths[1]))
-        except ValueError as error:
-            raise LogError(str(error)) from error
-        commands.write(made, output, kind)
 
 
 @data.command()

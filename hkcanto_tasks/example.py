@@ -35,7 +35,7 @@ def run_example(say: Callable[[str], None] = print) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
     for place, engine in enumerate(_ENGINES):
         command = _command(harnesses[place % len(harnesses)], engine, folder)
-        say(f"Running {engine}: {' '.join(command[1:])}")
+        say(f"Running {engine}: {' '.join(command)}")
         done = subprocess.run(
             [sys.executable, *command[1:]],
             env={**os.environ, "HKCANTO_DATA": "sample", "HF_HUB_OFFLINE": "1"},

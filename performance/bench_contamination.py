@@ -12,8 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from hkcanto_tasks.catalogue import benchmarks
-from hkcanto_tasks.contamination import Index, items_of
-from hkcanto_tasks.training_files import read
+from hkcanto_tasks.contamination.ngrams import Index
+from hkcanto_tasks.contamination.report import items_of
+from hkcanto_tasks.contamination.training_files import read
 
 ENOUGH, BATCH = 100e6, 1 << 20
 

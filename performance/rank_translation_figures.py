@@ -2,9 +2,9 @@
 
     python performance/rank_translation_figures.py FILE
 
-FILE is SiniticMTError's `cantonese.jsonl` (`hkcanto_tasks.human_errors`). Half of it, in blocks of
-ten neighbouring sentences, which may be of one article, is for choosing; the other is read once,
-for the figures named in `REPORTED`. `docs/translation_figures.md` has the table.
+FILE is SiniticMTError's `cantonese.jsonl` (`hkcanto_tasks.agreement.human_errors`). Half of it, in
+blocks of ten neighbouring sentences, which may be of one article, is for choosing; the other is
+read once, for the figures named in `REPORTED`. `docs/translation_figures.md` has the table.
 """
 
 import random
@@ -24,7 +24,7 @@ from scipy import stats
 
 from hkcanto_metrics.script import fold_script
 from hkcanto_metrics.translation import sentence_scores
-from hkcanto_tasks.human_errors import TARGETS, MarkedTranslation, read_marked
+from hkcanto_tasks.agreement.human_errors import TARGETS, MarkedTranslation, read_marked
 
 Floats = NDArray[np.float64]
 Score = Callable[[str, str], float]

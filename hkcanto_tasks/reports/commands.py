@@ -82,7 +82,7 @@ def report(
 
         options: dict[str, Any] = {"texts": with_items}
         if tokenizer is not None:
-            from ..fertility import load_tokenizer
+            from ..fertility.report import load_tokenizer
 
             unit = f"tokens of {Path(tokenizer).name}"
             options |= {"length": load_tokenizer(tokenizer), "length_unit": unit}

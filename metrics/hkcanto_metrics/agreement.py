@@ -139,9 +139,11 @@ def correlation_interval(kind: Correlation, value: float, items: int) -> tuple[f
         "spearman": (1 + value**2 / 2) / (items - 3),
         "kendall": 0.437 / (items - 4),
     }[kind]
-    center = np.arctanh(np.clip(value, -1, 1))
+    if abs(value) >= 1:
+        return value, value
+    center = math.atanh(value)
     reach = 1.959963984540054 * math.sqrt(variance)
-    return float(np.tanh(center - reach)), float(np.tanh(center + reach))
+    return math.tanh(center - reach), math.tanh(center + reach)
 
 
 def corrected_mean(

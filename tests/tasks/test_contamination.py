@@ -12,9 +12,10 @@ from typer.testing import CliRunner, Result
 from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.contamination import Index, Item, items_of, units
+from hkcanto_tasks.contamination.ngrams import Index, Item, units
+from hkcanto_tasks.contamination.report import items_of
+from hkcanto_tasks.contamination.training_files import read
 from hkcanto_tasks.task import load_task
-from hkcanto_tasks.training_files import read
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [

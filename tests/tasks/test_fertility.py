@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
-from hkcanto_tasks.fertility import (
+from hkcanto_tasks.fertility.report import (
     FertilityRow,
     Tokenizer,
     fertility,

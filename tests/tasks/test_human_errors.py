@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
+from hkcanto_tasks.agreement.human_errors import CATEGORIES, TARGETS, common, read_marked
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound
-from hkcanto_tasks.human_errors import CATEGORIES, TARGETS, common, read_marked
 
 
 def mark(text: str, start: int, kind: str, severity: str = "Minor") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from hkcanto_metrics.agreement import Agreement, Level, agreement, read_human_scores
 from hkcanto_metrics.error_spans import ErrorSpan
-from hkcanto_tasks.human_errors import JudgedRun, JudgedTranslation, read_marked
+from hkcanto_tasks.agreement.human_errors import JudgedRun, JudgedTranslation, read_marked
 
 from .summarization import SUMMARY_METRICS
 from .translation import TRANSLATION_METRICS, judged_translation
@@ -53,7 +53,7 @@ def marked_errors_task(path: str, judgements: int = 4) -> Task:
     """Make the task in which a judge judges translations whose errors people marked.
 
     Args:
-        path: A file of SiniticMTError, see `hkcanto_tasks.human_errors`.
+        path: A file of SiniticMTError, see `hkcanto_tasks.agreement.human_errors`.
         judgements: As in `judged_translation`.
     """
     samples = [

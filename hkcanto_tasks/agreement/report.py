@@ -23,7 +23,11 @@ from hkcanto_metrics.error_spans import (
 )
 from hkcanto_metrics.translation import SCORES, sentence_scores
 
-from .errors import LogError
+from ..errors import LogError
+from ..kinds.translation import Translation
+from ..reports.blocks import Column, Figure, Report, Row, Section, Table
+from ..reports.intervals import ratio_interval
+from ..reports.report import report_of
 from .human_errors import (
     CATEGORIES,
     TARGETS,
@@ -33,10 +37,6 @@ from .human_errors import (
     common,
     read_marked,
 )
-from .kinds.translation import Translation
-from .reports.blocks import Column, Figure, Report, Row, Section, Table
-from .reports.intervals import ratio_interval
-from .reports.report import report_of
 
 _RANKS = (
     "Correlation over segments with what people marked. A metric is lexical and knows one "

@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from .errors import DataCorrupt, HKCantoError, OptionError, on_disk
+from ..errors import DataCorrupt, HKCantoError, OptionError, on_disk
 
 _BLOCK, _OVERLAP = 1 << 20, 1 << 13  # characters of a plain text
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from hkcanto_metrics.script import is_han
 
-from .catalogue import benchmarks as all_benchmarks
-from .catalogue import find_benchmark, find_task
-from .errors import HKCantoError, NetworkUnavailable, OptionError
-from .reports.blocks import Column, Report, Section, Table, Value, table
-from .task import load_task
+from ..catalogue import benchmarks as all_benchmarks
+from ..catalogue import find_benchmark, find_task
+from ..errors import HKCantoError, NetworkUnavailable, OptionError
+from ..reports.blocks import Column, Report, Section, Table, Value, table
+from ..task import load_task
 
 _BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
 _TIKTOKEN, _FILE = "tiktoken:", "tokenizer.json"
@@ -70,7 +70,7 @@ class FertilityRow:
 
 def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Report:
     """Count for tokenizers, each as in `load_tokenizer` and perhaps NAME=TOKENIZER, as a report."""
-    from .reports.report import report_of
+    from ..reports.report import report_of
 
     loaded = {}
     for each in names:

@@ -19,8 +19,8 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .data.tables import Record, read_table
-from .errors import DataCorrupt
+from ..data.tables import Record, read_table
+from ..errors import DataCorrupt
 
 _MISTRANSLATION: ErrorCategory = "Mistranslation"
 _TYPES: Mapping[str, ErrorCategory] = {

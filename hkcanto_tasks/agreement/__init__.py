@@ -1,0 +1,1 @@
+"""Does a judge agree with people, does a metric: `hkcanto agreement`."""

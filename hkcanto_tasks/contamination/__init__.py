@@ -1,0 +1,1 @@
+"""Contamination: which benchmark items stand in a training file: `hkcanto contamination`."""

@@ -1,0 +1,41 @@
+"""The command `hkcanto contamination`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..console import errors_without_traceback
+from ..reports import commands
+
+
+def contamination(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
+            show_default=False,
+        ),
+    ],
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+    ] = None,
+    with_items: Annotated[bool, typer.Option(help="Show the items' texts, too.")] = False,
+    output: commands.Output = None,
+    format: commands.FormatOption = None,  # noqa: A002
+    full: Annotated[bool, typer.Option("--full", help="Print all lines, uncut.")] = False,
+) -> None:
+    """Look for benchmark items in training files, in either script.
+
+    hkcanto contamination sft.jsonl corpus/*.txt.gz
+
+    Exit status: 0 if there is none, 1 if there is, 2 if a file or the data cannot be read.
+    """
+    with errors_without_traceback(status=2):
+        kind = commands.format_of(output, format)
+        from .report import report
+
+        with commands.progress("Reading") as advance:
+            made, found = report(files, benchmark, with_items=with_items, progress=advance)
+        commands.write(made, output, kind, full=full)
+    raise typer.Exit(int(found))

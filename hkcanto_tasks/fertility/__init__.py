@@ -1,0 +1,1 @@
+"""Tokens per character of each benchmark's questions: `hkcanto fertility`."""

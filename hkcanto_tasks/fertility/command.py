@@ -1,0 +1,35 @@
+"""The command `hkcanto fertility`."""
+
+from typing import Annotated
+
+import typer
+
+from ..console import errors_without_traceback
+from ..reports import commands
+
+
+def fertility(
+    tokenizers: Annotated[
+        list[str],
+        typer.Argument(
+            help="Hub ids, folders, tokenizer.json files, or tiktoken:o200k_base. NAME=TOKENIZER "
+            "gives one a name.",
+            show_default=False,
+        ),
+    ],
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+    ] = None,
+    output: commands.Output = None,
+    format: commands.FormatOption = None,  # noqa: A002
+    full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
+) -> None:
+    """Count tokens per character of each benchmark's questions, for one tokenizer or several.
+
+    hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
+    """
+    with errors_without_traceback():
+        kind = commands.format_of(output, format)
+        from .report import report
+
+        commands.write(report(tokenizers, benchmark), output, kind, full=full)
