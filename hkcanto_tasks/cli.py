@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,10 +38,13 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 app.add_typer(data, name="data")
-for command in (plan, fertility, contamination):
-    app.command(rich_help_panel="Before a run")(command)
-for command in (commands.report, commands.compare, agreement, publish):
-    app.command(rich_help_panel="Read results")(command)
+_PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Before a run": (plan, fertility, contamination),
+    "Read results": (commands.report, commands.compare, agreement, publish),
+}
+for panel, of_panel in _PANELS.items():
+    for command in of_panel:
+        app.command(rich_help_panel=panel)(command)
 
 _Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]

