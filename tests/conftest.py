@@ -17,9 +17,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("COLUMNS", None)
 
 
-# What starts commands of the harnesses. The two runs that many tests read are quick.
+# What starts commands of the harnesses.
 _SLOW = {"lm_eval_cli", "inspect_cli"}
-_QUICK = {"lm_eval_sample_run", "inspect_sample_run"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
@@ -28,8 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         needed = set(getattr(item, "fixturenames", ()))
         of_release = item.get_closest_marker("realdata")
-        commands = needed & _SLOW and not needed & _QUICK
-        if commands or of_release or item.get_closest_marker("browser"):
+        if needed & _SLOW or of_release or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
         if of_release and not os.environ.get("HKCANTO_DATA_DIR"):
             item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))

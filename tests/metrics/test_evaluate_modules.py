@@ -10,8 +10,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("evaluate")
-
 LOAD_AND_COMPUTE = """
 import json
 from pathlib import Path

@@ -63,7 +63,7 @@ FLOODS = {
         *("nei5hou2", "a5", "😀", "👨‍👩‍👧 ", "\u0301", "e\u0301", "ﷺ", "\ud800", "\0"),
     )
 } | {
-    f"random {name}": "".join(chr(_RANDOM.randrange(*codes)) for _ in range(SIZE))
+    f"random {name}": "".join(map(chr, _RANDOM.choices(range(*codes), k=SIZE)))
     for name, codes in (("ascii", (0x20, 0x7F)), ("han", (0x4E00, 0x9FFF)), ("any", (0x20, 0xD7FF)))
 }
 SCORERS: dict[str, Callable[[str], object]] = {
