@@ -94,7 +94,10 @@ def show(
 
     with errors_without_traceback():
         described = describe(task, dict(map(_option, option or ())), shots)
-        _print_json(described.record()) if as_json else _show(described)
+        if as_json:
+            _print_json(described.record())
+        else:
+            _show(described)
 
 
 @app.command()

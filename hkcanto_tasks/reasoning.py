@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from .records import Metric
+from .records import Metric, Reasoning
 
 _SHARES = (
     Metric(
@@ -42,26 +40,6 @@ LANGUAGES = {
     "none": "No prose",
 }
 """Language → what a person calls it, as `hkcanto_metrics.language` tells them apart."""
-
-
-class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """What is logged of a response with a reasoning block.
-
-    Attributes:
-        language: The block's, of `LANGUAGES`.
-        answer_language: That of what is scored; `none` where it is no prose, such as a letter.
-        finished: Whether the block has an end: 1 or 0.
-        cantonese_share: Share of Cantonese features, from 0 to 1.
-        script: Of the block's Chinese: `hant`, `hans`, `mixed` or `none`.
-        n_characters: Length of the block, without white space.
-    """
-
-    language: str
-    answer_language: str = "none"
-    finished: float = 1.0
-    cantonese_share: float = 0.0
-    script: str = "none"
-    n_characters: int = 0
 
 
 def judge_reasoning(response: str, reasoning: str, answer: str) -> Reasoning | None:

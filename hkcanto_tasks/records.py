@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from .reasoning import Reasoning
+import msgspec
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,26 @@ class Message:
     content: str
 
 
+class Reasoning(msgspec.Struct, frozen=True, gc=False):
+    """What is logged of a response with a reasoning block.
+
+    Attributes:
+        language: The block's, of `hkcanto_tasks.reasoning.LANGUAGES`.
+        answer_language: That of what is scored; `none` where it is no prose, such as a letter.
+        finished: Whether the block has an end: 1 or 0.
+        cantonese_share: Share of Cantonese features, from 0 to 1.
+        script: Of the block's Chinese: `hant`, `hans`, `mixed` or `none`.
+        n_characters: Length of the block, without white space.
+    """
+
+    language: str
+    answer_language: str = "none"
+    finished: float = 1.0
+    cantonese_share: float = 0.0
+    script: str = "none"
+    n_characters: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What a scorer says of one response.
@@ -84,7 +103,7 @@ class Judgement:
     hypothesis: str = ""
     reference: str = ""
     source: str = ""
-    reasoning: "Reasoning | None" = None
+    reasoning: Reasoning | None = None
 
 
 Unit = Literal["share", "score", "rate", "count"]

@@ -69,7 +69,7 @@ def publish(
             err.print(f"not read: {log.path}: {log.reason}", soft_wrap=True, markup=False)
         who = Publisher(by, relationship or "", url)
         destination = import_module(f".{to.value}", __package__)
-        made: Publication = destination.publication(publishable(runs, read), who)
+        made: Publication = destination.publication(publishable(read), who)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(made.files, output)
     for reason in made.left_out:

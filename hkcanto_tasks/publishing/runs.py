@@ -58,19 +58,14 @@ class PublishedRun:
         return self.model.replace(":", "_")
 
 
-def publishable(arguments: Sequence[str], read: RunsRead) -> list[PublishedRun]:
-    """Return the runs as they are published.
-
-    Args:
-        arguments: Those that the runs were read from: paths, or NAME=PATH.
-        read: What was read from them.
+def publishable(read: RunsRead) -> list[PublishedRun]:
+    """Return runs that were read from logs as they are published.
 
     Raises:
         NotPublishable: Some run must not be published.
     """
     found = []
-    for run, place in zip(read.evaluations, read.places, strict=True):
-        name = _given(arguments[place])
+    for run, name in zip(read.evaluations, read.names, strict=True):
         found.append(PublishedRun(name or _model(run), run, logged(run), named=bool(name)))
     alike = Counter((each.condition, each.evaluation.harness) for each in found)
     refused = []
@@ -83,12 +78,6 @@ def publishable(arguments: Sequence[str], read: RunsRead) -> list[PublishedRun]:
         raise NotPublishable(f"{count}:{''.join(refused)}")
     both = Counter(each.condition for each in found)
     return [_as_published(each, in_both=both[each.condition] > 1) for each in found]
-
-
-def _given(argument: str) -> str:
-    """Return the name that an argument gives to its runs."""
-    name, _, path = argument.partition("=")
-    return "" if not path or Path(argument).exists() else name
 
 
 def _model(run: Evaluation) -> str:

@@ -1,6 +1,7 @@
 """lm-eval's evaluator in this process, without the scan of its own 14,000 task files."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -8,12 +9,15 @@ from typing import Any
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 from lm_eval.utils import make_table
-from torch.utils import collect_env
 
 from hkcanto_lm_eval import task_path
 
-# lm-eval logs the machine, for which torch starts pip: nine tenths of a small evaluation's time.
-collect_env.get_pretty_env_info = cache(collect_env.get_pretty_env_info)
+# lm-eval logs the machine, for which torch, where it is, starts pip: nine tenths of the time that a
+# small evaluation takes.
+with suppress(ImportError):
+    from torch.utils import collect_env
+
+    collect_env.get_pretty_env_info = cache(collect_env.get_pretty_env_info)
 
 
 def evaluate(*tasks: str, **options: Any) -> dict[str, Any]:

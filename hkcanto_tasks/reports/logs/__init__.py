@@ -26,6 +26,7 @@ class RunsRead:
     evaluations: Sequence[Evaluation]
     places: Sequence[int]  # of each evaluation: the place of its argument
     skipped: Sequence[SkippedLog]  # what could not be read, or was elsewhere
+    names: Sequence[str]  # of each evaluation: the name that its argument gives it, or ""
 
 
 def read_runs(
@@ -87,7 +88,8 @@ def read_runs(
     tasks = {name: place for place, name in enumerate(named_tasks())}
     found.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
     evaluations = [replace(each, label=label_of[origin]) for origin, each in found]
-    return RunsRead(evaluations, [origin.argument for origin, _ in found], skipped)
+    places = [origin.argument for origin, _ in found]
+    return RunsRead(evaluations, places, skipped, [given[place][0] for place in places])
 
 
 def _argument(argument: str | Path) -> tuple[str, Path]:

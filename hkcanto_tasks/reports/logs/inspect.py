@@ -17,7 +17,7 @@ from typing import Annotated, Any, BinaryIO
 import msgspec
 
 from ...corpus_figures import Pair
-from ...reasoning import Reasoning
+from ...records import Reasoning
 from ...signatures import Signature, parse_signature
 from ...task import condition
 from ..evaluations import SkippedLog

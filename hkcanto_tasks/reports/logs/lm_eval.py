@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...corpus_figures import Pair
-from ...reasoning import Reasoning
+from ...records import Reasoning
 from ...signatures import parse_signature
 from ...task import Condition, condition
 from ..evaluations import SkippedLog

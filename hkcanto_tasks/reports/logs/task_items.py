@@ -16,7 +16,8 @@ from hkcanto_metrics.reasoning import split_reasoning
 from ...catalogue import find_task
 from ...corpus_figures import Pair
 from ...kinds import find_kind
-from ...reasoning import Reasoning, reasoning_values
+from ...reasoning import reasoning_values
+from ...records import Reasoning
 from ..items import Floats, Items, ItemText, codes
 from .decoding import Unusable
 
