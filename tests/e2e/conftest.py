@@ -19,10 +19,7 @@ LM_EVAL = (
     *("hkcanto_summarization", "hkcanto_sentiment_facebook", "hkmmlu_translation_yue_zh"),
     "hkcanto_fluency",
 )
-INSPECT = (
-    *("orthography", "hkmmlu", "tmmluplus", "translation", "summarization", "sentiment"),
-    *("hkmmlu_translation", "fluency"),
-)
+INSPECT = ("orthography", "hkmmlu", "translation", "summarization", "sentiment", "fluency")
 
 
 @pytest.fixture(scope="session")
