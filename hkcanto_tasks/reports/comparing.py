@@ -139,8 +139,8 @@ def verdict(comparison: Comparison) -> str:
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     return (
         f"{name_b} is {said} {name_a} in {metric.title} ({lower}{span}), {significant}: "
-        f"{effect.test} {p_value}; it wins {effect.wins:,} items, loses {effect.losses:,}, ties "
-        f"{effect.ties:,}."
+        f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
+        f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
 
