@@ -26,6 +26,7 @@ def test_importing_a_package_is_fast(package: str) -> None:
     assert min(times) < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "forbidden"),
     [

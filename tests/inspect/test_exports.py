@@ -31,6 +31,7 @@ def test_what_the_package_does_not_have_is_said_so() -> None:
         from hkcanto import mmmlu  # noqa: F401
 
 
+@pytest.mark.slow
 def test_inspect_lists_the_tasks_in_the_folder() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "inspect_ai", "list", "tasks"],

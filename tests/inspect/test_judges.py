@@ -130,6 +130,7 @@ def summarize(tmp_path: Path) -> Callable[..., Any]:
 # Translation: formula (1), with len(TRANSLATION) = 10.
 
 
+@pytest.mark.slow
 def test_labels_score_as_formula_1_says(translate: Callable[..., Any]) -> None:
     cases: list[tuple[list[dict[str, Any]], float]] = [
         ([], 1),

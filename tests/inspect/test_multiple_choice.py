@@ -217,6 +217,7 @@ def check_lm_eval(log: Any, results: dict[str, Any]) -> None:
         assert reported[name] == pytest.approx(rows[name]["acc,none"], abs=EXACT)
 
 
+@pytest.mark.slow
 def test_conditions_of_one_task_are_told_apart(tmp_path: Path) -> None:
     log = run(tasks.hkcanto(), tmp_path)
     assert len({sample.id for sample in log.samples}) == len(log.samples)

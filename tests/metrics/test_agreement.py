@@ -184,6 +184,7 @@ def test_each_item_has_both_scores() -> None:
         corrected_mean([0.5], [0.5, 0.6])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", [30, 120])
 @pytest.mark.parametrize("binary", [False, True])
 def test_the_interval_covers_what_people_would_say(labelled: int, binary: bool) -> None:

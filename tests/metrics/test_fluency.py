@@ -222,6 +222,7 @@ def test_an_empty_corpus_is_an_error() -> None:
         pool_fluency([])
 
 
+@pytest.mark.slow
 def test_recorded_speech_passes() -> None:
     tokens = (utterance.tokens for utterance in pycantonese.hkcancor().utterances())
     spoken = ["".join(token.word for token in words if token.word) for words in tokens]
@@ -239,6 +240,7 @@ def test_a_long_text_takes_linear_time(unit: str) -> None:
     assert process_time() - start < 5  # it takes a third of a second; quadratic time, minutes
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
     rng = random.Random(0)
     text = "".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(1_000_000))

@@ -188,6 +188,7 @@ def test_markdown_for_a_pull_request_has_the_gate_first_and_subjects_folded(
     assert re.search("<details><summary>HKMMLU: .*, by subject</summary>", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "status"), [((0, 1), 0), ((1, 0), 1), ((0, 0), 2)], ids=["passed", "not", "refused"]
 )
@@ -217,6 +218,7 @@ def test_the_exit_status_stands_whoever_reads(
     assert (tmp_path / "report.md").exists() == ("-o" in form and status < 2)
 
 
+@pytest.mark.slow
 def test_the_status_is_that_of_the_gate_behind_a_pipe(engine: Path, other_engine: Path) -> None:
     compare = f"{sys.executable} -c '{MAIN}' compare --full --gate 2"
     script = f"{compare} {other_engine} {engine} | head -n 1; exit ${{PIPESTATUS[0]}}"

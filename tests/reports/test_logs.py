@@ -365,6 +365,7 @@ def test_the_subjects_that_were_asked_for_are_read(tmp_path: Path) -> None:
     assert found.value == pytest.approx(evaluation.reported[(), "acc_macro"])
 
 
+@pytest.mark.slow
 def test_several_tasks_in_one_log_are_several_evaluations(
     tmp_path: Path, in_inspect: dict[str, Evaluation]
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_order_of_the_items_does_not_matter(sides: list[tuple[float, float]]
     )
 
 
+@pytest.mark.slow
 @given(pairs, st.data())
 @settings(max_examples=150, deadline=None)
 def test_no_item_lowers_the_bound_by_being_worse(

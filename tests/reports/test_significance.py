@@ -201,6 +201,7 @@ def test_equal_runs_have_no_spread_and_no_evidence():
     assert randomization_p_value(a, a, ratio, resamples=200, seed=0) == 1
 
 
+@pytest.mark.slow
 def test_interval_covers_the_truth_as_often_as_it_says():
     # B turns 15 % of the answers right and 5 % wrong: 10 points better.
     rng = np.random.default_rng(7)

@@ -237,6 +237,7 @@ def test_a_bar_is_drawn_when_asked_for_or_at_a_terminal(
     assert ("Downloading release: 100%" in capfd.readouterr().err) is drawn
 
 
+@pytest.mark.slow
 def test_eight_processes_download_each_file_once(
     folder: DataFolder, release: Benchmark, server: WebServer
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_answer_of_a_hub_that_trickles_is_given_up(
     assert "came too slowly" in fetch("hkmmlu", 1)
 
 
+@pytest.mark.slow
 def test_a_slow_file_that_comes_at_the_least_speed_is_waited_for(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def busy(status: int, *waits: str) -> list[Answer]:
     return [Answer(status=status, headers={"Retry-After": wait} if wait else {}) for wait in waits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "way"),
     [(429, ""), (429, "seconds"), (429, "date"), (429, "nonsense"), (429, "-5"), (503, "")],
@@ -163,6 +165,7 @@ def test_a_busy_hub_is_asked_again(
     assert "1 files" in fetch("hkmmlu")
 
 
+@pytest.mark.slow
 def test_who_waits_for_a_server_is_told_so(
     server: WebServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -232,6 +235,7 @@ def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -
     assert not [*cache.parent.rglob("evil.csv")]
 
 
+@pytest.mark.slow
 def test_who_waits_for_another_process_is_told_so(
     release: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -116,6 +116,7 @@ def test_decisions_name_a_row_and_a_reason() -> None:
         assert decision["pycantonese"] or decision["tojyutping"], f"nobody disagrees: {decision}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("split", "row"), EVERY_ROW, ids=row_id)
 def test_decisions_explain_every_difference_from_an_engine(
