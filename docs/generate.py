@@ -25,7 +25,7 @@ from hkcanto_tasks.catalogue import (
     Benchmark,
     PromptTemplate,
     Subject,
-    TaskEntry,
+    TaskDefinition,
     Variant,
     benchmarks,
     find_benchmark,
@@ -43,7 +43,7 @@ from hkcanto_tasks.describing import (
 )
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.published import PublishedColumn
-from hkcanto_tasks.records import Metric
+from hkcanto_tasks.records import Figure
 from hkcanto_tasks.reports.analyses.writing import JUDGED
 from hkcanto_tasks.task import condition
 
@@ -113,7 +113,7 @@ def page(benchmark: Benchmark) -> str:
 
 def _section(of: Description) -> Iterator[str]:
     yield f"## {of.task.name}"
-    yield ". ".join(filter(None, (of.title, of.task.entry.specified))).rstrip(".") + "."
+    yield ". ".join(filter(None, (of.title, of.task.definition.specified))).rstrip(".") + "."
     yield _facts(of)
     yield _prompt(of)
     yield _rows(
@@ -159,8 +159,8 @@ def _facts(of: Description) -> str:
     if of.limits:
         ends = re.sub(r'("(?:[^"\\]|\\.)*")', r"`\1`", of.limits)
         facts.append(f"a response ends {ends}")
-    if of.task.entry.printed:
-        facts.append(f"the headline's row in lm-eval's table: {of.task.entry.printed}")
+    if of.task.definition.printed:
+        facts.append(f"the headline's row in lm-eval's table: {of.task.definition.printed}")
     return "\n".join(f"* {fact}" for fact in facts)
 
 
@@ -254,7 +254,7 @@ def figures_page() -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Metric, str]]:
+def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return the figures of some kinds with what they are, of our tasks and by themselves."""
     entries = [entry for benchmark in _ours() for entry in benchmark.tasks if entry.kind in kinds]
     conditions = [condition(entry.name) for entry in entries]
@@ -294,7 +294,7 @@ def field_records() -> dict[str, type[Any]]:
         "hub": HubDataset,
         "data": FolderData,
         "prompts": PromptTemplate,
-        "tasks": TaskEntry,
+        "tasks": TaskDefinition,
         "subjects": Subject,
         "variants": Variant,
         "averages": Average,

@@ -10,8 +10,8 @@ from dataclasses import replace
 from math import fsum, nan, sqrt
 from statistics import variance
 
-from .catalogue import Average, NamedTask, Subject, find_task
-from .records import Metric, Over
+from .catalogue import Average, Subject, TaskVariant, find_task
+from .records import Figure, Over
 
 _FEW_SUBJECTS = 6
 _IN_WORDS = {
@@ -115,12 +115,12 @@ def standard_error(
     return sqrt(fsum(of_sum))
 
 
-def categories_of(task: NamedTask) -> dict[str, str]:
+def categories_of(task: TaskVariant) -> dict[str, str]:
     """Return the category of each subject of a task."""
-    return {subject.name: subject.category for subject in task.entry.subjects}
+    return {subject.name: subject.category for subject in task.definition.subjects}
 
 
-def figures(task: NamedTask, metrics: Iterable[Metric]) -> list[Metric]:
+def figures(task: TaskVariant, metrics: Iterable[Figure]) -> list[Figure]:
     """Return all figures of a task, the headline first: its kind's, and the averages of accuracy.
 
     Args:
@@ -141,7 +141,7 @@ def figures(task: NamedTask, metrics: Iterable[Metric]) -> list[Metric]:
     return sorted(made, key=lambda figure: figure.name != first)
 
 
-def in_table(task: NamedTask, every: Iterable[Metric]) -> list[Metric]:
+def in_table(task: TaskVariant, every: Iterable[Figure]) -> list[Figure]:
     """Return the figures that a harness's table shows, the headline first.
 
     Args:
@@ -149,7 +149,7 @@ def in_table(task: NamedTask, every: Iterable[Metric]) -> list[Metric]:
         every: All of its figures, as from `figures`.
     """
     first, *rest = every
-    wanted = task.entry.table
+    wanted = task.definition.table
     return [
         first,
         *(
@@ -164,20 +164,20 @@ def in_table(task: NamedTask, every: Iterable[Metric]) -> list[Metric]:
     ]
 
 
-def headline(task: NamedTask) -> str:
+def headline(task: TaskVariant) -> str:
     """Return the name of the figure that the paper reports.
 
     Of a single category it is the mean over its subjects, and of a single subject its accuracy.
     """
-    name, subjects = task.entry.headline, task.subjects
+    name, subjects = task.definition.headline, task.subjects
     if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
         name = "acc_macro"
     return "acc" if name.startswith("acc_") and len(subjects) == 1 else name
 
 
-def _averages(task: NamedTask, acc: Metric) -> Iterable[Metric]:
+def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
     of_acc = replace(acc, of=acc.name)
-    subjects, entry = task.subjects, task.entry
+    subjects, entry = task.subjects, task.definition
     categories = list(dict.fromkeys(filter(None, (subject.category for subject in subjects))))
     if len(subjects) > 1:
         yield _over(of_acc, "acc_macro", "Mean over subjects", "subjects")
@@ -204,19 +204,19 @@ def _averages(task: NamedTask, acc: Metric) -> Iterable[Metric]:
         )
 
 
-def shown_by_subject(task: NamedTask) -> bool:
+def shown_by_subject(task: TaskVariant) -> bool:
     """Return whether each subject has a figure of its own: where there are few, as in Table 7."""
-    few = len(task.subjects) > 1 and len(task.entry.subjects) <= _FEW_SUBJECTS
+    few = len(task.subjects) > 1 and len(task.definition.subjects) <= _FEW_SUBJECTS
     return few and not any(subject.category for subject in task.subjects)
 
 
-def parts_of(task: NamedTask, subject: Subject) -> tuple[str, ...]:
+def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
     """Return the parts of a task, reported apart, that all items of a subject belong to."""
     by_name = (subject.name,) if shown_by_subject(task) else ()
     return tuple(filter(None, (subject.category, *by_name, *subject.groups)))
 
 
-def _over(acc: Metric, name: str, title: str, over: Over) -> Metric:
+def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
     return replace(acc, name=name, title=title, over=over, help=f"Accuracy: {_IN_WORDS[over]}.")
 
 

@@ -115,7 +115,7 @@ class Variant(_Entry, frozen=True):
     script: Literal["tc", "sc"] = "tc"
 
 
-class TaskEntry(_Entry, frozen=True):
+class TaskDefinition(_Entry, frozen=True):
     """A task of a benchmark: one subject, or several that are run alike.
 
     Attributes:
@@ -246,7 +246,7 @@ class Benchmark(_Entry, frozen=True):
 
     name: _Name
     title: str
-    tasks: Annotated[tuple[TaskEntry, ...], msgspec.Meta(min_length=1)]
+    tasks: Annotated[tuple[TaskDefinition, ...], msgspec.Meta(min_length=1)]
     prompts: dict[str, PromptTemplate]
     github: GitHubRelease | None = None
     hub: HubDataset | None = None
@@ -267,13 +267,13 @@ class Benchmark(_Entry, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTask:
+class TaskVariant:
     """What a task name stands for: a task or one of its variants, on all of its subjects or some.
 
     Attributes:
         name: The name in lm-eval.
         benchmark: The benchmark that it belongs to.
-        entry: The task.
+        definition: The task.
         variant: The condition; the plain one has no suffix.
         subjects: The subjects that it runs.
         scope: Whether these are all of the `task`, a `part` such as a category, or one `subject`.
@@ -281,7 +281,7 @@ class NamedTask:
 
     name: str
     benchmark: Benchmark
-    entry: TaskEntry
+    definition: TaskDefinition
     variant: Variant
     subjects: tuple[Subject, ...]
     scope: Literal["task", "part", "subject"] = "task"
@@ -289,12 +289,12 @@ class NamedTask:
     @property
     def shots(self) -> int:
         """Worked examples by default."""
-        return self.entry.shots if self.variant.shots is None else self.variant.shots
+        return self.definition.shots if self.variant.shots is None else self.variant.shots
 
     @property
     def whole(self) -> str:
         """The name of the task and variant, whatever subjects of it are run."""
-        return "_".join(filter(None, (self.entry.name, self.variant.suffix)))
+        return "_".join(filter(None, (self.definition.name, self.variant.suffix)))
 
 
 def read_benchmark(path: Path) -> Benchmark:
@@ -314,10 +314,10 @@ def read_benchmark(path: Path) -> Benchmark:
         declared = tomllib.loads(path.read_text("utf-8"))
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{path}: {error}. Mend this entry of the catalogue.") from error
+        raise CatalogueError(f"{path}: {error}. Fix this entry of the catalogue.") from error
     benchmark = _with_defaults(benchmark)
     for problem in _problems(benchmark):
-        raise CatalogueError(f"{path}: {problem}. Mend this entry of the catalogue.")
+        raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
 
 
@@ -328,7 +328,7 @@ def _with_defaults(benchmark: Benchmark) -> Benchmark:
         title = declared.title or declared.name.replace("_", " ").capitalize()
         return msgspec.structs.replace(declared, stem=declared.stem or declared.name, title=title)
 
-    def task(declared: TaskEntry) -> TaskEntry:
+    def task(declared: TaskDefinition) -> TaskDefinition:
         only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
         subjects = declared.subjects or (Subject(name="", title=declared.title),)
         return msgspec.structs.replace(
@@ -375,7 +375,7 @@ def _repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _named_tasks(benchmark: Benchmark) -> Iterator[NamedTask]:
+def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
     for entry in benchmark.tasks:
         parts: dict[str, list[Subject]] = {}
         for subject in entry.subjects:
@@ -384,16 +384,16 @@ def _named_tasks(benchmark: Benchmark) -> Iterator[NamedTask]:
                     parts.setdefault(part, []).append(subject)
         for variant in (Variant(), *entry.variants):
 
-            def name(part: str, entry: TaskEntry = entry, variant: Variant = variant) -> str:
+            def name(part: str, entry: TaskDefinition = entry, variant: Variant = variant) -> str:
                 return "_".join(filter(None, (entry.name, part, variant.suffix)))
 
-            yield NamedTask(name(""), benchmark, entry, variant, entry.subjects)
+            yield TaskVariant(name(""), benchmark, entry, variant, entry.subjects)
             for part, subjects in parts.items():
-                yield NamedTask(name(part), benchmark, entry, variant, tuple(subjects), "part")
+                yield TaskVariant(name(part), benchmark, entry, variant, tuple(subjects), "part")
             for subject in entry.subjects:
                 if subject.name:
                     one = (subject,)
-                    yield NamedTask(name(subject.name), benchmark, entry, variant, one, "subject")
+                    yield TaskVariant(name(subject.name), benchmark, entry, variant, one, "subject")
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -405,7 +405,7 @@ def benchmarks() -> tuple[Benchmark, ...]:
     return tuple(read for folder in _folders() for read in _read_folder(folder))
 
 
-def named_tasks() -> dict[str, NamedTask]:
+def named_tasks() -> dict[str, TaskVariant]:
     """Return every task, part, subject and variant by its name in lm-eval.
 
     Raises:
@@ -430,7 +430,7 @@ def _installed() -> tuple[Path, ...]:
         except Exception as error:
             raise CatalogueError(
                 f"the entry point {declared.name!r} = {declared.value!r} of the group "
-                f"hkcanto.benchmarks leads to no folder: {error}. Mend or uninstall its package."
+                f"hkcanto.benchmarks leads to no folder: {error}. Fix or uninstall its package."
             ) from error
     return tuple(folders)
 
@@ -448,7 +448,7 @@ def _read_folder(folder: Path) -> tuple[Benchmark, ...]:
 
 
 @cache
-def _by_name(folders: tuple[Path, ...]) -> dict[str, NamedTask]:
+def _by_name(folders: tuple[Path, ...]) -> dict[str, TaskVariant]:
     every = [read for folder in folders for read in _read_folder(folder)]
     for name in _repeated(benchmark.name for benchmark in every):
         raise CatalogueError(f"two benchmarks of the catalogue are called {name!r}. Rename one.")
@@ -458,14 +458,14 @@ def _by_name(folders: tuple[Path, ...]) -> dict[str, NamedTask]:
     return {task.name: task for task in tasks}
 
 
-def find_task(name: str) -> NamedTask:
+def find_task(name: str) -> TaskVariant:
     """Return a task, a group or one of their variants by its name in lm-eval.
 
     Raises:
         CatalogueError: There is none of that name; the message lists those that are like it.
 
     Examples:
-        >>> find_task("hkcanto_g2p").entry.title
+        >>> find_task("hkcanto_g2p").definition.title
         'Jyutping grapheme-to-phoneme'
     """
     tasks = named_tasks()

@@ -216,7 +216,7 @@ def _show(described: "Description") -> None:
         "lm-eval": described.lm_eval,
         "Inspect": described.inspect or NOT_IN_INSPECT,
         "questions": f"{described.questions:,}" if described.questions else "",
-        "version": str(described.task.entry.version),
+        "version": str(described.task.definition.version),
         "signature": described.signature,
         "kind": described.kind,
         "scoring": described.scoring,

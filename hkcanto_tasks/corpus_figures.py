@@ -12,7 +12,7 @@ from hkcanto_metrics.translation import (
     translation_signatures,
 )
 
-from .catalogue import NamedTask
+from .catalogue import TaskVariant
 from .records import Judgement
 
 
@@ -29,12 +29,12 @@ def pair_of(judgement: Judgement) -> Pair:
     return Pair(judgement.hypothesis, judgement.reference, judgement.source)
 
 
-def language_of(task: NamedTask) -> Language:
+def language_of(task: TaskVariant) -> Language:
     """Return by which units a task's texts are compared: words in English, else characters."""
-    return "en" if task.entry.language == "en" else "zh"
+    return "en" if task.definition.language == "en" else "zh"
 
 
-def metric_signatures(task: NamedTask) -> dict[str, str]:
+def metric_signatures(task: TaskVariant) -> dict[str, str]:
     """Return how each corpus figure of a task is computed, in sacreBLEU's form where it has one."""
     return dict(translation_signatures(language_of(task)))
 

@@ -21,15 +21,15 @@ import msgspec
 
 from .catalogue import (
     Benchmark,
-    NamedTask,
-    TaskEntry,
+    TaskDefinition,
+    TaskVariant,
     benchmarks,
     find_benchmark,
     find_task,
     named_tasks,
 )
 from .errors import CatalogueError, DataNotFound, OptionError
-from .records import Metric
+from .records import Figure
 from .task import Condition, LoadedTask, condition, load_task, option_values, refuse_unknown
 
 UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
@@ -81,14 +81,14 @@ class Description:
     loaded: LoadedTask | None
 
     @property
-    def task(self) -> NamedTask:
+    def task(self) -> TaskVariant:
         """What the task's name stands for."""
         return self.condition.task
 
     @property
     def title(self) -> str:
         """The task's title, of a subject or part with its name."""
-        entry = self.task.entry
+        entry = self.task.definition
         title = " ".join(filter(None, (entry.title, entry.chinese)))
         if len(self.task.subjects) == 1 and len(entry.subjects) > 1:
             (subject,) = self.task.subjects
@@ -100,7 +100,7 @@ class Description:
     @property
     def origin(self) -> str:
         """The paper, and where in it the task is specified."""
-        benchmark, source = self.task.benchmark, self.task.entry.specified
+        benchmark, source = self.task.benchmark, self.task.definition.specified
         return ". ".join(filter(None, (benchmark.paper or benchmark.title, source))) + "."
 
     @property
@@ -141,7 +141,7 @@ class Description:
     def kind(self) -> str:
         """The kind's name and what it is."""
         described = (inspect.getdoc(type(self.condition.kind)) or "").split("\n\n")[0]
-        return f"{self.task.entry.kind}: {' '.join(described.split())}"
+        return f"{self.task.definition.kind}: {' '.join(described.split())}"
 
     @cached_property
     def signature(self) -> str:
@@ -185,11 +185,11 @@ class Description:
         return f"item {self.item} of the {data}, {shots}"
 
     @property
-    def figures(self) -> Sequence[Metric]:
+    def figures(self) -> Sequence[Figure]:
         """All figures, the headline first."""
         return self.condition.figures
 
-    def meaning(self, figure: Metric) -> str:
+    def meaning(self, figure: Figure) -> str:
         """Return what a figure is, and whether it is in reports alone."""
         there = any(figure.name == shown.name for shown in self.condition.table)
         return figure.help if there else f"{figure.help} In reports, not in the harnesses' tables."
@@ -210,9 +210,9 @@ class Description:
         ]
 
     @property
-    def variants(self) -> list[NamedTask]:
+    def variants(self) -> list[TaskVariant]:
         """The other conditions of the task that have a name."""
-        entry = self.task.entry
+        entry = self.task.definition
         every = [find_task(entry.name), *variants_of(entry)]
         return [each for each in every if each.variant != self.task.variant]
 
@@ -241,7 +241,7 @@ class Description:
 
     @property
     def _shots_option(self) -> OptionHelp:
-        entry = self.task.entry
+        entry = self.task.definition
         there = entry.has_examples
         return OptionHelp(
             "shots",
@@ -268,14 +268,14 @@ class Description:
 # ---------------------------------------------------------------------- names
 
 
-def inspect_name(task: NamedTask) -> str:
+def inspect_name(task: TaskVariant) -> str:
     """Return what `inspect eval` calls a task; empty for a log-likelihood.
 
     Examples:
         >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
         ('hkcanto/mmlu -T language=en', '')
     """
-    entry = task.entry
+    entry = task.definition
     if task.variant.scoring == "loglikelihood":
         return ""
     if task.name != entry.name or entry.inspect is None:
@@ -328,17 +328,17 @@ def describe(
     return description
 
 
-def questions_of(task: NamedTask) -> int:
+def questions_of(task: TaskVariant) -> int:
     """Return the published number of a task's questions; 0 where it is not known."""
     return sum(subject.rows for subject in task.subjects)
 
 
-def variants_of(entry: TaskEntry) -> list[NamedTask]:
+def variants_of(entry: TaskDefinition) -> list[TaskVariant]:
     """Return the conditions of a task that have a name of their own."""
     return [find_task(f"{entry.name}_{variant.suffix}") for variant in entry.variants]
 
 
-def _task_called(name: str, given: dict[str, Any]) -> NamedTask:
+def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
     """Return what a name in either harness stands for; the parameter that chooses it is spent."""
     if name == "hkcanto/run":
         if "task" not in given:
@@ -354,27 +354,32 @@ def _task_called(name: str, given: dict[str, Any]) -> NamedTask:
     called = [
         task
         for task in named_tasks().values()
-        if task.name == task.entry.name and task.entry.inspect == name.removeprefix("hkcanto/")
+        if task.name == task.definition.name
+        and task.definition.inspect == name.removeprefix("hkcanto/")
     ]
     fitting = [task for task in called if _spend(task, given)] if len(called) > 1 else called
     if len(called) > 1 and not fitting:
-        parameter = called[0].entry.parameter.partition("=")[0]
+        parameter = called[0].definition.parameter.partition("=")[0]
         if parameter not in given and (default := _default(name, parameter)):
-            fitting = [task for task in called if task.entry.parameter == f"{parameter}={default}"]
+            fitting = [
+                task for task in called if task.definition.parameter == f"{parameter}={default}"
+            ]
     if len(fitting) != 1:
         if called:
-            choices = " or ".join(f"-T {task.entry.parameter}" for task in called)
+            choices = " or ".join(f"-T {task.definition.parameter}" for task in called)
             raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
         names = dict.fromkeys(
-            f"hkcanto/{task.entry.inspect}" for task in named_tasks().values() if task.entry.inspect
+            f"hkcanto/{task.definition.inspect}"
+            for task in named_tasks().values()
+            if task.definition.inspect
         )
         raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
     return fitting[0]
 
 
-def _spend(task: NamedTask, given: dict[str, Any]) -> bool:
+def _spend(task: TaskVariant, given: dict[str, Any]) -> bool:
     """Take the parameter out of the options that chooses a task, if it is there."""
-    name, _, value = task.entry.parameter.partition("=")
+    name, _, value = task.definition.parameter.partition("=")
     if not name or given.get(name) != value:
         return False
     del given[name]
@@ -411,7 +416,7 @@ def _sample(name: str, subjects: Sequence[str], options: Mapping[str, Any]) -> L
 # ---------------------------------------------------------------------- the list
 
 
-def matching(text: str) -> list[tuple[Benchmark, list[NamedTask]]]:
+def matching(text: str) -> list[tuple[Benchmark, list[TaskVariant]]]:
     """Return the tasks with a text in their names, title or benchmark, by benchmark.
 
     Args:
@@ -442,8 +447,8 @@ def matching(text: str) -> list[tuple[Benchmark, list[NamedTask]]]:
     )
 
 
-def _searched(task: NamedTask) -> str:
-    entry, benchmark = task.entry, task.benchmark
+def _searched(task: TaskVariant) -> str:
+    entry, benchmark = task.definition, task.benchmark
     names = [task.name, inspect_name(task)]
     if task.scope == "task":
         names += [variant.name for variant in variants_of(entry)]
@@ -453,7 +458,7 @@ def _searched(task: NamedTask) -> str:
     return "\n".join(names)
 
 
-def record(task: NamedTask) -> dict[str, Any]:
+def record(task: TaskVariant) -> dict[str, Any]:
     """Return a task for a script, as `hkcanto list --json` prints it.
 
     Examples:
@@ -465,16 +470,18 @@ def record(task: NamedTask) -> dict[str, Any]:
         "inspect": inspect_name(task),
         "benchmark": task.benchmark.name,
         "title": _title(task),
-        "kind": task.entry.kind,
+        "kind": task.definition.kind,
         "scoring": task.variant.scoring,
-        "version": task.entry.version,
+        "version": task.definition.version,
         "shots": task.shots,
         "questions": questions_of(task),
-        "variants": [each.name for each in variants_of(task.entry)] if task.scope == "task" else [],
+        "variants": [each.name for each in variants_of(task.definition)]
+        if task.scope == "task"
+        else [],
     }
 
 
-def lines(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
+def lines(tasks: Sequence[TaskVariant], width: int | None) -> list[str]:
     """Lay out tasks, one a line, under a line of headings; names are never broken.
 
     Args:
@@ -502,7 +509,7 @@ def lines(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
     return made
 
 
-def more_names(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
+def more_names(tasks: Sequence[TaskVariant], width: int | None) -> list[str]:
     """Lay out the names of the tasks' variants, and of their benchmark's groups in lm-eval.
 
     Args:
@@ -514,12 +521,12 @@ def more_names(tasks: Sequence[NamedTask], width: int | None) -> list[str]:
         ['variants  hkcanto_law_mc']
     """
     whole = [task for task in tasks if task.scope == "task"]
-    variants = [variant for task in whole for variant in variants_of(task.entry)]
+    variants = [variant for task in whole for variant in variants_of(task.definition)]
     benchmark, groups = tasks[0].benchmark, []
     if benchmark.averages and len(whole) == len(benchmark.tasks):
         groups = [of.name for of in benchmark.averages if len(of.columns) == 1]
         groups.insert(0, benchmark.name)
-    by_suffix = sorted(variants, key=lambda task: task.entry.variants.index(task.variant))
+    by_suffix = sorted(variants, key=lambda task: task.definition.variants.index(task.variant))
     labelled = {"variants": [task.name for task in by_suffix], "groups": groups}
     return [line for label, names in labelled.items() for line in _flowing(label, names, width)]
 
@@ -538,13 +545,13 @@ def _flowing(label: str, names: Iterable[str], width: int | None) -> list[str]:
 _LABEL = len("variants") + 2
 
 
-def _title(task: NamedTask) -> str:
+def _title(task: TaskVariant) -> str:
     if task.scope == "subject":
         (subject,) = task.subjects
         return " ".join(filter(None, (subject.title, subject.chinese)))
     if task.scope == "part":
-        return f"{len(task.subjects)} subjects of {task.entry.title}"
-    return " ".join(filter(None, (task.entry.title, task.entry.chinese)))
+        return f"{len(task.subjects)} subjects of {task.definition.title}"
+    return " ".join(filter(None, (task.definition.title, task.definition.chinese)))
 
 
 _SHORTEST_TITLE = 12

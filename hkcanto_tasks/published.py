@@ -15,9 +15,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from .catalogue import NamedTask, Subject, benchmarks, find_benchmark, find_task, named_tasks
+from .catalogue import Subject, TaskVariant, benchmarks, find_benchmark, find_task, named_tasks
 from .errors import CatalogueError
-from .records import Metric
+from .records import Figure
 from .task import condition
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
@@ -59,21 +59,21 @@ class PublishedColumn(_Entry, frozen=True):
     repeats: str = ""
 
     @property
-    def named(self) -> tuple[NamedTask, ...]:
+    def named(self) -> tuple[TaskVariant, ...]:
         """What the names of its tasks stand for."""
         return tuple(find_task(name) for name in self.tasks)
 
     @property
-    def measure(self) -> Metric | None:
+    def measure(self) -> Figure | None:
         """The figure of ours that it is; None if it is none, or a mean."""
         known = (figure for task in self.tasks for figure in condition(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
-    def shots_of(self, task: NamedTask) -> int:
+    def shots_of(self, task: TaskVariant) -> int:
         """Return with how many worked examples it measures one of its tasks."""
         return task.shots if self.shots is None else self.shots
 
-    def subjects_of(self, task: NamedTask) -> tuple[Subject, ...]:
+    def subjects_of(self, task: TaskVariant) -> tuple[Subject, ...]:
         """Return the subjects that it measures of one of its tasks."""
         return tuple(
             subject
@@ -179,7 +179,7 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         table
         for table in published_tables()
         if any(
-            (named.entry.name, named.variant) == (wanted.entry.name, wanted.variant)
+            (named.definition.name, named.variant) == (wanted.definition.name, wanted.variant)
             for column in table.columns
             for named in column.named
         )
@@ -200,7 +200,7 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{_short(path)}: {error}. Mend this entry.") from error
+        raise CatalogueError(f"{_short(path)}: {error}. Fix this entry.") from error
     find_benchmark(file.benchmark)
     return tuple(_whole(table, file, path) for table in file.tables)
 
@@ -209,7 +209,7 @@ def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
     """Return a table with its names and its rows."""
     number = "_".join(filter(None, (str(table.number), table.part)))
     for problem in _problems(table):
-        raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Mend this entry.")
+        raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Fix this entry.")
     return msgspec.structs.replace(
         table,
         protocol=table.protocol.strip(),
@@ -266,7 +266,7 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         if len(line) != len(lines[0]):
             raise CatalogueError(
                 f"{where}, row {number} ({line[0]!r}): it has {len(line)} cells, and the header "
-                f"has {len(lines[0])}. Mend this row."
+                f"has {len(lines[0])}. Fix this row."
             )
     if table.transposed:
         lines = [list(line) for line in zip(*lines, strict=True)]

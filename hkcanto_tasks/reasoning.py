@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from .records import Metric, Reasoning
+from .records import Figure, Reasoning
 
 _SHARES = (
-    Metric(
+    Figure(
         "reasoning_cantonese",
         "Reasoning in Cantonese",
         "share",
@@ -13,7 +13,7 @@ _SHARES = (
         "Share of reasoning blocks that are in Cantonese. Responses without one do not count.",
         diagnostic=True,
     ),
-    Metric(
+    Figure(
         "reasoning_finished",
         "Reasoning finished",
         "share",
@@ -22,7 +22,7 @@ _SHARES = (
         diagnostic=True,
     ),
 )
-_RIGHT = Metric(
+_RIGHT = Figure(
     "acc_reasoning_cantonese",
     "Right by Cantonese reasoning",
     "share",
@@ -69,7 +69,7 @@ def judge_reasoning(response: str, reasoning: str, answer: str) -> Reasoning | N
     )
 
 
-def with_reasoning(of_kind: Sequence[Metric]) -> Sequence[Metric]:
+def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
     """Return the figures of a kind and those of reasoning."""
     right = [_RIGHT] * any(metric.name == "acc" for metric in of_kind)
     return [*of_kind, *_SHARES, *right]

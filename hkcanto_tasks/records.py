@@ -84,10 +84,10 @@ class Judgement:
     """What a scorer says of one response.
 
     Attributes:
-        values: Metric name → value for this item. Names and order are the task kind's.
+        values: Figure name → value for this item. Names and order are the task kind's.
         answer: What was read out of the response, for people to look at.
         explanation: Why the values are what they are, in Markdown.
-        weights: Metric name → length of the reference, for the rates that a corpus pools.
+        weights: Figure name → length of the reference, for the rates that a corpus pools.
         details: Anything else worth keeping in a log.
         hypothesis: What a corpus metric compares with `reference`, after cleaning.
         reference: The gold text that it is compared with.
@@ -111,7 +111,7 @@ Over = Literal["questions", "subjects", "categories"]
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class Figure:
     """A figure: what it is called, what it means, and how items become it.
 
     The one description of it, for both harnesses, reports and docs.
@@ -131,7 +131,7 @@ class Metric:
         part: The set of items that it is restricted to; empty for all.
 
     Examples:
-        >>> Metric("acc", "Accuracy", "share", True, "Share of right answers.").averages
+        >>> Figure("acc", "Accuracy", "share", True, "Share of right answers.").averages
         'acc'
     """
 

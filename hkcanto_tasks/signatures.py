@@ -67,12 +67,12 @@ def parse_signature(text: object) -> Signature:
         raise LogError(f"the catalogue of this version has no task {task!r}") from error
 
     def condition(variant: Variant) -> tuple[object, ...]:
-        own = named.entry.shots if variant.shots is None else variant.shots
+        own = named.definition.shots if variant.shots is None else variant.shots
         return variant.scoring, variant.cot, variant.script, own
 
     cot, script = fields.get("cot") == "yes", fields.get("script", "tc")
     asked = named.variant.scoring, cot, script, shots
-    alike = (each for each in (Variant(), *named.entry.variants) if condition(each) == asked)
+    alike = (each for each in (Variant(), *named.definition.variants) if condition(each) == asked)
     whole = replace(named, variant=next(alike, named.variant)).whole
     return Signature(whole, shots, tuple(fields.items()), data, metric, version, package)
 

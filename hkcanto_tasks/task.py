@@ -14,14 +14,14 @@ from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
 from .averages import categories_of, figures, in_table, parts_of
-from .catalogue import NamedTask, PromptTemplate, Subject, find_task
+from .catalogue import PromptTemplate, Subject, TaskVariant, find_task
 from .data.locating import locate
 from .data.release_files import ReleaseRows, report
 from .errors import DataNotFound, OptionError
 from .kinds import Kind, find_kind
 from .prompts import Prompt
 from .reasoning import judge_reasoning, with_reasoning
-from .records import Example, Judgement, Metric, Sample
+from .records import Example, Figure, Judgement, Sample
 from .signatures import Signature
 from .worked_examples import WorkedExamples
 
@@ -37,13 +37,13 @@ class Condition:
         options: The choices, an instance of its kind's `Options`.
     """
 
-    task: NamedTask
+    task: TaskVariant
     options: Any
 
     @cached_property
     def kind(self) -> Kind[Any]:
         """What reads, renders and scores it."""
-        return find_kind(self.task.entry.kind)(self.task, self.options)
+        return find_kind(self.task.definition.kind)(self.task, self.options)
 
     @property
     def template(self) -> PromptTemplate:
@@ -67,14 +67,14 @@ class Condition:
         return {name: value for name, value in values.items() if value}
 
     @cached_property
-    def figures(self) -> tuple[Metric, ...]:
+    def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
         of_kind = self.kind.METRICS
         writes = self.task.variant.scoring == "generative"
         return tuple(figures(self.task, with_reasoning(of_kind) if writes else of_kind))
 
     @cached_property
-    def table(self) -> tuple[Metric, ...]:
+    def table(self) -> tuple[Figure, ...]:
         """The figures that a harness's table shows, the headline first."""
         return tuple(in_table(self.task, self.figures))
 
@@ -124,7 +124,7 @@ def option_values(name: str) -> dict[str, str]:
         {'reasoning': 'true or false', 'examples': 'paper or release'}
     """
     task = find_task(name)
-    options = find_kind(task.entry.kind).Options
+    options = find_kind(task.definition.kind).Options
     found = {}
     for field in msgspec.structs.fields(options):
         declared = msgspec.inspect.type_info(field.type)
@@ -135,8 +135,8 @@ def option_values(name: str) -> dict[str, str]:
         elif isinstance(declared, msgspec.inspect.LiteralType):
             found[field.name] = " or ".join(sorted(map(str, declared.values)))
         elif field.name == "prompt":
-            end = find_kind(task.entry.kind).SCAFFOLD
-            named = ", ".join(task.entry.prompts)
+            end = find_kind(task.definition.kind).SCAFFOLD
+            named = ", ".join(task.definition.prompts)
             found[field.name] = f"{named}, each with or without {end}" if end else named
         else:
             text = isinstance(declared, msgspec.inspect.StrType)
@@ -180,7 +180,7 @@ def condition(name: str, subjects: Sequence[str] = (), **options: Any) -> Condit
     if subjects:
         task = replace(task, subjects=_chosen(task, subjects))
     refuse_unknown(name, options, {})
-    known = find_kind(task.entry.kind).Options
+    known = find_kind(task.definition.kind).Options
     of_variant = {"cot": task.variant.cot, "script": task.variant.script}
     fields = known.__struct_fields__
     given = {option: value for option, value in of_variant.items() if option in fields} | options
@@ -194,7 +194,7 @@ def condition(name: str, subjects: Sequence[str] = (), **options: Any) -> Condit
     return how
 
 
-def _chosen(task: NamedTask, wanted: Sequence[str]) -> tuple[Subject, ...]:
+def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
     names = [name.strip() for name in wanted]
     chosen = [
         subject
@@ -230,7 +230,7 @@ class LoadedTask:
     revision: str
 
     @property
-    def task(self) -> NamedTask:
+    def task(self) -> TaskVariant:
         """What the task's name stands for."""
         return self.condition.task
 
@@ -279,7 +279,7 @@ class LoadedTask:
             where = " ".join(filter(None, (self.task.name, subject)))
             there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
             if not examples:
-                why = ": the data has no dev file of it" * self.task.entry.has_examples
+                why = ": the data has no dev file of it" * self.task.definition.has_examples
                 there = f"there are no worked examples{why}. Ask for 0."
             raise OptionError(f"{where}: shots={count}, but {there}")
         return examples[:count]
@@ -297,7 +297,7 @@ class LoadedTask:
             >>> load_task("hkcanto_g2p").signature(shots=5).split("|")[:4]
             ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
         """
-        entry, variant = self.task.entry, self.task.variant
+        entry, variant = self.task.definition, self.task.variant
         chosen = self.condition.chosen.items()
         first = self.task.subjects[0].name if self.task.subjects else ""
         origins = {each.origin for each in self.shots(first, shots)} if self.samples else ()
@@ -343,12 +343,12 @@ def load_task(
     release = ReleaseRows(folder, kind)
     present = [subject for subject in task.subjects if subject.name in release.rows]
     if not present and not allow_absent:
-        paths = task.entry.paths("test", task.subjects[0].stem)
+        paths = task.definition.paths("test", task.subjects[0].stem)
         expected = f"; expected {' or '.join(paths)}" if paths else ""
         raise DataNotFound(f"{folder.root} has no test file of {name}{expected}.")
     found = release.differences
     said = found.summary() if present else ""
-    report(said, found.matter, folder.root, task.entry.name, task.benchmark.name)
+    report(said, found.matter, folder.root, task.definition.name, task.benchmark.name)
     revision = folder.revision(*release.tests) if present else ""
     task = replace(task, subjects=tuple(present))
     examples = WorkedExamples(kind, release)
@@ -365,11 +365,11 @@ def load_task(
     )
 
 
-def _placed(sample: Sample, task: NamedTask, subject: Subject) -> Sample:
+def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
     """Add to an item what follows from its task and subject."""
     return replace(
         sample,
-        id="/".join(filter(None, (task.entry.name, subject.name, sample.id))),
+        id="/".join(filter(None, (task.definition.name, subject.name, sample.id))),
         subject=subject.name,
         category=sample.category or subject.category,
         parts=parts_of(task, subject) + sample.parts,

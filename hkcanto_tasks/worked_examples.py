@@ -72,7 +72,7 @@ class WorkedExamples(Mapping[str, Sequence[Example]]):
                     self._with_reasoning = release, f"{name}@{folder.revision()}"
                 release, origin = self._with_reasoning
                 rows = release.examples(subject) or release.rows.get(subject.name, [])
-                rows = rows[: task.entry.dev_rows]
+                rows = rows[: task.definition.dev_rows]
                 if rows and all(map(self._kind.complete, rows)):
                     return rows, origin
                 why = f"{source.repo_id} has none for it"

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from hkcanto_tasks.planning import power
 from hkcanto_tasks.records import Sample
-from hkcanto_tasks.reports.figures import Figure, stratified_figure
+from hkcanto_tasks.reports.figures import Estimate, stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     paired_accuracy_interval,
@@ -158,7 +158,7 @@ def plans(
     needed = {
         "gate, normal": power.items_for_gate(share**0.5, delta, loss),
         "gate, compare": power.items_for_bound(
-            power.of_discordance(Figure(share, None, None, 0)), delta, loss
+            power.of_discordance(Estimate(share, None, None, 0)), delta, loss
         ),
     }
     for kind, items in needed.items():

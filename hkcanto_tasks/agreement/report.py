@@ -25,7 +25,8 @@ from hkcanto_metrics.translation import SCORES, sentence_scores
 
 from ..errors import LogError
 from ..kinds.translation import Translation
-from ..reports.blocks import Column, Figure, Report, Row, Section, Table
+from ..reports.blocks import Column, Report, Row, Section, Table
+from ..reports.blocks import Estimate as Figure
 from ..reports.intervals import ratio_interval
 from ..reports.report import report_of
 from .human_errors import (

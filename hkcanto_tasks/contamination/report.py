@@ -28,7 +28,7 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     loaded = load_task(task, allow_absent=True)
     questions = [each.question for each in loaded.samples]
     start = len(os.path.commonprefix(questions)) if len(questions) > 1 else 0  # noqa: RUF071
-    first = f"\n{loaded.task.entry.letters[0]}"
+    first = f"\n{loaded.task.definition.letters[0]}"
 
     def of(sample: Sample) -> Iterator[Item]:
         for text in filter(None, (sample.source, sample.target)) if sample.source else ():

@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from ..catalogue import Subject, TaskEntry
+from ..catalogue import Subject, TaskDefinition
 from ..errors import DataCorrupt, DataNotFound
 from ..kinds import Kind
 from .folders import DataFolder
@@ -109,7 +109,7 @@ class ReleaseRows:
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
             hub = isinstance(task.benchmark.release, HubDataset)
-            folder.fetch(None if hub else _first_paths(task.entry, task.subjects))
+            folder.fetch(None if hub else _first_paths(task.definition, task.subjects))
         self._splits, extra, guessed = self._assigned()
         self.rows: dict[str, list[Any]] = {}
         bad: dict[str, UnreadableRow] = {}
@@ -120,7 +120,7 @@ class ReleaseRows:
                     self._tables.clear()  # the rows say all of it
                 bad |= {row.where: row for row in unreadable}
                 if rows:
-                    self.rows[subject.name] = rows[task.entry.examples_from_test :]
+                    self.rows[subject.name] = rows[task.definition.examples_from_test :]
         self.tests = _distinct(
             file for name in self.rows for file in self._splits[name]["test"].files
         )
@@ -134,7 +134,7 @@ class ReleaseRows:
         Raises:
             DataCorrupt: The file is not what it should be, or one of its rows is not.
         """
-        entry, splits = self._kind.task.entry, self._splits.get(subject.name, {})
+        entry, splits = self._kind.task.definition, self._splits.get(subject.name, {})
         if count := entry.examples_from_test:
             return self._read(splits["test"])[0][:count]
         if "dev" not in splits:
@@ -149,7 +149,7 @@ class ReleaseRows:
     def _assigned(self) -> tuple[dict[str, dict[str, Split]], list[str], dict[str, str]]:
         """Return subject → split → where it is; stems of no subject; stems matched by a guess."""
         task = self._kind.task
-        entry, files = task.entry, self._folder.files()
+        entry, files = task.definition, self._folder.files()
         if entry.files:
             among = entry.subjects
             others = self._known(task.benchmark.tasks) - self._known([entry])
@@ -206,7 +206,7 @@ class ReleaseRows:
 
         return match_stems({split.stem for split in splits}, among, self._folder.name, rows)
 
-    def _known(self, entries: Sequence[TaskEntry]) -> set[tuple[str, ...]]:
+    def _known(self, entries: Sequence[TaskDefinition]) -> set[tuple[str, ...]]:
         subjects = (subject for entry in entries for subject in entry.subjects)
         return {self._words(name) for each in subjects for name in (each.stem, *each.aliases)}
 
@@ -215,7 +215,7 @@ class ReleaseRows:
 
     def _fits(self, split: Split) -> bool:
         """Whether it looks as the kind's rows do; what cannot be read at all may be anything."""
-        if self._kind.task.entry.files:
+        if self._kind.task.definition.files:
             return True
         try:
             records = self._records(split)[:3]
@@ -225,7 +225,7 @@ class ReleaseRows:
 
     def _by_column(self, split: Split) -> Iterator[Split]:
         """Divide the rows of a file by the subjects that a column of it names."""
-        entry = self._kind.task.entry
+        entry = self._kind.task.definition
         declared = self._kind.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
         for column in declared or _SUBJECT_COLUMNS:
@@ -249,7 +249,7 @@ class ReleaseRows:
     def _table(self, split: Split) -> Table:
         key = replace(split, stem="", column="")
         if key not in self._tables:
-            header = () if self._kind.task.entry.header else self._kind.headerless
+            header = () if self._kind.task.definition.header else self._kind.headerless
             whole = Table([], [])
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
@@ -305,7 +305,7 @@ class ReleaseRows:
         task = self._kind.task
         if self._folder.kind in ("sample", "own"):
             return Differences(len(task.subjects))
-        skipped = task.entry.examples_from_test
+        skipped = task.definition.examples_from_test
         files = {name: self._splits[name]["test"].files for name in self.rows}
         counts = {
             subject: len(self.rows[subject.name])
@@ -342,7 +342,7 @@ def _distinct(names: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _declared(files: Sequence[str], entry: TaskEntry) -> Iterator[Split]:
+def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
     """Find the splits by the paths that the catalogue declares."""
     for name in entry.files:
         found = {}
@@ -357,7 +357,7 @@ def _declared(files: Sequence[str], entry: TaskEntry) -> Iterator[Split]:
         yield from found.values()
 
 
-def _first_paths(entry: TaskEntry, subjects: Sequence[Subject]) -> list[str]:
+def _first_paths(entry: TaskDefinition, subjects: Sequence[Subject]) -> list[str]:
     paths = (entry.paths(split, each.stem)[0] for each in subjects for split in entry.files)
     return _distinct(paths)  # one file may be several subjects'
 

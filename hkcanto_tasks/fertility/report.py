@@ -156,7 +156,7 @@ def _summed(rows: Sequence[FertilityRow]) -> FertilityRow:
 
 
 def _title(row: FertilityRow) -> str:
-    return (find_task(row.task).entry if row.task else find_benchmark(row.benchmark)).title
+    return (find_task(row.task).definition if row.task else find_benchmark(row.benchmark)).title
 
 
 def _table(name: str, rows: Sequence[FertilityRow]) -> Table:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from ..catalogue import NamedTask, PromptTemplate, Subject
+from ..catalogue import PromptTemplate, Subject, TaskVariant
 from ..data.tables import Record
 from ..errors import CatalogueError, OptionError
 from ..prompts import fill, until_stop
-from ..records import Example, Judgement, Metric, Sample
+from ..records import Example, Figure, Judgement, Sample
 
 RowT = TypeVar("RowT")
 
@@ -44,7 +44,7 @@ class Kind(ABC, Generic[RowT]):
         CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
     """
 
-    METRICS: ClassVar[tuple[Metric, ...]]
+    METRICS: ClassVar[tuple[Figure, ...]]
     """The figures of an item, in the order of a results table."""
 
     COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
@@ -59,33 +59,33 @@ class Kind(ABC, Generic[RowT]):
     TOKENS: ClassVar[int]
     """The longest answer to ask for, without a reasoning block."""
 
-    def __init__(self, task: NamedTask, options: Any) -> None:
+    def __init__(self, task: TaskVariant, options: Any) -> None:
         self.task, self.options = task, options
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name()]
         roles = [*self.COLUMNS, "subject"]
-        for role in task.entry.columns:
+        for role in task.definition.columns:
             if role not in roles:
                 raise CatalogueError(
-                    f"{task.benchmark.home}/benchmark.toml: task {task.entry.name!r} has a column "
-                    f"for {role!r}; its kind {task.entry.kind!r} has {', '.join(roles)}. Mend this "
+                    f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a column "
+                    f"for {role!r}; its kind {task.definition.kind!r} has {', '.join(roles)}. Fix this "
                     "entry of the catalogue."
                 )
         known = [metric.name for metric in self.METRICS]
-        headline = task.entry.headline
+        headline = task.definition.headline
         if headline and headline not in (
             *known,
             *(["acc_macro", "acc_category_macro"] * ("acc" in known)),
         ):
             raise CatalogueError(
-                f"task {task.entry.name!r} has the headline {headline!r}; its kind "
-                f"{task.entry.kind!r} has {', '.join(known)}. Mend this entry of the catalogue."
+                f"task {task.definition.name!r} has the headline {headline!r}; its kind "
+                f"{task.definition.kind!r} has {', '.join(known)}. Fix this entry of the catalogue."
             )
 
     # ------------------------------------------------------------------ reading
 
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the columns that a cell may be in, in lower case."""
-        declared = self.task.entry.columns.get(role, self.COLUMNS.get(role, (role,)))
+        declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
         names = (declared,) if isinstance(declared, str) else declared
         return tuple(name.lower() for name in names)
 
@@ -113,7 +113,7 @@ class Kind(ABC, Generic[RowT]):
 
     def prompt_name(self) -> str:
         """Return the name of the benchmark's prompt that the options ask for."""
-        prompts, asked = self.task.entry.prompts, getattr(self.options, "prompt", "paper")
+        prompts, asked = self.task.definition.prompts, getattr(self.options, "prompt", "paper")
         name = asked.removesuffix(self.SCAFFOLD)
         if name not in prompts:
             ends = dict.fromkeys(("", self.SCAFFOLD))

@@ -13,7 +13,7 @@ from hkcanto_metrics.fluency import cantonese_fluency
 
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..records import Judgement, Metric, Sample
+from ..records import Figure, Judgement, Sample
 from . import writing
 from .writing import Passage
 
@@ -23,7 +23,7 @@ class Fluency(writing.Writing[Passage]):
 
     METRICS = (
         *writing.FLUENCY_METRICS,
-        Metric(
+        Figure(
             "simplified_ratio",
             "Simplified characters",
             "share",

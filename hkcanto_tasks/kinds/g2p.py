@@ -15,7 +15,7 @@ from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
 from ..prompts import fill
-from ..records import Example, Judgement, Metric, Sample, Unit
+from ..records import Example, Figure, Judgement, Sample, Unit
 from . import base
 
 _COLUMNS_PER_LINE = 8
@@ -29,8 +29,8 @@ def _error(
     *,
     pooled: bool = False,
     diagnostic: bool = False,
-) -> Metric:
-    return Metric(name, title, unit, False, meaning, pooled=pooled, diagnostic=diagnostic)
+) -> Figure:
+    return Figure(name, title, unit, False, meaning, pooled=pooled, diagnostic=diagnostic)
 
 
 class Options(base.Options, frozen=True, forbid_unknown_fields=True):
@@ -130,7 +130,7 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
     def examples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
         if self.options.examples == "paper":
-            printed = self.task.entry.examples
+            printed = self.task.definition.examples
             rows = [Sentence(0, example["sentence"], example["answer"]) for example in printed]
         return super().examples(subject, rows)
 

@@ -17,11 +17,11 @@ import msgspec
 
 from hkcanto_metrics.choice import read_choice
 
-from ..catalogue import NamedTask, Subject
+from ..catalogue import Subject, TaskVariant
 from ..data.tables import Record, as_text
 from ..errors import OptionError
 from ..prompts import fill
-from ..records import Example, Judgement, Metric, Sample
+from ..records import Example, Figure, Judgement, Sample
 from . import base
 
 _log = logging.getLogger("hkcanto")
@@ -31,8 +31,8 @@ _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
 
 _GOES_ON = (":", "：", ":**", "：**")
 
-ACCURACY = Metric("acc", "Accuracy", "share", True, "Share of questions answered right.")
-UNPARSED = Metric(
+ACCURACY = Figure("acc", "Accuracy", "share", True, "Share of questions answered right.")
+UNPARSED = Figure(
     "unparsed_rate",
     "Unparsed",
     "share",
@@ -94,7 +94,7 @@ class MultipleChoice(base.Kind[Question]):
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
-    def __init__(self, task: NamedTask, options: Any) -> None:
+    def __init__(self, task: TaskVariant, options: Any) -> None:
         super().__init__(task, options)
         thinks = self.template.question_cot or self.template.system_cot
         for asked, there, option in (
@@ -119,7 +119,7 @@ class MultipleChoice(base.Kind[Question]):
                 f"{record.named()}"
             )
         answer = self._answer(record, choices)
-        if self.task.entry.blank_options == "absent":
+        if self.task.definition.blank_options == "absent":
             if not (choices[answer] or "").strip():
                 _warn_of_blank_answer(record.where)
             choices = [
@@ -179,7 +179,7 @@ class MultipleChoice(base.Kind[Question]):
                 answer=self._letters.index(example["answer"]),
                 explanation=example["reasoning"],
             )
-            for example in self.task.entry.examples
+            for example in self.task.definition.examples
         ]
 
     def example(self, subject: Subject, row: Question, number: int) -> Example:
@@ -252,7 +252,7 @@ class MultipleChoice(base.Kind[Question]):
 
     @property
     def _letters(self) -> str:
-        return self.task.entry.letters
+        return self.task.definition.letters
 
     @property
     def _language(self) -> str:
@@ -264,12 +264,14 @@ class MultipleChoice(base.Kind[Question]):
 
     def _choices(self, record: Record) -> list[str | None]:
         """Return the options by letter: None where there is no cell, blank where it is blank."""
-        columns = self.task.entry.columns.get("options", self._lettered(record))
+        columns = self.task.definition.columns.get("options", self._lettered(record))
         if isinstance(columns, str) or len(columns) == 1:
             cells = self._listed(record, columns if isinstance(columns, str) else columns[0])
         else:
             lacking = [name for name in columns if name.lower() not in record.cells]
-            absent = self.task.entry.blank_options == "absent" and len(lacking) < len(columns) - 1
+            absent = (
+                self.task.definition.blank_options == "absent" and len(lacking) < len(columns) - 1
+            )
             if lacking and not absent:
                 raise record.problem(f"no column {', '.join(lacking)}; found {record.named()}")
             cells = [record.cells.get(name.lower()) for name in columns]
@@ -312,7 +314,7 @@ class MultipleChoice(base.Kind[Question]):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
 
     def _answer(self, record: Record, choices: Sequence[str | None]) -> int:
-        columns, way = self.columns("answer"), self.task.entry.answer
+        columns, way = self.columns("answer"), self.task.definition.answer
         cell = as_text(record.find(columns))
         if cell is None or not cell.strip():
             raise record.problem(
@@ -340,7 +342,9 @@ class MultipleChoice(base.Kind[Question]):
     def _fill(self, text: str, subject: Subject, **more: str) -> str:
         values = {
             **self.names(subject),
-            "sentence": self.task.entry.sentences.get(self._language, self.task.entry.sentence),
+            "sentence": self.task.definition.sentences.get(
+                self._language, self.task.definition.sentence
+            ),
             "scaffold": self.template.scaffold if self._scaffold else "",
             **more,
         }
@@ -377,7 +381,7 @@ class MultipleChoice(base.Kind[Question]):
 
     @cached_property
     def _types(self) -> Callable[[str], tuple[str, ...]]:
-        entry = self.task.entry
+        entry = self.task.definition
         patterns = {name: re.compile(pattern) for name, pattern in entry.types.items()}
         coarse = {fine: name for name, fines in entry.coarse.items() for fine in fines}
 

@@ -10,7 +10,7 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 
 from ..data.tables import Record
-from ..records import Judgement, Metric, Sample
+from ..records import Figure, Judgement, Sample
 from . import writing
 from .writing import Passage
 
@@ -23,7 +23,7 @@ class Summarization(writing.Writing[Passage]):
 
     METRICS = (
         *writing.FLUENCY_METRICS,
-        Metric(
+        Figure(
             "length_penalty",
             "Length penalty",
             "share",

@@ -19,7 +19,7 @@ from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..records import Judgement, Metric, Sample
+from ..records import Figure, Judgement, Sample
 from . import base, writing
 from .writing import Passage
 
@@ -34,14 +34,14 @@ _SCORES = {
 }
 
 
-def _scores() -> Iterator[Metric]:
+def _scores() -> Iterator[Figure]:
     for suffix, remark in (
         ("", ""),
         ("_normalized", " After both sides were mapped to one script, character by character."),
     ):
         for name, (title, help_) in _SCORES.items():
             title = f"{title}, one script" if suffix else title
-            yield Metric(name + suffix, title, "score", True, help_ + remark, corpus=True)
+            yield Figure(name + suffix, title, "score", True, help_ + remark, corpus=True)
 
 
 class Options(base.Options, frozen=True, forbid_unknown_fields=True):
@@ -68,14 +68,14 @@ class Translation(writing.Writing[Passage]):
         *_scores(),
         writing.EMPTY,
         writing.OVERGENERATED,
-        Metric(
+        Figure(
             "wrong_script",
             "Wrong script",
             "share",
             False,
             "Share of outputs that are mostly in another script than their reference.",
         ),
-        Metric(
+        Figure(
             "copied_source",
             "Copied source",
             "share",
@@ -152,10 +152,10 @@ class Translation(writing.Writing[Passage]):
         judge = CantoneseDetector().judge
         sources = sum(judge(row.source) == "cantonese" for row in rows)
         targets = sum(judge(row.target) == "cantonese" for row in rows)
-        into_cantonese = self.task.entry.language == "yue"
+        into_cantonese = self.task.definition.language == "yue"
         if sources > targets if into_cantonese else targets > sources:
             raise DataCorrupt(
-                f"{file}: {self.task.entry.name} translates {'into' if into_cantonese else 'from'} "
+                f"{file}: {self.task.definition.name} translates {'into' if into_cantonese else 'from'} "
                 f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
                 "targets are in Cantonese: the two sides, or the files of two directions, are "
                 "interchanged. Correct the file."

@@ -10,18 +10,18 @@ from hkcanto_metrics.fluency import Fluency
 
 from ..catalogue import Subject
 from ..prompts import fill
-from ..records import Example, Judgement, Metric, Sample
+from ..records import Example, Figure, Judgement, Sample
 from . import base
 
 FLUENCY_METRICS = (
-    Metric(
+    Figure(
         "fluent",
         "Fluent Cantonese",
         "share",
         True,
         "Share of outputs without a loop and (almost) without words that only Written Chinese has.",
     ),
-    Metric(
+    Figure(
         "cantonese_ratio",
         "Cantonese features",
         "share",
@@ -29,11 +29,11 @@ FLUENCY_METRICS = (
         "Cantonese features among all features of Cantonese and Written Chinese found.",
         pooled=True,
     ),
-    Metric("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
+    Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
 )
 """The figures that every task has that asks for Cantonese."""
 
-OVERGENERATED = Metric(
+OVERGENERATED = Figure(
     "overgenerated",
     "Overgenerated",
     "share",
@@ -41,8 +41,8 @@ OVERGENERATED = Metric(
     "Share of outputs with a preamble, notes, another version or another turn around the text, all "
     "of which is cut before scoring.",
 )
-EMPTY = Metric("empty", "Empty", "share", False, "Share of outputs with nothing in them.")
-LENGTH = Metric(
+EMPTY = Figure("empty", "Empty", "share", False, "Share of outputs with nothing in them.")
+LENGTH = Figure(
     "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
 )
 

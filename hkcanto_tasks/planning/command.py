@@ -58,7 +58,7 @@ def plan(
         )
     with errors_without_traceback():
         kind = commands.format_of(output, format)
-        from ..reports.figures import Figure
+        from ..reports.figures import Estimate
         from . import observed, power
         from .report import build, catalogue
 
@@ -72,7 +72,7 @@ def plan(
             title = f"models as in {responses.name}"
             about = "Medians over the pairs of models; the intervals hold the middle 80 % of them."
         elif discordance is not None:
-            spread = power.of_discordance(Figure(discordance / 100, None, None, 0))
+            spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
             parts = [observed.Part("any", 0, spread)]
             title = f"a discordance of {discordance:g} %"
         else:

@@ -16,7 +16,7 @@ from ..catalogue import Subject
 from ..errors import ComparisonError, DataCorrupt, on_disk
 from ..reports.comparison import match
 from ..reports.evaluations import Evaluation
-from ..reports.figures import Figure, Mask, mean_figure
+from ..reports.figures import Estimate, Mask, mean_figure
 from ..reports.logs import read_runs
 from ..reports.significance import Floats
 from .power import Spread, of_discordance, of_losses
@@ -56,7 +56,7 @@ def of_runs(
     """
     by_task: dict[str, list[Evaluation]] = defaultdict(list)
     for evaluation in read_runs(runs, progress=progress).evaluations:
-        by_task[evaluation.named.entry.name].append(evaluation)
+        by_task[evaluation.named.definition.name].append(evaluation)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
@@ -103,7 +103,7 @@ def of_responses(path: Path) -> Sequence[Part]:
     def part(name: str, mask: Mask, closest: float = 1.0) -> Part:
         shares = np.concatenate([_discordances(right[:, mask], closest) for right in tables])
         low, median, high = np.quantile(shares, (0.1, 0.5, 0.9)).tolist()
-        share = Figure(median, low, high, len(shares))
+        share = Estimate(median, low, high, len(shares))
         name = f"{name}: {len(shares):,} pairs" if mask.all() else name
         return Part(name, int(mask.sum()), of_discordance(share), is_subject=not mask.all())
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from ..reports.figures import Figure, mean_figure
+from ..reports.figures import Estimate, mean_figure
 from ..reports.intervals import CONFIDENCE, loss_bound
 from ..reports.significance import Floats, sum_clusters
 
@@ -35,18 +35,18 @@ class Spread:
     A difference is from -1 to 1: 1 stands for 100 points.
     """
 
-    deviation: Figure  # of the difference on one question, with 95 % interval
-    discordance: Figure | None  # of right and wrong answers, else None
+    deviation: Estimate  # of the difference on one question, with 95 % interval
+    discordance: Estimate | None  # of right and wrong answers, else None
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # of these in a mean
     copies: Floats  # how many of each there are for every question
 
 
-def of_discordance(share: Figure) -> Spread:
+def of_discordance(share: Estimate) -> Spread:
     """Return the spread of right and wrong answers of which a share (0 to 1) is discordant.
 
     Examples:
-        >>> of_discordance(Figure(0.25, None, None, 0)).deviation.value
+        >>> of_discordance(Estimate(0.25, None, None, 0)).deviation.value
         0.5
     """
     copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
@@ -58,7 +58,7 @@ def of_deviation(deviation: float) -> Spread:
     """Return a normal spread of a standard deviation (0 to 1), cut off at -1 and 1."""
     values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
     ones = np.ones(len(values))
-    return Spread(Figure(deviation, None, None, 0), None, values, ones, ones / len(values))
+    return Spread(Estimate(deviation, None, None, 0), None, values, ones, ones / len(values))
 
 
 def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
@@ -92,15 +92,15 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
     )
 
 
-def applied(function: Callable[[float], float], figure: Figure) -> Figure:
+def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
     """Return a rising function of a figure and of the ends of its interval.
 
     Examples:
-        >>> applied(math.sqrt, Figure(0.25, 0.16, 0.36, 9)).high
+        >>> applied(math.sqrt, Estimate(0.25, 0.16, 0.36, 9)).high
         0.6
     """
     low, high = (None if end is None else function(end) for end in (figure.low, figure.high))
-    return Figure(function(figure.value), low, high, figure.items)
+    return Estimate(function(figure.value), low, high, figure.items)
 
 
 def smallest_difference(deviation: float, items: int) -> float:
@@ -180,7 +180,7 @@ def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | No
     nothing in the spread is as large.
 
     Examples:
-        >>> items_for_bound(of_discordance(Figure(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
+        >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """
     worst = float(spread.values[spread.copies > 0].max())

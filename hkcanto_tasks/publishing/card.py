@@ -4,17 +4,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..describing import WAYS
-from ..records import Metric
+from ..records import Figure
 from ..reports.blocks import Column, Section, Value, column_of, table
 from ..reports.evaluations import Evaluation
-from ..reports.figures import Figure, figure
+from ..reports.figures import Estimate, figure
 from ..reports.presentation import figure_title, task_title
 from ..reports.renderers import render
 from ..reports.renderers.formatting import heading, interval_text, value_text
 from ..reports.report import footer_of, report_of
 from .runs import Publication, PublishedRun, Publisher
 
-_Line = tuple[Evaluation, Metric, Figure]
+_Line = tuple[Evaluation, Figure, Estimate]
 
 
 def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:

@@ -13,9 +13,9 @@ from typing import Any
 from uuid import UUID
 
 from ..data.releases import GitHubRelease, HubDataset
-from ..records import Metric, Unit
+from ..records import Figure, Unit
 from ..reports.evaluations import Evaluation
-from ..reports.figures import Figure, figure
+from ..reports.figures import Estimate, figure
 from ..reports.presentation import figure_title, short_name
 from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
 
@@ -105,7 +105,7 @@ def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
     }
 
 
-def _figures(run: Evaluation) -> Iterator[tuple[Metric, Figure]]:
+def _figures(run: Evaluation) -> Iterator[tuple[Figure, Estimate]]:
     """The figures of which more, or less, is better: the schema knows no others."""
     for name, metric in run.figures.items():
         if metric.higher_is_better is not None and (found := figure(run, name)):
@@ -143,7 +143,7 @@ def _source_data(run: Evaluation) -> dict[str, Any]:
     return {"dataset_name": benchmark.title, **where, "additional_details": details}
 
 
-def _metric_config(run: Evaluation, metric: Metric) -> dict[str, Any]:
+def _metric_config(run: Evaluation, metric: Figure) -> dict[str, Any]:
     unit, most = _UNITS[metric.unit]
     accuracy = metric.averages == "acc" and metric.over == "questions"
     return {
@@ -165,7 +165,7 @@ def _metric_config(run: Evaluation, metric: Metric) -> dict[str, Any]:
     }
 
 
-def _score(metric: Metric, found: Figure) -> dict[str, Any]:
+def _score(metric: Figure, found: Estimate) -> dict[str, Any]:
     value, most = round(found.value, _DIGITS), float(_UNITS[metric.unit][1])
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(

@@ -1,6 +1,6 @@
 """What a report is made of: typed records in tables, and remarks; every renderer reads these alone.
 
-A value of a table is a `Figure` (a number with its interval), a number, a text, or None. What it
+A value of a table is a `Estimate` (a number with its interval), a number, a text, or None. What it
 looks like is its column's matter, and each form of output writes it once.
 """
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from ..records import Metric
-from .figures import Figure as Figure
+from ..records import Figure
+from .figures import Estimate as Estimate
 
 R = TypeVar("R")
-Value = Figure | str | float | int | None
+Value = Estimate | str | float | int | None
 # `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
 # `number` has four significant digits; `count` is whole; `points` is a difference of percentages,
 # 0.5 shown as +50.0, and `score_points` one of scores.
@@ -55,7 +55,7 @@ class Column:
         return self.unit not in ("text", "badges")
 
 
-def column_of(metric: Metric, title: str = "", *, drawn: bool = False) -> Column:
+def column_of(metric: Figure, title: str = "", *, drawn: bool = False) -> Column:
     """Return the column of a figure: unit, direction and meaning are its own, and the title."""
     up, unit = metric.higher_is_better, _UNITS.get(metric.unit, "percent")
     lower = None if up is None else not up

@@ -98,7 +98,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
     first = compared[0]
     sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
-    names, task = _names(sides), first.a.named.entry.title
+    names, task = _names(sides), first.a.named.definition.title
     remarks = _remarks(compared, sides, names)
     words = [word for side in sides[:2] for word in (side.task, side.condition)]
     name = short_name("compare", *words, first.metric.name)
@@ -154,7 +154,7 @@ def gate_of(
     tasks: list[dict[str, Any]] = [
         {
             "task": _task(one.a),
-            "title": one.a.named.entry.title,
+            "title": one.a.named.definition.title,
             "metric": one.metric.name,
             "compared": " against ".join(_names([one.b, one.a])),
             "verdict": "passed" if one.gate.passed else "not passed",
@@ -220,7 +220,7 @@ def _groups(
 
 
 def _task(evaluation: Evaluation) -> str:
-    return evaluation.named.entry.name
+    return evaluation.named.definition.name
 
 
 def _advice(sides: Sequence[Sequence[Evaluation]]) -> str:

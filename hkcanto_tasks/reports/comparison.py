@@ -20,10 +20,10 @@ from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
 from ..averages import weights
 from ..corpus_figures import language_of
 from ..errors import ComparisonError
-from ..records import Metric, Over
+from ..records import Figure, Over
 from . import intervals, significance
 from .evaluations import Evaluation
-from .figures import Figure, errors_of, weighted_interval
+from .figures import Estimate, errors_of, weighted_interval
 from .intervals import NonInferiority
 from .significance import Floats, Statistic, sum_clusters
 
@@ -46,7 +46,7 @@ class Effect:
     name: str
     a: float
     b: float
-    difference: Figure
+    difference: Estimate
     wins: int
     losses: int
     ties: int
@@ -61,7 +61,7 @@ class Comparison:
 
     a: Evaluation  # the one to compare with
     b: Evaluation  # the one that is compared
-    metric: Metric
+    metric: Figure
     overall: Effect  # all items; of an accuracy, every question counts once
     #: `averages` over subjects and categories, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
@@ -123,12 +123,12 @@ def pairwise(
     return [replace(one, overall=effect) for one, effect in zip(found, adjusted, strict=True)]
 
 
-def points_of(metric: Metric) -> int:
+def points_of(metric: Figure) -> int:
     """Return how many points a unit of a figure is."""
     return 1 if metric.unit == "score" else 100
 
 
-def headline_difference(before: Evaluation, after: Evaluation) -> Figure | None:
+def headline_difference(before: Evaluation, after: Evaluation) -> Estimate | None:
     """Return how the headline differs on the items that both have; None if it is not comparable."""
     try:
         items = match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
@@ -141,7 +141,7 @@ def headline_difference(before: Evaluation, after: Evaluation) -> Figure | None:
 class _Paired:
     """The items that both sides have a value for, in an order that does not depend on the sides."""
 
-    metric: Metric
+    metric: Figure
     side: Evaluation  # A
     places: _Places  # in A
     a: Floats  # rows of which `statistic` makes a figure when they are summed
@@ -207,9 +207,9 @@ class _Paired:
             low, high = np.quantile(differences, (0.025, 0.975)).tolist()
         else:
             low, high = self._ends() if over == "questions" else self._ends_of_average(scale)
-        difference, ties = Figure(b - a, None, None, count), count - wins - losses
+        difference, ties = Estimate(b - a, None, None, count), count - wins - losses
         if low < high:  # Resamples of equal texts are all alike, which says nothing.
-            difference = Figure(b - a, *intervals.agreeing((low, high), p_value, b - a), count)
+            difference = Estimate(b - a, *intervals.agreeing((low, high), p_value, b - a), count)
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
     def _ends(self) -> tuple[float, float]:
@@ -289,7 +289,7 @@ def match(
         raise ComparisonError(f"{a.task} has no figure {name!r}; choose one of {known}.")
     local = a.is_local and b.is_local
     for what, own, other in (
-        ("task", a.named.entry.name, b.named.entry.name),
+        ("task", a.named.definition.name, b.named.definition.name),
         ("data", a.data, a.data if local else b.data),
         ("version", a.version, b.version),
     ):
@@ -306,7 +306,7 @@ def match(
             if own
         )
         raise ComparisonError(
-            f"the two runs of {a.named.entry.name} do not have the same items: {said}. Run both "
+            f"the two runs of {a.named.definition.name} do not have the same items: {said}. Run both "
             "with the same limit, subjects and epochs."
         )
     shared = sorted(in_a.keys() & in_b.keys())
@@ -335,7 +335,7 @@ def match(
     return _Paired(metric, a, *columns, statistic, drawing, missing).where(missing == 0)
 
 
-def _rows(side: Evaluation, metric: Metric, at: _Places) -> tuple[Floats, Floats, Statistic]:
+def _rows(side: Evaluation, metric: Figure, at: _Places) -> tuple[Floats, Floats, Statistic]:
     """Return rows whose sums make a figure, what is lost on each item, and the figure of sums."""
     if metric.corpus:
         if not (side.items.pairs and len(at)):

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from ..catalogue import NamedTask, Subject
-from ..records import Metric
+from ..catalogue import Subject, TaskVariant
+from ..records import Figure
 from ..task import Condition, condition
 from .items import Items, ItemText
 
@@ -44,22 +44,22 @@ class Evaluation:
         return condition(self.task)
 
     @property
-    def named(self) -> NamedTask:
+    def named(self) -> TaskVariant:
         """What the task's name stands for in the catalogue."""
         return self.how.task
 
     @property
-    def metrics(self) -> Sequence[Metric]:
+    def metrics(self) -> Sequence[Figure]:
         """The figures of its kind, without averages over parts of it."""
         return self.how.kind.METRICS
 
     @cached_property
-    def figures(self) -> Mapping[str, Metric]:
+    def figures(self) -> Mapping[str, Figure]:
         """The figures of its task by name, the headline first."""
         return {figure.name: figure for figure in self.how.figures}
 
     @property
-    def headline(self) -> Metric:
+    def headline(self) -> Figure:
         """The figure to read first, averaged as the paper averages it."""
         return self.how.figures[0]
 
@@ -93,7 +93,7 @@ class Evaluation:
         if not subject.rows:
             pairs = zip(self.items.ids, self.items.subjects, strict=True)
             return max(1, len({name for name, own in pairs if own == subject.name}))
-        scored = subject.rows - self.named.entry.examples_from_test
+        scored = subject.rows - self.named.definition.examples_from_test
         return min(scored, int(self.options.get("size", 0)) or scored)
 
     @cached_property

@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Estimate:
     """A value with its 95 % interval."""
 
     value: float  # in the unit of its metric; an accuracy or a rate from 0 to 1
@@ -66,7 +66,7 @@ def agreement(evaluation: Evaluation) -> Agreement:
     return Agreement(equal, different)
 
 
-def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figure | None:
+def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Estimate | None:
     """Return a figure of an evaluation, or of the items where a mask says so.
 
     It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
@@ -78,11 +78,11 @@ def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Figu
 
 
 @lru_cache(maxsize=4096)
-def _whole(evaluation: Evaluation, name: str) -> Figure | None:
+def _whole(evaluation: Evaluation, name: str) -> Estimate | None:
     return _of(evaluation, name, np.ones(len(evaluation.items), np.bool_))
 
 
-def _of(evaluation: Evaluation, name: str, mask: Mask) -> Figure | None:
+def _of(evaluation: Evaluation, name: str, mask: Mask) -> Estimate | None:
     items = evaluation.items
     known = evaluation.figures.get(name)
     if known and known.corpus:
@@ -103,7 +103,7 @@ def _of(evaluation: Evaluation, name: str, mask: Mask) -> Figure | None:
     return mean_figure(values, clusters)
 
 
-def mean_figure(values: Floats, clusters: Ints) -> Figure:
+def mean_figure(values: Floats, clusters: Ints) -> Estimate:
     """Return the mean of some values, of which those with one cluster number are not independent.
 
     Its interval is Wilson's for shares (values of 0 and 1), by the effective number of items where
@@ -125,15 +125,15 @@ def mean_figure(values: Floats, clusters: Ints) -> Figure:
         effective = float(count)
         if independent < count:
             effective = min(effective, mean * (1 - mean) / error**2) if error > 0 else independent
-        return Figure(mean, *_wilson(mean, effective), count)
+        return Estimate(mean, *_wilson(mean, effective), count)
     if math.isnan(error):
-        return Figure(mean, None, None, count)
+        return Estimate(mean, None, None, count)
     floor = 0 if values.min() >= 0 else -math.inf
     ceiling = 1 if floor == 0 and values.max() <= 1 else math.inf
-    return Figure(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
+    return Estimate(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
 
 
-def full_set(evaluation: Evaluation, name: str) -> Figure | None:
+def full_set(evaluation: Evaluation, name: str) -> Estimate | None:
     """Return the `stratified_figure` of all of a task's items, of which a `--limit` ran some.
 
     None for other parts and figures, and if an average of subjects lacks one of them.
@@ -154,7 +154,7 @@ def full_set(evaluation: Evaluation, name: str) -> Figure | None:
     return stratified_figure(values, strata, sizes, np.array(shares) / sum(shares))
 
 
-def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Figure:
+def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
     """Return the mean of a whole, estimated from values from 0 to 1 of a part of each stratum.
 
     The sizes are those of whole strata, the shares (in sum 1) what they count. The variance is that
@@ -178,7 +178,7 @@ def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats)
     factors, mean = share**2 * (1 - count / size) / count, float(share @ means)
     error = float(factors @ (squares / np.maximum(1, count - 1)))
     effective = mean * (1 - mean) / error if error else 1 / max(_TOLERANCE, factors.sum())
-    return Figure(mean, *_wilson(mean, effective), len(values))
+    return Estimate(mean, *_wilson(mean, effective), len(values))
 
 
 def _wilson(share: float, count: float) -> tuple[float, float]:
@@ -189,11 +189,11 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Figure:
+def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Estimate:
     """Return summed errors over summed length."""
     errors, total = errors_of(rates, weights), float(weights.sum())
     low, high = ratio_interval(errors, weights, clusters) if total else (None, None)
-    return Figure(float(errors.sum()) / (total or 1), low, high, len(rates))
+    return Estimate(float(errors.sum()) / (total or 1), low, high, len(rates))
 
 
 def errors_of(rates: Floats, weights: Floats) -> Floats:
@@ -201,7 +201,7 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -> Figure:
+def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -> Estimate:
     """Return an average in which subjects or categories count alike."""
     names, codes = evaluation.items.subject_codes
     codes, clusters = codes[mask], evaluation.items.clusters[mask]
@@ -214,7 +214,7 @@ def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -
         [each.value if each.high is None else each.high for each in found],
         [float(shares[own].sum()) for own in of_subjects],
     )
-    return Figure(float(shares @ values), low, high, len(values))
+    return Estimate(float(shares @ values), low, high, len(values))
 
 
 def weighted_interval(
@@ -230,7 +230,7 @@ def weighted_interval(
     return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
-def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
+def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Estimate | None:
     pairs = [pair for pair, counts in zip(evaluation.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
@@ -238,4 +238,4 @@ def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Figure | None:
     clusters = evaluation.items.clusters[mask].tolist()
     interval = corpus_errors(pairs, language, clusters)[metric]
     value = corpus_scores(pairs, language)[metric]
-    return Figure(value, interval.low, interval.high, len(pairs))
+    return Estimate(value, interval.low, interval.high, len(pairs))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..records import Metric
+from ..records import Figure
 from .blocks import Column, Value, column_of
 from .evaluations import Evaluation
-from .figures import Figure, figure
+from .figures import Estimate, figure
 
 FigureColumn = tuple[Column, Callable[[Evaluation], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
@@ -47,7 +47,7 @@ def short_name(*parts: str) -> str:
 def task_title(evaluation: Evaluation) -> str:
     """Return a task's title with its condition."""
     sample = ["sample data"] if evaluation.is_sample else []
-    return ", ".join([evaluation.named.entry.title, condition_title(evaluation), *sample])
+    return ", ".join([evaluation.named.definition.title, condition_title(evaluation), *sample])
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
@@ -64,7 +64,7 @@ def condition_title(evaluation: Evaluation) -> str:
     return ", ".join([*(word for word, holds in words.items() if holds), evaluation.condition])
 
 
-def figure_title(evaluation: Evaluation, metric: Metric) -> str:
+def figure_title(evaluation: Evaluation, metric: Figure) -> str:
     """Return what people call a figure of an evaluation, with what it averages."""
     if metric.averages == metric.name:
         return metric.title
@@ -78,7 +78,7 @@ def headline_title(evaluation: Evaluation) -> str:
     return title if evaluation.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(evaluation: Evaluation) -> Figure | None:
+def headline(evaluation: Evaluation) -> Estimate | None:
     """Return the figure to read first."""
     return figure(evaluation, evaluation.headline.name)
 

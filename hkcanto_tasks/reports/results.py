@@ -25,7 +25,7 @@ from .blocks import (
     table,
 )
 from .evaluations import Evaluation, SkippedLog
-from .figures import Agreement, Figure, agreement, figure, full_set
+from .figures import Agreement, Estimate, agreement, figure, full_set
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 
@@ -45,7 +45,7 @@ class Trust(NamedTuple):
     figures: Agreement  # with those that the harness reports
     items: int
     expected: int
-    unread: Figure | None  # the share of responses that no answer could be read from
+    unread: Estimate | None  # the share of responses that no answer could be read from
     data: str
     data_known: bool
 
@@ -226,7 +226,7 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
     )  # fmt: skip
 
 
-def _shown(standing: Standing | None, said: str | None = None) -> Figure | None:
+def _shown(standing: Standing | None, said: str | None = None) -> Estimate | None:
     """Return a figure, without a note that the row's rank has already."""
     if standing and standing.figure.note == said:
         return replace(standing.figure, note="")

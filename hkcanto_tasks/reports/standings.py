@@ -11,10 +11,10 @@ from statistics import fmean
 
 import numpy as np
 
-from ..catalogue import NamedTask
+from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from .evaluations import Evaluation
-from .figures import Figure, Mask, agreement, figure, mean_figure
+from .figures import Estimate, Mask, agreement, figure, mean_figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Standing:
 
     table: PublishedTable
     column: PublishedColumn
-    figure: Figure
+    figure: Estimate
     evaluations: tuple[Evaluation, ...]
     ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
     of: int  # the paper's models and the run
@@ -83,7 +83,7 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     score = row.values[column.name]
     if row.kind != "model" or score is None:
         return None
-    return _places(Figure(score, None, None, 0), table, column)[0]
+    return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
 def departures(evaluation: Evaluation) -> Mapping[str, str]:
@@ -142,7 +142,7 @@ def _standing(
         if len(known) < len(parts):
             return None
         behind = [one for part in known for one in part.evaluations]
-        value: Figure | None = _mean(known)
+        value: Estimate | None = _mean(known)
         reason = next((part.figure.note for part in known if part.figure.note), "")
     else:
         behind = []
@@ -175,7 +175,7 @@ def _why_unranked(evaluations: Sequence[Evaluation], column: PublishedColumn) ->
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _places(value: Figure, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
+def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
     """Return the best and the worst place that an interval allows among the paper's models."""
     sign = -1 if column.lower_is_better else 1
     others = [sign * score for score in _scores(table, column)]
@@ -184,9 +184,9 @@ def _places(value: Figure, table: PublishedTable, column: PublishedColumn) -> tu
     return best, worst
 
 
-def _measures(evaluation: Evaluation, task: NamedTask, shots: int) -> bool:
+def _measures(evaluation: Evaluation, task: TaskVariant, shots: int) -> bool:
     own, options = evaluation.named, evaluation.options
-    return (own.entry.name, evaluation.shots) == (task.entry.name, shots) and (
+    return (own.definition.name, evaluation.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
         "sc" if options.get("script") == "sc" else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
@@ -199,7 +199,7 @@ def _part(evaluation: Evaluation, column: PublishedColumn) -> Mask | None:
     return evaluation.items.of_subjects(subjects) if is_part else None
 
 
-def _figure(evaluation: Evaluation, column: PublishedColumn) -> Figure | None:
+def _figure(evaluation: Evaluation, column: PublishedColumn) -> Estimate | None:
     return figure(evaluation, column.metric, _part(evaluation, column))
 
 
@@ -211,7 +211,7 @@ def _is_complete(evaluation: Evaluation, column: PublishedColumn) -> bool:
     return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.named))
 
 
-def _pooled(evaluations: Sequence[Evaluation]) -> Figure | None:
+def _pooled(evaluations: Sequence[Evaluation]) -> Estimate | None:
     """Return the accuracy over the questions of several tasks."""
     values, clusters, first = [], [], 0
     for evaluation in evaluations:
@@ -225,7 +225,7 @@ def _pooled(evaluations: Sequence[Evaluation]) -> Figure | None:
     return mean_figure(np.concatenate(values), np.concatenate(clusters))
 
 
-def _mean(parts: Sequence[Standing]) -> Figure:
+def _mean(parts: Sequence[Standing]) -> Estimate:
     """Return the mean of some columns.
 
     Columns on the same questions, such as cultural ones with and without examples, rise and fall
@@ -233,15 +233,15 @@ def _mean(parts: Sequence[Standing]) -> Figure:
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:
-        tasks = tuple(one.named.entry.name for one in part.evaluations)
+        tasks = tuple(one.named.definition.name for one in part.evaluations)
         low, high = part.figure.low, part.figure.high
         spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)
     half = sum(span**2 for span in spans.values()) ** 0.5 / len(parts)
     items = sum(part.figure.items for part in parts)
     if np.isnan(half):
-        return Figure(value, None, None, items)
-    return Figure(value, max(value - half, 0.0), min(value + half, 1.0), items)
+        return Estimate(value, None, None, items)
+    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
 
 
 def _headline(table: PublishedTable, runs: Mapping[str, Mapping[str, Standing]]) -> PublishedColumn:

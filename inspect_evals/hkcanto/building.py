@@ -121,7 +121,7 @@ def _load(name: str, subjects: str | list[str] | None, options: dict[str, Any]) 
     if find_task(name).variant.scoring == "loglikelihood":
         raise OptionError(
             f"{name} compares log-likelihoods, which Inspect does not ask models for: run it in "
-            f"lm-eval, or {find_task(name).entry.name} here."
+            f"lm-eval, or {find_task(name).definition.name} here."
         )
     return load_task(name, chosen, **options)
 
@@ -133,7 +133,7 @@ def _assemble(
     if not isinstance(shots, int | None):
         raise OptionError(f"shots={shots!r} is no number. Ask for 0, 1, 2 …")
     first = next(iter(parts.values()))
-    is_sample, entry, remark = first.revision == "sample", first.task.entry, ""
+    is_sample, entry, remark = first.revision == "sample", first.task.definition, ""
     count = {task: part.task.shots if shots is None else shots for task, part in parts.items()}
     signatures = {
         task: part.signature(count[task], multiturn=multiturn) for task, part in parts.items()
@@ -147,7 +147,7 @@ def _assemble(
     of_part = {
         task: [
             # Two conditions of one task have the same ids.
-            replace(each, id=f"{task}{each.id.removeprefix(part.task.entry.name)}")
+            replace(each, id=f"{task}{each.id.removeprefix(part.task.definition.name)}")
             if name
             else each
             for each in part.samples
@@ -172,7 +172,7 @@ def _assemble(
             name=name or first.task.name,
         ),
         config=GenerateConfig(max_tokens=first.condition.max_tokens),
-        version=max(part.task.entry.version for part in parts.values()),
+        version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark or ' (sample data)' * is_sample}",
         tags=["sample data"] if is_sample else None,
         metadata={

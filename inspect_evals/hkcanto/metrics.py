@@ -11,7 +11,7 @@ from hkcanto_tasks.averages import average, of_columns, standard_error
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.corpus_figures import Pair, corpus_errors, corpus_scores, language_of
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.records import Metric as Figure
+from hkcanto_tasks.records import Figure
 from hkcanto_tasks.task import Condition, condition
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hkcanto_tasks.records import Metric
+from hkcanto_tasks.records import Figure
 from hkcanto_tasks.task import Condition
 
 
@@ -69,7 +69,7 @@ def shown(how: Condition) -> dict[str, Any]:
     return shows
 
 
-def aggregation_name(figure: Metric) -> str:
+def aggregation_name(figure: Figure) -> str:
     """Say in a word how items become a figure.
 
     Examples:

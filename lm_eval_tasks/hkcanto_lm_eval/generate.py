@@ -21,7 +21,7 @@ from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     Average,
     Benchmark,
-    NamedTask,
+    TaskVariant,
     benchmarks,
     named_tasks,
 )
@@ -110,7 +110,7 @@ def _files(benchmark: Benchmark, *, written: bool) -> dict[str, str]:
         if task.benchmark is not benchmark:
             continue
         main = task.scope == "task"
-        kept = not from_outside and (task.scope != "subject" or task.entry.subject_files)
+        kept = not from_outside and (task.scope != "subject" or task.definition.subject_files)
         # Variants of a single subject or part are `subjects` of the variant's main task.
         if kept != written and (main or not task.variant.suffix):
             texts[task.name] = _main(task) if main else _task(task)
@@ -123,20 +123,20 @@ def _files(benchmark: Benchmark, *, written: bool) -> dict[str, str]:
     return {f"{benchmark.name}/task.py": _CLASS, **made} if made else {}
 
 
-def _task(task: NamedTask, more: Mapping[str, Any] | None = None) -> str:
+def _task(task: TaskVariant, more: Mapping[str, Any] | None = None) -> str:
     """A task; its output type is what `lm_eval ls tasks` prints."""
     likelihood = task.variant.scoring == "loglikelihood"
     kind = {"output_type": "multiple_choice" if likelihood else "generate_until"}
-    version = {"metadata": {"version": task.entry.version}}
+    version = {"metadata": {"version": task.definition.version}}
     named = f"task: {task.name}\nclass: !function task.CatalogueTask\n"
     return _HEAD + named + _dump({**(more or kind), **version})
 
 
-def _main(task: NamedTask) -> str:
+def _main(task: TaskVariant) -> str:
     return _task(task, shown(condition(task.name))) + _sample_prompt(task)
 
 
-def _sample_prompt(task: NamedTask) -> str:
+def _sample_prompt(task: TaskVariant) -> str:
     """The prompt of one item of the sample data, as comments."""
     with patch.dict(os.environ, HKCANTO_DATA="sample"):
         try:
@@ -149,10 +149,10 @@ def _sample_prompt(task: NamedTask) -> str:
     return f"# One prompt, on the item {item} of the sample data, which is ours:\n#\n{lines}"
 
 
-def _by_subject(task: NamedTask) -> str:
-    members = [f"{task.entry.name}_{subject.name}" for subject in task.subjects]
+def _by_subject(task: TaskVariant) -> str:
+    members = [f"{task.definition.name}_{subject.name}" for subject in task.subjects]
     group = {"group": f"{task.name}_by_subject", "task": members}
-    return _group(group, {"acc": True, "unparsed_rate": True}, task.entry.version)
+    return _group(group, {"acc": True, "unparsed_rate": True}, task.definition.version)
 
 
 def _whole(benchmark: Benchmark) -> str:

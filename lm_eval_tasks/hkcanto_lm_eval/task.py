@@ -24,7 +24,7 @@ from hkcanto_tasks.averages import average, share
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.corpus_figures import corpus_scores, language_of, metric_signatures, pair_of
 from hkcanto_tasks.errors import OptionError, without_traceback
-from hkcanto_tasks.records import Metric
+from hkcanto_tasks.records import Figure
 from hkcanto_tasks.task import LoadedTask, condition, load_task
 
 from .config import configuration, shown
@@ -90,7 +90,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         self._part_of = metadata.pop("part_of", "")
         plain = shown(condition(name))
         overridden = {key: value for key, value in given.items() if plain.get(key) != value}
-        overridden["metadata"] = {**metadata, "version": how.task.entry.version}
+        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
         chosen = {} if shots is None else {"num_fewshot": shots}
         super().__init__(config={**configuration(how), **chosen, **overridden})
         if not self.loaded.samples:
@@ -102,7 +102,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         if self.loaded.title != self.loaded.task.name:
             title = self.loaded.title.removeprefix(self.loaded.task.name)
             self.config.task_alias = f"{self.config.task_alias or self.config.task}{title}"
-        letters = self.loaded.task.entry.letters
+        letters = self.loaded.task.definition.letters
         docs = [
             {
                 "id": sample.id,
@@ -167,7 +167,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
                 "model would be scored on how it begins to think. Run the generative task "
-                f"{self.loaded.task.entry.name} with --metadata '{{\"reasoning\": true}}', or "
+                f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
                 "switch thinking off in the template (--model_args enable_thinking=False)."
             )
         return context
@@ -266,18 +266,18 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         return config
 
     @cached_property
-    def _figures(self) -> dict[str, tuple[Metric, Callable[[Any], float]]]:
+    def _figures(self) -> dict[str, tuple[Figure, Callable[[Any], float]]]:
         """Row of the table → its figure, and how it is computed."""
         headline, *others = self.loaded.condition.table
         figures = {figure.name: figure for figure in (headline, *others)}
-        if (printed := self.loaded.task.entry.printed) and self.loaded.task.scope == "task":
+        if (printed := self.loaded.task.definition.printed) and self.loaded.task.scope == "task":
             figures[printed] = headline
         made = {name: (figure, self._aggregation(figure)) for name, figure in figures.items()}
         for of in self._averages:
             made[of.name] = (headline, self._part(of, made[headline.name][1]))
         return made
 
-    def _aggregation(self, figure: Metric) -> Callable[[Any], float]:
+    def _aggregation(self, figure: Figure) -> Callable[[Any], float]:
         if figure.corpus:
             language = language_of(self.loaded.task)
             return lambda pairs: corpus_scores(pairs, language)[figure.name]
@@ -299,7 +299,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def _averages(self) -> Sequence[Average]:
         """The averages over several tasks, on a complete release, of the group that it runs in."""
         task = self.loaded.task
-        complete = len(task.subjects) == len(task.entry.subjects)
+        complete = len(task.subjects) == len(task.definition.subjects)
         if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
             return ()
         return [of for of in averages_over(task.benchmark.averages) if task.whole in _tasks(of)]
@@ -310,7 +310,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         return lambda items: factor * aggregate(items)
 
     def _examples(self, subject: str, shots: int) -> list[dict[str, Any]]:
-        letters = list(self.loaded.task.entry.letters)
+        letters = list(self.loaded.task.definition.letters)
         return [
             {"question": example.question, "target": example.answer, "letters": letters}
             for example in (self.loaded.shots(subject, shots) if shots else ())

@@ -204,7 +204,7 @@ def check_averages(log: Any) -> None:
 def check_lm_eval(log: Any, results: dict[str, Any]) -> None:
     """lm-eval's group has the same items with the same scores, and the same averages."""
     in_lm_eval = {
-        f"{task}{sample['doc']['id'].removeprefix(find_task(task).entry.name)}": sample["acc"]
+        f"{task}{sample['doc']['id'].removeprefix(find_task(task).definition.name)}": sample["acc"]
         for task in TABLE_1
         for sample in results["samples"][task]
     }

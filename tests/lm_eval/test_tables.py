@@ -74,7 +74,7 @@ def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
 
 def headline_rows(task: str) -> set[str]:
     """What a task's headline may be called in the table."""
-    return {condition(task).table[0].name, find_task(task).entry.printed}
+    return {condition(task).table[0].name, find_task(task).definition.printed}
 
 
 def check(rows: list[Row], tasks: list[str]) -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.intervals import loss_bound
 from hkcanto_tasks.reports.significance import mcnemar_p_value
 
@@ -41,7 +41,7 @@ def tables(*arguments: str | Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def discordant(share: float) -> power.Spread:
-    return power.of_discordance(Figure(share, None, None, 0))
+    return power.of_discordance(Estimate(share, None, None, 0))
 
 
 # ---------------------------------------------------------------------- formulas

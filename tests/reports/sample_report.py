@@ -18,7 +18,7 @@ from hkcanto_tasks.reports.blocks import (
     Unit,
     Value,
 )
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 HOSTILE = (
     "</td></table></script><script>window.pwned=1;alert(1)</script>"
@@ -43,9 +43,9 @@ def section(*blocks: Block, name: str = "overview", is_summary: bool = True) -> 
 def scores() -> Table:
     """A leaderboard: a run of the user among published, human and random rows."""
     own = [
-        Figure(0.523, 0.4911, 0.5539, 1_024, "one subject is missing"),
-        Figure(0.125, 0.11, 0.14, 1_024),
-        Figure(-0.225, -0.25, -0.2, 1_024),
+        Estimate(0.523, 0.4911, 0.5539, 1_024, "one subject is missing"),
+        Estimate(0.125, 0.11, 0.14, 1_024),
+        Estimate(-0.225, -0.25, -0.2, 1_024),
     ]
     values: Sequence[Sequence[Value]] = [
         ["Claude 3.7", 0.667, 0.081, -0.081, 26_368, "2", "paper"],
@@ -78,7 +78,7 @@ def subjects(count: int = 66, models: int = 5) -> Table:
     rows = []
     for place in range(count):
         values = [chance.uniform(0.2, 0.9) for _ in range(models)]
-        figures = [Figure(value, value - 0.05, value + 0.05, 400) for value in values]
+        figures = [Estimate(value, value - 0.05, value + 0.05, 400) for value in values]
         rows.append(Row([f"Subject {place} 科目{place}", *figures]))
     named = [Column(name, "percent", shaded=True) for name in MODELS[:models]]
     columns = [Column("Subject"), *named]
@@ -88,9 +88,9 @@ def subjects(count: int = 66, models: int = 5) -> Table:
 def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
     """A table with a plot of two series; GPT-4o's first value has no interval."""
     rows = [
-        Row(["STEM", Figure(0.41, 0.35, 0.47, 90), 0.71]),
-        Row(["Humanities 人文", Figure(0.62, 0.55, 0.68, 90), Figure(0.75, 0.7, 0.8, 90)]),
-        Row(["Law", Figure(-0.05 if unit == "points" else 0.3, None, None, 1), None]),
+        Row(["STEM", Estimate(0.41, 0.35, 0.47, 90), 0.71]),
+        Row(["Humanities 人文", Estimate(0.62, 0.55, 0.68, 90), Estimate(0.75, 0.7, 0.8, 90)]),
+        Row(["Law", Estimate(-0.05 if unit == "points" else 0.3, None, None, 1), None]),
     ]
     columns = [Column("Category"), Column("Items", "count")]
     columns += [Column(name, unit, drawn=True) for name in (label, "GPT-4o")]
@@ -137,7 +137,7 @@ def rich_report() -> Report:
 
 def hostile_report() -> Report:
     """The same hostile text wherever a text can stand."""
-    hostile: Sequence[Value] = [HOSTILE, HOSTILE, Figure(0.5, 0.4, 0.6, 9, HOSTILE), HOSTILE]
+    hostile: Sequence[Value] = [HOSTILE, HOSTILE, Estimate(0.5, 0.4, 0.6, 9, HOSTILE), HOSTILE]
     table = Table(
         "hostile_table",
         HOSTILE,

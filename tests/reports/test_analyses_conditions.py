@@ -11,7 +11,7 @@ from hkcanto_tasks.reports.analyses import conditions
 from hkcanto_tasks.reports.blocks import Note, Table
 from hkcanto_tasks.reports.comparison import compare, headline_difference
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
 
 from .building import evaluation
@@ -43,7 +43,7 @@ def shown(*runs: Evaluation) -> list[Table]:
 def cells(table: Table, *titles: str) -> list[tuple[object, ...]]:
     places = [[column.title for column in table.columns].index(title) for title in titles]
     return [
-        tuple(value.value if isinstance(value, Figure) else value for value in own)
+        tuple(value.value if isinstance(value, Estimate) else value for value in own)
         for own in ([row.values[place] for place in places] for row in table.rows)
     ]
 

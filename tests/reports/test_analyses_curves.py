@@ -16,7 +16,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.reports.analyses import curves
 from hkcanto_tasks.reports.blocks import Note, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.terminal import show
 from hkcanto_tasks.reports.report import build_report
@@ -271,6 +271,8 @@ def test_a_curve_may_lack_a_step_and_an_interval() -> None:
         for block in curves.sections(runs)[0].blocks
         if isinstance(block, Table) and block.curve
     )
-    figures = [[v.value if isinstance(v, Figure) else v for v in row.values] for row in table.rows]
+    figures = [
+        [v.value if isinstance(v, Estimate) else v for v in row.values] for row in table.rows
+    ]
     assert figures[3:] == [[4, 13 / 40, None], [5, None, 13 / 40]]
     assert render(build_report(runs), "html").count("<circle") >= 8

@@ -9,7 +9,7 @@ import pytest
 from hkcanto_tasks.reports.analyses import extraction
 from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 from .building import evaluation
 
@@ -28,7 +28,7 @@ def values(table: Block, row: int = 0) -> dict[str, object]:
 
 
 def number(value: Value) -> object:
-    return value.value if isinstance(value, Figure) else value
+    return value.value if isinstance(value, Estimate) else value
 
 
 def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Evaluation:

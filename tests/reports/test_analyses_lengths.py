@@ -11,7 +11,7 @@ from hkcanto_tasks.reports.analyses import lengths
 from hkcanto_tasks.reports.analyses.lengths import cut
 from hkcanto_tasks.reports.blocks import Table
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 from .building import evaluation
 
@@ -27,7 +27,7 @@ def shown(*runs: Evaluation) -> list[Table]:
 
 def rows(table: Table) -> list[list[object]]:
     return [
-        [value.value if isinstance(value, Figure) else value for value in row.values]
+        [value.value if isinstance(value, Estimate) else value for value in row.values]
         for row in table.rows
     ]
 
@@ -64,7 +64,7 @@ def test_intervals_are_wilsons() -> None:
 
     # Wilson for 10 of 10: from 10 / (10 + 3.8415) to 1.
     first = table.rows[0].values[1]
-    assert isinstance(first, Figure)
+    assert isinstance(first, Estimate)
     assert (first.low, first.high) == (pytest.approx(10 / 13.8415, abs=1e-4), pytest.approx(1.0))
 
 

@@ -11,7 +11,7 @@ from hkcanto import tasks
 from hkcanto_tasks.reports.analyses import reasoning
 from hkcanto_tasks.reports.blocks import Block, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure, figure
+from hkcanto_tasks.reports.figures import Estimate, figure
 from hkcanto_tasks.reports.logs import read_runs
 from hkcanto_tasks.task import condition
 
@@ -151,7 +151,7 @@ def rows(block: Block) -> dict[str, object]:
     assert isinstance(block, Table)
     (row,) = block.rows
     return {
-        column.title: value.value if isinstance(value, Figure) else value
+        column.title: value.value if isinstance(value, Estimate) else value
         for column, value in zip(block.columns, row.values, strict=True)
     }
 

@@ -7,7 +7,7 @@ import pytest
 from hkcanto_tasks.reports.analyses import subjects
 from hkcanto_tasks.reports.blocks import Table, Value
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 from .building import evaluation
 
@@ -24,7 +24,7 @@ def figures(table: Table, model: str) -> dict[object, object]:
 
 
 def number(value: Value) -> object:
-    return value.value if isinstance(value, Figure) else value
+    return value.value if isinstance(value, Estimate) else value
 
 
 def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Evaluation:
@@ -53,7 +53,7 @@ def test_intervals_are_wilsons() -> None:
 
     # Wilson's interval of 3 successes in 4, worked with z = 1.96: (3 + 1.92) / (4 + 3.84) ± …
     whole = found.rows[0].values[2]
-    assert isinstance(whole, Figure)
+    assert isinstance(whole, Estimate)
     assert (whole.low, whole.high) == (
         pytest.approx(0.3006, abs=1e-4),
         pytest.approx(0.9544, abs=1e-4),

@@ -4,7 +4,7 @@ import pytest
 
 from hkcanto_tasks.reports.analyses.writing import fluency as sections
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 from .building import evaluation
 
@@ -13,7 +13,7 @@ def table(section: Section, name: str) -> list[dict[str, object]]:
     (found,) = [b for b in section.blocks if isinstance(b, Table) and b.name == name]
     return [
         {
-            column.title: value.value if isinstance(value, Figure) else value
+            column.title: value.value if isinstance(value, Estimate) else value
             for column, value in zip(found.columns, row.values, strict=True)
         }
         for row in found.rows

@@ -15,7 +15,7 @@ from hkcanto_tasks.reports.analyses.jyutping import (
 )
 from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.task import condition
 
 from .building import evaluation
@@ -42,7 +42,7 @@ def table(section: Section, title: str) -> list[list[object]]:
     (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == title]
     assert all(len(row.values) == len(found.columns) for row in found.rows)
     return [
-        [value.value if isinstance(value, Figure) else value for value in row.values]
+        [value.value if isinstance(value, Estimate) else value for value in row.values]
         for row in found.rows
     ]
 

@@ -115,7 +115,7 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     lengths = [len(sample.question) for sample in samples]
     assert evaluation.items.question_lengths.tolist() == lengths
     assert evaluation.options == {"prompt": "paper", "script": "tc"}
-    version = str(evaluation.named.entry.version)
+    version = str(evaluation.named.definition.version)
     assert (evaluation.data, evaluation.version) == ("sample", version)
     assert evaluation.signature.startswith(
         "hkmmlu|shots:0|turns:single|prompt:paper|script:tc|data:sample|"

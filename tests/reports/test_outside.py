@@ -8,7 +8,7 @@ import pytest
 from hkcanto import tasks
 from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.published import published_tables, tables_of
-from hkcanto_tasks.reports.blocks import Figure, Note, Section, Table
+from hkcanto_tasks.reports.blocks import Estimate, Note, Section, Table
 from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.logs import read_runs
@@ -80,7 +80,7 @@ def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, obje
     )
     headings = [column.title for column in table.columns]
     rows = [
-        [value.value if isinstance(value, Figure) else value for value in row.values]
+        [value.value if isinstance(value, Estimate) else value for value in row.values]
         for row in table.rows
     ]
     return {row[0]: dict(zip(headings, row, strict=True)) for row in rows}

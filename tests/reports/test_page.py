@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from hkcanto_tasks.reports.blocks import Column, ItemView, Note, Report, Row, Table, Unit
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.page import TEXT_LIMIT
 from hkcanto_tasks.reports.report import report_of
@@ -310,7 +310,7 @@ def test_badges_and_what_stands_beneath_a_name_are_told_apart_from_figures(
 
 def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Opened) -> None:
     shares = (0.0, 0.05, 0.3, 0.6, 1.0)
-    rows = [Row([str(share), Figure(share, share, share, 9, "note")]) for share in shares]
+    rows = [Row([str(share), Estimate(share, share, share, 9, "note")]) for share in shares]
     columns = [Column("Subject"), Column("Share", "percent", shaded=True)]
     browser = opened(report(section(Table("t", "T", columns, rows))))
     # A canvas says what a colour is, however it is written.
@@ -447,7 +447,7 @@ def test_what_is_drawn_is_hidden_from_screen_readers_which_have_the_figures(
 def test_any_numbers_can_be_drawn(opened: Opened, values: Sequence[float | None]) -> None:
     odd = [*values, float("nan"), float("inf")]
     rows = [Row([str(place), value]) for place, value in enumerate(odd)]
-    ends = Figure(0.5, float("-inf"), float("nan"), 2)
+    ends = Estimate(0.5, float("-inf"), float("nan"), 2)
     columns = [Column("x"), Column("y", "number", drawn=True)]
     browser = opened(report(section(Table("t", "T", columns, [*rows, Row(["ends", ends])]))))
     assert len(browser.all("circle")) == sum(value is not None for value in values) + 1

@@ -13,7 +13,7 @@ from rich.console import Console
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
 from hkcanto_tasks.reports.blocks import table as table_of
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.renderers import Format, render
 from hkcanto_tasks.reports.renderers.formatting import (
     heading,
@@ -73,7 +73,7 @@ def lines(made: Report) -> list[dict[str, str]]:
         (0, "number", "0"),
         (26_368, "count", "26,368"),
         (1_234_567.8, "number", "1,234,568"),
-        (Figure(0.5, 0.4, 0.6, 9), "percent", "50.0"),
+        (Estimate(0.5, 0.4, 0.6, 9), "percent", "50.0"),
         (None, "percent", "–"),
         (float("nan"), "number", "–"),
         (float("inf"), "number", "∞"),
@@ -87,10 +87,10 @@ def test_a_value_is_shown_in_the_unit_of_its_column(value: Value, unit: Unit, te
 
 
 def test_an_interval_is_shown_in_the_same_unit_if_it_has_both_ends() -> None:
-    assert interval_text(Figure(0.5, 0.44, 0.56, 9), "percent") == "[44.0, 56.0]"
-    assert interval_text(Figure(0.0, -0.01, 0.01, 9), "points") == "[−1.0, +1.0]"
-    assert interval_text(Figure(0.5, 0.44, float("nan"), 9), "percent") == ""
-    assert interval_text(Figure(0.5, None, None, 1), "percent") == ""
+    assert interval_text(Estimate(0.5, 0.44, 0.56, 9), "percent") == "[44.0, 56.0]"
+    assert interval_text(Estimate(0.0, -0.01, 0.01, 9), "points") == "[−1.0, +1.0]"
+    assert interval_text(Estimate(0.5, 0.44, float("nan"), 9), "percent") == ""
+    assert interval_text(Estimate(0.5, None, None, 1), "percent") == ""
     assert interval_text(0.5, "percent") == ""
 
 
@@ -302,7 +302,9 @@ def test_json_has_columns_of_one_name_apart() -> None:
 
 def test_json_has_the_notes_the_answers_and_the_reports_own_records() -> None:
     made = report(section(Note("Careful.", "warning"), items(2)))
-    made = Report(made.title, made.created, "1", made.sections, (), {"gate": Figure(0.5, 0, 1, 2)})
+    made = Report(
+        made.title, made.created, "1", made.sections, (), {"gate": Estimate(0.5, 0, 1, 2)}
+    )
     document = json.loads(render(made, "json"))
     assert document["notes"] == [{"section": "overview", "level": "warning", "text": "Careful."}]
     assert [answer["score"] for answer in document["items"]] == [1.0, 0.0]
@@ -491,7 +493,7 @@ def test_the_terminal_never_cuts_the_heading_of_a_number(width: int) -> None:
     names |= {"Condition": "5-shot", "Measure": "CER as published (lower is better)"}
     columns = [*map(Column, names), Column("Result", "percent"), Column("Items", "count")]
     columns += [Column("Unparsed", "percent"), Column("Data")]
-    values = [Figure(0.1123, 0.05, 0.174, 60), 60, Figure(0.0, 0, 0.06, 60, "not all")]
+    values = [Estimate(0.1123, 0.05, 0.174, 60), 60, Estimate(0.0, 0, 0.06, 60, "not all")]
     row = Row([*names.values(), *values, "sample"], "run")
     text = printed(report(section(Table("results", "Results", columns, [row]))), width)
     assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}

@@ -11,7 +11,7 @@ import pytest
 from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.reports.evaluations import Evaluation, ItemText, SkippedLog
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.report import build_report
 from hkcanto_tasks.reports.results import first_section, last_section, published_sections, trust
@@ -61,7 +61,7 @@ def row(table: Table, name: str) -> Row:
 
 
 def numbers(values: Sequence[Value]) -> list[float]:
-    return [value.value for value in values if isinstance(value, Figure)]
+    return [value.value for value in values if isinstance(value, Estimate)]
 
 
 def said(*runs: Evaluation, skipped: Sequence[SkippedLog] = ()) -> list[str]:
@@ -100,7 +100,7 @@ def test_scores_of_a_corpus_have_a_column_of_their_own() -> None:
     assert numbers(column(alone, "Score")) == pytest.approx([100])
     assert "Result" not in [column.title for column in alone.columns]
     both = at_a_glance(perfect, evaluation("hkcanto_law", {"acc": [1, 0]}))
-    assert [isinstance(each, Figure) for each in column(both, "Result")] == [False, True]
+    assert [isinstance(each, Estimate) for each in column(both, "Result")] == [False, True]
 
 
 def test_models_under_one_condition_stand_together() -> None:
@@ -296,7 +296,7 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
     notes = {}
     for name in ("part", "local", "whole"):
         of = value(table, name, "Average")
-        assert isinstance(of, Figure)
+        assert isinstance(of, Estimate)
         assert not of.note  # the row says it once
         notes[name] = value(table, name, "Rank")
     assert notes == {"part": "not all items", "local": "unknown data", "whole": "16–21"}

@@ -6,7 +6,7 @@ from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.analyses.writing import translation as sections
 from hkcanto_tasks.reports.blocks import Note, Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Figure
+from hkcanto_tasks.reports.figures import Estimate
 
 from .building import evaluation
 
@@ -24,7 +24,7 @@ def tables(section: Section) -> dict[str, list[dict[str, object]]]:
     return {
         block.name: [
             {
-                column.title: value.value if isinstance(value, Figure) else value
+                column.title: value.value if isinstance(value, Estimate) else value
                 for column, value in zip(block.columns, row.values, strict=True)
             }
             for row in block.rows

@@ -4,7 +4,7 @@ import csv
 import zlib
 from pathlib import Path
 
-from hkcanto_tasks.catalogue import TaskEntry, find_benchmark
+from hkcanto_tasks.catalogue import TaskDefinition, find_benchmark
 
 DEV_ROWS = 5
 _POOLED = ("hkcanto_dse", "hkcanto_professional", "hkcanto_law")
@@ -25,7 +25,7 @@ def write_hkeval2025(data_dir: Path) -> None:
                     _write(data_dir / "hkeval2025" / path, entry, count)
 
 
-def _write(path: Path, entry: TaskEntry, count: int) -> None:
+def _write(path: Path, entry: TaskDefinition, count: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         for number in range(count):

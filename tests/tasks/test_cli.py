@@ -33,7 +33,7 @@ def test_without_arguments_it_explains_itself() -> None:
         assert command in output
 
 
-MAIN = [task for task in named_tasks().values() if task.name == task.entry.name]
+MAIN = [task for task in named_tasks().values() if task.name == task.definition.name]
 
 
 def in_terminal(columns: int, *arguments: str) -> list[str]:
@@ -75,7 +75,7 @@ def test_list_is_plain_text_on_whole_lines_when_it_is_piped() -> None:
     lines = hkcanto("list").splitlines()
     for task in MAIN:
         (line,) = [line for line in lines if line.startswith(f"{task.name} ")]
-        assert line.endswith(f"{task.entry.title} {task.entry.chinese}".strip())
+        assert line.endswith(f"{task.definition.title} {task.definition.chinese}".strip())
     assert len([line for line in lines if line.startswith("variants")]) == 3
     assert any(line.startswith("groups    hkcanto hkcanto_academic") for line in lines)
 
@@ -156,7 +156,7 @@ def test_show_takes_names_of_inspect() -> None:
     assert "-T task=hkmmlu_cot -T prompt=yue -T shots=1" in output
 
 
-@pytest.mark.parametrize("name", sorted({task.entry.inspect or "" for task in MAIN} - {""}))
+@pytest.mark.parametrize("name", sorted({task.definition.inspect or "" for task in MAIN} - {""}))
 def test_show_finds_the_task_that_inspect_runs_by_default(name: str) -> None:
     expected = getattr(tasks, name)().metadata["signature"].split("|")[0].replace("-", "_")
     assert hkcanto("show", f"hkcanto/{name}").splitlines()[0] == expected

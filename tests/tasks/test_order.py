@@ -70,7 +70,7 @@ def test_the_order_is_the_same_for_every_variant_and_option() -> None:
 def test_ids_are_the_rows_of_the_files() -> None:
     """The order changes nothing about them: those of a subject run from 1, without a gap."""
     for name, task in named_tasks().items():
-        if task.scope == "task" and task.entry.kind == "multiple_choice":
+        if task.scope == "task" and task.definition.kind == "multiple_choice":
             loaded = load_task(name)
             for subject in loaded.task.subjects:
                 numbers = [

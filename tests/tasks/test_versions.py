@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from hkcanto_metrics.choice import ChoiceReading
-from hkcanto_tasks.catalogue import BENCHMARKS, TaskEntry, named_tasks, read_benchmark
+from hkcanto_tasks.catalogue import BENCHMARKS, TaskDefinition, named_tasks, read_benchmark
 from hkcanto_tasks.kinds import multiple_choice
 from hkcanto_tasks.task import LoadedTask, condition, load_task
 
@@ -112,12 +112,12 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
     return [what for what, pin in before.items() if after.get(what) != pin]
 
 
-def pins(entry: TaskEntry) -> dict[str, str]:
+def pins(entry: TaskDefinition) -> dict[str, str]:
     """Hash what a task asks, and each of its figures, in every variant, prompt, on the sample."""
     found = [
         described(load_task(task.name, **({"prompt": prompt} if prompt != "paper" else {})))
         for task in named_tasks().values()
-        if task.entry == entry and task.scope == "task"
+        if task.definition == entry and task.scope == "task"
         for prompt in prompts(entry)
     ]
     names = sorted({name for each in found for name in each})
@@ -128,7 +128,7 @@ def _hash(what: object) -> str:
     return hashlib.sha256(json.dumps(what, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def prompts(entry: TaskEntry) -> Iterator[str]:
+def prompts(entry: TaskDefinition) -> Iterator[str]:
     for prompt in entry.prompts:
         yield prompt
         if entry.kind == "multiple_choice":

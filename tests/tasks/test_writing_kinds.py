@@ -467,7 +467,7 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
         [judgement.hypothesis for judgement in judged],
         [judgement.reference for judgement in judged],
         sources=[judgement.source for judgement in judged],
-        language="en" if loaded.task.entry.language == "en" else "zh",
+        language="en" if loaded.task.definition.language == "en" else "zh",
     )
     for fault in ("empty", "wrong_script", "copied_source"):
         assert fmean(j.values[fault] for j in judged) == pytest.approx(corpus[fault]), fault

@@ -10,7 +10,7 @@ from typing import Any
 from ..blocks import Block, Column, Note, Section, Table, Unit, Value, table
 from ..comparison import headline_difference
 from ..evaluations import Evaluation
-from ..figures import Figure
+from ..figures import Estimate
 from ..presentation import headline, headline_column, short_name
 
 TWO_MEASURES = (
@@ -67,13 +67,13 @@ def _contrasts(evaluations: Sequence[Evaluation], aspect: str) -> Iterator[tuple
         options = _conditions(run)
         if options.pop(aspect, None) is not None:
             options.pop(along, None)
-            key = run.named.entry.name, run.data, run.version, tuple(sorted(options.items()))
+            key = run.named.definition.name, run.data, run.version, tuple(sorted(options.items()))
             groups[key][run.label].append(run)
     for (task, data, _, fixed), models in groups.items():
         ordered = [_ordered(of, aspect) for of in models.values()]
         if rows := [(run, own[0]) for own in ordered for run in own]:
             words = [each for _, each in fixed if not each.endswith(_PLAIN)]
-            title = f"{rows[0][0].named.entry.title}: {said}"
+            title = f"{rows[0][0].named.definition.title}: {said}"
             name = short_name(task, aspect, *words, data if data == "sample" else "")
             yield name, ", ".join([title, *words]), rows
 
@@ -102,7 +102,7 @@ def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
     ]
 
     unit: Unit = "score_points" if first.headline.unit == "score" else "points"
-    columns: list[tuple[Column, Callable[[tuple[Evaluation, Figure | None]], Value]]] = [
+    columns: list[tuple[Column, Callable[[tuple[Evaluation, Estimate | None]], Value]]] = [
         (Column("Model"), lambda row: row[0].label),
         (Column("Condition"), lambda row: ", ".join(_conditions(row[0])[n] for n in names)),
         (headline_column(first, drawn=True), lambda row: headline(row[0])),

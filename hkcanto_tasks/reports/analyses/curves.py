@@ -18,7 +18,7 @@ from hkcanto_metrics.training_signal import signal_of
 from ..blocks import Block, Column, Note, Row, Section, Table, column_of
 from ..comparison import headline_difference
 from ..evaluations import Evaluation
-from ..figures import Figure, figure
+from ..figures import Estimate, figure
 from ..presentation import SideBySide, headline, headline_column, headline_title, side_by_side
 
 _FEWEST = 4  # steps of a curve
@@ -66,7 +66,9 @@ def outstanding(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
 
 
 @lru_cache(maxsize=64)
-def best_of(runs: tuple[Evaluation, ...]) -> tuple[Evaluation, Mapping[Evaluation, Figure | None]]:
+def best_of(
+    runs: tuple[Evaluation, ...],
+) -> tuple[Evaluation, Mapping[Evaluation, Estimate | None]]:
     """Return the best of evaluations side by side, and those that are not told apart from it.
 
     Each of these comes with its difference, paired by item, whose 95 % interval has 0 in it.
@@ -74,7 +76,7 @@ def best_of(runs: tuple[Evaluation, ...]) -> tuple[Evaluation, Mapping[Evaluatio
     best = _best(runs)
     found = {run: headline_difference(best, run) for run in runs if run is not best}
 
-    def is_tie(by: Figure | None) -> bool:
+    def is_tie(by: Estimate | None) -> bool:
         return by is None or by.low is None or by.high is None or by.low <= 0 <= by.high
 
     return best, {run: by for run, by in found.items() if is_tie(by)}
@@ -151,8 +153,10 @@ def _best_table(group: SideBySide, curves: _Curves) -> Table:
 def _signals(group: SideBySide, curves: _Curves) -> Table:
     """Return the signal of the headline, and that of each subject if there are several."""
     some, metric = group.evaluations[0], group.evaluations[0].headline
-    letters = some.named.entry.letters if some.named.entry.kind == "multiple_choice" else ""
-    parts: dict[str, Callable[[Evaluation], Figure | None]] = {"All questions": headline}
+    letters = (
+        some.named.definition.letters if some.named.definition.kind == "multiple_choice" else ""
+    )
+    parts: dict[str, Callable[[Evaluation], Estimate | None]] = {"All questions": headline}
     for subject in some.subjects if len(some.subjects) > 1 else ():
         parts[subject.title] = partial(_of_subject, subject.name)
     rows = []
@@ -182,5 +186,5 @@ def _signals(group: SideBySide, curves: _Curves) -> Table:
     return Table(f"signal_{group.name}", f"Signal: {group.title}", columns, rows, _SOURCES)
 
 
-def _of_subject(name: str, run: Evaluation) -> Figure | None:
+def _of_subject(name: str, run: Evaluation) -> Estimate | None:
     return figure(run, run.headline.averages, run.items.of_subjects([name]))

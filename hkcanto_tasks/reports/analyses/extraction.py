@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..blocks import Block, Column, Note, Section, table
 from ..evaluations import Evaluation
-from ..figures import Figure, figure, mean_figure
+from ..figures import Estimate, figure, mean_figure
 from ..items import Items
 from ..presentation import MODEL, TASK, FigureColumn, side_by_side, task_title
 
@@ -55,7 +55,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     return [Section("Extraction health", blocks, "extraction")] if blocks else []
 
 
-def _said(run: Evaluation, whole: Figure, rate: Callable[..., Figure | None]) -> str:
+def _said(run: Evaluation, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:
     """Say how many of a run's responses something befell, and in which subjects most."""
     found = {each.title: rate(run, run.items.of_subjects([each.name])) for each in run.subjects}
     worst = nlargest(_WORST, ((of.value, title) for title, of in found.items() if of and of.value))
@@ -69,11 +69,11 @@ def _reason(reason: str) -> FigureColumn:
     return column, lambda run: [*run.items.reasons].count(reason) / len(run.items)
 
 
-def _unread(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Figure | None:
+def _unread(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Estimate | None:
     return figure(run, "unparsed_rate", where) or figure(run, "invalid_rate", where)
 
 
-def _truncated(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Figure | None:
+def _truncated(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Estimate | None:
     own = ~np.isnan(run.items.truncated) & (True if where is None else where)
     return mean_figure(run.items.truncated[own], run.items.clusters[own]) if own.any() else None
 

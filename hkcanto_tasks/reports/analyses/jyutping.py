@@ -56,7 +56,7 @@ class Confusion(NamedTuple):
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     """Return a section for each condition under which Jyutping was asked for."""
-    of_kind = [each for each in evaluations if each.named.entry.kind == "g2p"]
+    of_kind = [each for each in evaluations if each.named.definition.kind == "g2p"]
     return [_section(group) for group in side_by_side(of_kind)]
 
 

@@ -12,7 +12,7 @@ from ..figures import figure
 from ..items import Ints
 from ..presentation import SideBySide, side_by_side
 
-_STEP = 200  # tokens, as in Figure 7
+_STEP = 200  # tokens, as in Estimate 7
 _BINS, _FEWEST = 8, 10
 _CAPTION = (
     f"In steps of {_STEP} tokens as in HKMMLU, Figure 7, or in bins of about equally many items; "

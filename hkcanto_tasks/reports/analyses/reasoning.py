@@ -8,7 +8,7 @@ import numpy as np
 from ...reasoning import LANGUAGES
 from ..blocks import Block, Column, Section, Table, Value, table
 from ..evaluations import Evaluation
-from ..figures import Figure, figure
+from ..figures import Estimate, figure
 from ..presentation import MODEL, TASK, FigureColumn, figure_columns, side_by_side
 
 _CAPTION = (
@@ -71,5 +71,5 @@ def _share(name: str, run: Evaluation) -> Value:
     return found if name.endswith("_cantonese") or not found else found.value
 
 
-def _accuracy(cantonese: int, run: Evaluation) -> Figure | None:
+def _accuracy(cantonese: int, run: Evaluation) -> Estimate | None:
     return figure(run, "acc", np.equal(run.items.values["reasoning_cantonese"], cantonese))

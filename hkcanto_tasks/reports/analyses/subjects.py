@@ -5,10 +5,10 @@ from operator import itemgetter
 
 from ..blocks import Column, Section, Table, Value, table
 from ..evaluations import Evaluation
-from ..figures import Figure, figure
+from ..figures import Estimate, figure
 from ..presentation import SideBySide, side_by_side
 
-_Row = tuple[Sequence[str | None], Sequence[Figure | None]]
+_Row = tuple[Sequence[str | None], Sequence[Estimate | None]]
 
 
 def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:

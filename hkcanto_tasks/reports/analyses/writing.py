@@ -59,7 +59,7 @@ def translation(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
         _judged("translation", [run for run in runs if "judged_accuracy" in run.items.values]),
     ]
     blocks: list[Block] = [each for each in tables if each.rows and len(each.columns) > 2]
-    if any(run.named.entry.language != "en" for run in runs):
+    if any(run.named.definition.language != "en" for run in runs):
         blocks.insert(0, Note(_WARNING, "warning"))
     return [Section("Translation", blocks, "translation")] if blocks else []
 

@@ -131,7 +131,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                     unscored += 1
                     continue
                 key = "" if "" in items else sample.metadata.task
-                items[key].add(_row(sample, key and items[key].task.entry.name, texts))
+                items[key].add(_row(sample, key and items[key].task.definition.name, texts))
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
     scored = sum(len(own.rows) for own in items.values())

@@ -96,13 +96,13 @@ class TaskItems:
 
     def __init__(self, task: str, length: Length, texts: bool) -> None:
         self.task = find_task(task)
-        kind = self.task.entry.kind
+        kind = self.task.definition.kind
         corpus = any(metric.corpus for metric in find_kind(kind).METRICS)
         asked = {"", kind, "corpus" * corpus, "texts" * texts}
         self.columns = {name: own for name, own in _COLUMNS.items() if own.only in asked}
         self.rows: list[tuple[Any, ...]] = []  # id, subject, and what else is in the columns
         self._length = length
-        self._known = {subject.name for subject in self.task.entry.subjects}
+        self._known = {subject.name for subject in self.task.definition.subjects}
 
     def add(self, row: Row) -> None:
         """Add an item; Unusable if the catalogue does not have its subject."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..blocks import Column, Figure, Table, Unit, Value
+from ..blocks import Column, Estimate, Table, Unit, Value
 
 MISSING = "–"
 
@@ -60,7 +60,7 @@ def is_chinese(text: str) -> bool:
 
 def number(value: Value) -> float | None:
     """Return the number of a value; None for a text, for nothing, and for NaN."""
-    if isinstance(value, Figure):
+    if isinstance(value, Estimate):
         value = value.value
     return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
 
@@ -84,12 +84,12 @@ def interval_text(value: Value, unit: Unit) -> str:
     """Return the interval of a value as text, in which two ends are never alike; empty without one.
 
     Examples:
-        >>> interval_text(Figure(0.523, 0.4911, 0.5539, 9), "percent")
+        >>> interval_text(Estimate(0.523, 0.4911, 0.5539, 9), "percent")
         '[49.1, 55.4]'
-        >>> interval_text(Figure(0.0, -0.0001, 0.0001, 9), "points")
+        >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
         '[−0.01, +0.01]'
     """
-    ends = (number(value.low), number(value.high)) if isinstance(value, Figure) else (None, None)
+    ends = (number(value.low), number(value.high)) if isinstance(value, Estimate) else (None, None)
     if ends[0] is None or ends[1] is None:
         return ""
     for digits in range(1, 5):
@@ -173,7 +173,7 @@ def shown(table: Table) -> list[ShownRow]:
         is_model, cells = row.kind in ("run", "published"), []
         for column, value, top in zip(table.columns, row.values, best, strict=True):
             found, low, high, note = number(value), None, None, ""
-            if isinstance(value, Figure):
+            if isinstance(value, Estimate):
                 low, high, note = value.low, value.high, one_line(value.note)
             is_best = is_model and found is not None and found == top
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from ..blocks import Figure, ItemView, Note, Report, Table
+from ..blocks import Estimate, ItemView, Note, Report, Table
 from .formatting import encodable
 
 FORMAT_VERSION = 2
@@ -114,7 +114,7 @@ def _lines(table: Table) -> Iterator[Sequence[object]]:
         label = " · ".join(value for value in row.values if isinstance(value, str))
         for column, value in list(zip(table.columns, row.values, strict=True))[1:]:
             of = (place, label, row.kind, column.title)
-            if isinstance(value, Figure):
+            if isinstance(value, Estimate):
                 yield *of, value.value, value.low, value.high, column.unit, value.note
             else:
                 yield *of, value, None, None, column.unit, ""
