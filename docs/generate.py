@@ -43,9 +43,9 @@ from hkcanto_tasks.describing import (
 )
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.published import PublishedColumn
-from hkcanto_tasks.records import Figure
+from hkcanto_tasks.figures import Figure
 from hkcanto_tasks.reports.analyses.writing import JUDGED
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
@@ -257,7 +257,7 @@ def figures_page() -> str:
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return the figures of some kinds with what they are, of our tasks and by themselves."""
     entries = [entry for benchmark in _ours() for entry in benchmark.tasks if entry.kind in kinds]
-    conditions = [condition(entry.name) for entry in entries]
+    conditions = [setup(entry.name) for entry in entries]
     shown = {figure.name for each in conditions for figure in each.table}
     headlines = {each.figures[0].name for each in conditions}
     every = [figure for kind in kinds for figure in find_kind(kind).METRICS]

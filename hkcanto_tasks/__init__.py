@@ -1,26 +1,35 @@
-"""The core of hkcanto: catalogue, data, prompts and scoring, free of any harness.
+"""The core of hkcanto: catalogue, data, prompts, scoring and results, free of any harness.
 
 The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one:
 
     Examples:
         >>> from hkcanto_tasks import load_task
-        >>> load_task("hkcanto_g2p").task.shots
+        >>> load_task("hkcanto_g2p").setup.shots
         5
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .task import LoadedTask, load_task
+    from .loading import LoadedTask as LoadedTask
+    from .loading import load_task as load_task
+    from .logs import read_runs as read_runs
+    from .reports.intervals import NonInferiority as NonInferiority
+    from .reports.intervals import non_inferiority as non_inferiority
 
 __version__ = "0.2.0"
-__all__ = ["LoadedTask", "__version__", "load_task"]
+
+_NAMES = {
+    "loading": ("LoadedTask", "load_task"),
+    "logs": ("read_runs",),
+    "reports.intervals": ("NonInferiority", "non_inferiority"),
+}
 
 
 def __getattr__(name: str) -> Any:
     # Lazily, so that `import hkcanto_tasks` costs next to nothing at harness start-up.
-    if name in ("LoadedTask", "load_task"):
-        from . import task
-
-        return getattr(task, name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

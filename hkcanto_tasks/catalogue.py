@@ -96,6 +96,11 @@ class Subject(_Entry, frozen=True):
     groups: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
 
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """What it can be asked for by: its name, its category, its groups."""
+        return tuple(filter(None, (self.name, self.category, *self.groups)))
+
 
 class Variant(_Entry, frozen=True):
     """A condition with a name of its own: the task's name and `_<suffix>`.

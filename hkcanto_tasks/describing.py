@@ -29,8 +29,9 @@ from .catalogue import (
     named_tasks,
 )
 from .errors import CatalogueError, DataNotFound, OptionError
-from .records import Figure
-from .task import Condition, LoadedTask, condition, load_task, option_values, refuse_unknown
+from .figures import Figure
+from .loading import LoadedTask, load_task
+from .setup import option_values, refuse_unknown
 
 UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
 """What values a figure can have, by its unit."""
@@ -69,13 +70,13 @@ class Description:
     """A condition of a task, as a person needs to know it.
 
     Attributes:
-        condition: The task and its options.
+        setup: The task and how it is run.
         shots: Worked examples.
         given: What differs from the task's defaults, but for shots: option → value.
         loaded: The condition with the sample data; None where there is none of it.
     """
 
-    condition: Condition
+    setup: Setup
     shots: int
     given: Mapping[str, Any]
     loaded: LoadedTask | None
@@ -83,7 +84,7 @@ class Description:
     @property
     def task(self) -> TaskVariant:
         """What the task's name stands for."""
-        return self.condition.task
+        return self.setup.task
 
     @property
     def title(self) -> str:
@@ -140,22 +141,22 @@ class Description:
     @property
     def kind(self) -> str:
         """The kind's name and what it is."""
-        described = (inspect.getdoc(type(self.condition.kind)) or "").split("\n\n")[0]
+        described = (inspect.getdoc(type(self.setup)) or "").split("\n\n")[0]
         return f"{self.task.definition.kind}: {' '.join(described.split())}"
 
     @cached_property
     def signature(self) -> str:
         """The signature, with dots for the data that is not known before a run."""
-        return LoadedTask(self.condition, (), {}, "…").signature(self.shots)
+        return self.setup.signature("…").text
 
     @property
     def limits(self) -> str:
         """Where a response ends; empty where none is written."""
         if self.task.variant.scoring == "loglikelihood":
             return ""
-        texts = " or ".join(json.dumps(text, ensure_ascii=False) for text in self.condition.stop)
+        texts = " or ".join(json.dumps(text, ensure_ascii=False) for text in self.setup.stop)
         before = f"before {texts}, or " if texts else ""
-        return f"{before}after {self.condition.max_tokens} tokens"
+        return f"{before}after {self.setup.max_tokens} tokens"
 
     @property
     def item(self) -> str:
@@ -171,7 +172,7 @@ class Description:
         """
         if self.loaded is None:
             return ""
-        return self.loaded.prompt(self.loaded.samples[0], self.shots).text()
+        return self.loaded.prompt(self.loaded.samples[0]).text()
 
     @property
     def from_data(self) -> str:
@@ -187,19 +188,19 @@ class Description:
     @property
     def figures(self) -> Sequence[Figure]:
         """All figures, the headline first."""
-        return self.condition.figures
+        return self.setup.figures
 
     def meaning(self, figure: Figure) -> str:
         """Return what a figure is, and whether it is in reports alone."""
-        there = any(figure.name == shown.name for shown in self.condition.table)
+        there = any(figure.name == shown.name for shown in self.setup.table)
         return figure.help if there else f"{figure.help} In reports, not in the harnesses' tables."
 
     @property
     def options(self) -> list[OptionHelp]:
         """What can be chosen."""
-        helps = attributes(type(self.condition.kind).Options)
+        helps = attributes(type(self.setup).Options)
         values = option_values(self.task.name)
-        defaults = msgspec.structs.asdict(condition(self.task.name).options)
+        defaults = msgspec.structs.asdict(make_setup(self.task.name).options)
         return [
             self._shots_option,
             *([self._subjects_option] if len(self.task.subjects) > 1 else []),
@@ -231,8 +232,8 @@ class Description:
             "inspect_command": self.inspect,
             "signature": self.signature,
             "shots": self.shots,
-            "stop": list(self.condition.stop),
-            "max_tokens": self.condition.max_tokens,
+            "stop": list(self.setup.stop),
+            "max_tokens": self.setup.max_tokens,
             "prompt": self.prompt,
             "figures": figures,
             "options": [asdict(each) for each in self.options],
@@ -317,13 +318,15 @@ def describe(
         if not str(asked).isdecimal():
             raise OptionError(f"{task.name}: shots={asked!r} is no number. Ask for 0, 1, 2 …")
         shots = int(asked)
-    refuse_unknown(task.name, given, {"shots": "a number from 0", "subjects": "their names"})
-    how = condition(task.name, subjects, **given)
+    refuse_unknown(task.name, given)
+    how = make_setup(task.name, subjects, shots=shots, **given)
     chosen = {option: getattr(how.options, option) for option in given}
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
     count = task.shots if shots is None else shots
-    description = Description(how, count, chosen, _sample(task.name, subjects, given))
+    description = Description(
+        how, count, chosen, _sample(task.name, subjects, {"shots": count, **given})
+    )
     description.prompt  # noqa: B018  (refuses more shots than there are examples)
     return description
 

@@ -14,7 +14,7 @@ from .catalogue import Benchmark
 from .data.locating import locate
 from .data.release_files import Differences, ReleaseRows
 from .errors import HKCantoError
-from .task import condition
+from .setup import setup
 
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
 _LM_EVAL = ("0.4.11", "0.4.13")  # the first and the last that were tried
@@ -125,8 +125,7 @@ def data(benchmark: Benchmark) -> Finding:
                 unset = f"unset HKCANTO_DATA_DIR; {fetch}"
                 return Finding(False, f"{benchmark.title}: {where}", (), unset)
         found = {
-            task.name: ReleaseRows(folder, condition(task.name).kind).differences
-            for task in benchmark.tasks
+            task.name: ReleaseRows(folder, setup(task.name)).differences for task in benchmark.tasks
         }
     except HKCantoError as error:
         first, *others = str(error).split("\n")

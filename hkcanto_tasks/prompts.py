@@ -4,7 +4,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .records import Example, Message
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example of a few-shot prompt, as the model sees it.
+
+    Attributes:
+        question: The question turn, rendered.
+        answer: The answer turn, rendered.
+        origin: Where its reasoning is from, if it shows any: `release`, `paper`, a data set.
+    """
+
+    question: str
+    answer: str
+    origin: str = ""
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -64,22 +77,22 @@ class Prompt:
         """Return the prompt as one string, for base models and completion APIs."""
         return self.system + self._user_text()
 
-    def messages(self, *, multiturn: bool = False) -> list[Message]:
-        """Return the prompt as chat messages.
+    def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
+        """Return the prompt as chat messages: role (`system`, `user` or `assistant`) and text.
 
         Args:
             multiturn: One user and one assistant message per worked example, instead of all
                 examples in front of the question in a single user message.
         """
-        system = [Message("system", self.system)] if self.system else []
+        system = [("system", self.system)] if self.system else []
         if not multiturn:
-            return [*system, Message("user", self._user_text())]
+            return [*system, ("user", self._user_text())]
         turns = [
-            Message(role, text)
+            (role, text)
             for example in self.examples
             for role, text in (("user", example.question), ("assistant", example.answer))
         ]
-        return [*system, *turns, Message("user", self.question)]
+        return [*system, *turns, ("user", self.question)]
 
     def _user_text(self) -> str:
         examples = (

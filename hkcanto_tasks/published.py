@@ -17,8 +17,8 @@ import msgspec
 
 from .catalogue import Subject, TaskVariant, benchmarks, find_benchmark, find_task, named_tasks
 from .errors import CatalogueError
-from .records import Figure
-from .task import condition
+from .figures import Figure
+from .setup import setup
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 
@@ -66,7 +66,7 @@ class PublishedColumn(_Entry, frozen=True):
     @property
     def measure(self) -> Figure | None:
         """The figure of ours that it is; None if it is none, or a mean."""
-        known = (figure for task in self.tasks for figure in condition(task).figures)
+        known = (figure for task in self.tasks for figure in setup(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
     def shots_of(self, task: TaskVariant) -> int:
@@ -245,7 +245,7 @@ def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]
         yield f"has tasks that do not exist: {sorted(unknown)}"
         return
     for task in column.named:
-        known = {figure.name: figure for figure in condition(task.name).figures}
+        known = {figure.name: figure for figure in setup(task.name).figures}
         is_score = column.metric in known and known[column.metric].unit == "score"
         if not column.unmeasured and column.metric not in known:
             yield f"has a metric {column.metric!r} that {task.name} does not have"

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from .records import Figure, Reasoning
+from .figures import Figure
+from .judgements import Reasoning
 
 _SHARES = (
     Figure(
@@ -71,7 +72,7 @@ def judge_reasoning(response: str, reasoning: str, answer: str) -> Reasoning | N
 
 def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
     """Return the figures of a kind and those of reasoning."""
-    right = [_RIGHT] * any(metric.name == "acc" for metric in of_kind)
+    right = [_RIGHT] * any(figure.name == "acc" for figure in of_kind)
     return [*of_kind, *_SHARES, *right]
 
 

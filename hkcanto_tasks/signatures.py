@@ -2,20 +2,35 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
-from .catalogue import Variant, find_task
+from .catalogue import TaskVariant, find_task
 from .errors import CatalogueError, LogError
+
+_MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a figure was made, in the manner of sacreBLEU: equal but for `package` where figures are
-    comparable."""
+    """How a figure was made, in the manner of sacreBLEU.
 
-    task: str  # the name in lm-eval; read back, of the whole task and its variant
+    Figures are comparable if their signatures are equal, but for `package` and `subjects`.
+
+    Attributes:
+        task: The name in lm-eval of the task and its variant, all of it.
+        shots: Worked examples in the prompt.
+        options: Name → text, with `turns` if examples were turns of their own, and `subjects` of a
+            run on some subjects.
+        data: Which data: a pinned revision, `sample`, or `local-…`; empty if it has none of it.
+        metric: How the headline is computed.
+        version: The task's.
+        package: The version of hkcanto.
+    """
+
+    task: str
     shots: int
-    options: tuple[tuple[str, str], ...]  # with `turns`, where examples were turns of their own
-    data: str  # empty if it has none of the task
+    options: tuple[tuple[str, str], ...]
+    data: str
     metric: str
     version: str
     package: str
@@ -23,10 +38,15 @@ class Signature:
     @property
     def text(self) -> str:
         """The signature as the harnesses log it."""
-        turns = dict(self.options).get("turns", "single")
-        parts = {"shots": self.shots, "turns": turns, **dict(self.options), "data": self.data}
+        parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
         parts |= {"metric": self.metric, "v": self.version, "pkg": self.package}
         return "|".join([self.task.replace("_", "-"), *(f"{k}:{v}" for k, v in parts.items())])
+
+    @property
+    def of_whole(self) -> "Signature":
+        """The same for all subjects of the task."""
+        whole = (each for each in self.options if each[0] != "subjects")
+        return replace(self, options=tuple(whole))
 
     @property
     def sort_of_data(self) -> str:
@@ -36,16 +56,33 @@ class Signature:
         return "local" if "local-" in self.data else "release"
 
 
-def parse_signature(text: object) -> Signature:
-    """Read a signature, and name the whole task and variant instead of a part of it.
+def subset_of(task: TaskVariant) -> str:
+    """Return what a signature says of the subjects that are run; empty if that is all of them.
 
-    A condition gets its variant's name also where it was asked for by options (Inspect's `-T`).
+    Examples:
+        >>> subset_of(find_task("hkmmlu_stem")), subset_of(find_task("hkmmlu_cot"))
+        ('stem', '')
+    """
+    every, some = task.definition.subjects, task.subjects
+    if len(some) == len(every):
+        return ""
+    for name in dict.fromkeys(name for subject in some for name in subject.sets):
+        if [each for each in every if name in each.sets] == [*some]:
+            return name
+    names = [subject.name for subject in some]
+    if len(names) <= _MOST_NAMED:
+        return "+".join(names)
+    return f"{len(names)}-{sha256('+'.join(names).encode()).hexdigest()[:7]}"
+
+
+def parse_signature(text: object) -> Signature:
+    """Read a signature.
 
     Raises:
         LogError: It has not the parts that one has, or the catalogue has no such task.
 
     Examples:
-        >>> text = "hkmmlu-hk-law|shots:0|script:sc|data:sample|metric:x|v:1|pkg:0.1.0"
+        >>> text = "hkmmlu-sc|shots:0|subjects:hk_law|data:sample|metric:x|v:1|pkg:0.1.0"
         >>> parse_signature(text).task
         'hkmmlu_sc'
     """
@@ -60,21 +97,14 @@ def parse_signature(text: object) -> Signature:
         shots = int(fields.pop("shots"))
         data, metric = fields.pop("data"), fields.pop("metric")
         version, package = fields.pop("v"), fields.pop("pkg")
-        named = find_task(task)
+        whole = find_task(task).scope == "task"
     except (KeyError, ValueError) as error:
         raise LogError(f"its signature {text!r} is of another version of hkcanto") from error
     except CatalogueError as error:
         raise LogError(f"the catalogue of this version has no task {task!r}") from error
-
-    def condition(variant: Variant) -> tuple[object, ...]:
-        own = named.definition.shots if variant.shots is None else variant.shots
-        return variant.scoring, variant.cot, variant.script, own
-
-    cot, script = fields.get("cot") == "yes", fields.get("script", "tc")
-    asked = named.variant.scoring, cot, script, shots
-    alike = (each for each in (Variant(), *named.definition.variants) if condition(each) == asked)
-    whole = replace(named, variant=next(alike, named.variant)).whole
-    return Signature(whole, shots, tuple(fields.items()), data, metric, version, package)
+    if not whole:
+        raise LogError(f"its signature {text!r} is of another version of hkcanto")
+    return Signature(task, shots, tuple(fields.items()), data, metric, version, package)
 
 
 def joined(signatures: Iterable[Signature]) -> Signature:
@@ -84,4 +114,4 @@ def joined(signatures: Iterable[Signature]) -> Signature:
     local = sorted(part for part in data if part.startswith("local-"))
     named = sorted(data.difference(local)) + (local if len(local) < 2 else ["local-mixed"])
     packages = sorted({each.package for each in every})
-    return replace(every[0], data="+".join(named), package="+".join(packages))
+    return replace(every[0].of_whole, data="+".join(named), package="+".join(packages))

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.records import Sample
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.reports.figures import Estimate, stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,

@@ -21,7 +21,7 @@ from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.describing import describe
 from hkcanto_tasks.kinds import kind_names
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 from .scripts import REPOSITORY, load_script
 from .test_outside_benchmark import PROVIDER, install
@@ -155,7 +155,7 @@ def test_the_page_of_figures_is_fresh() -> None:
 def test_every_figure_is_on_its_page() -> None:
     text = (DOCS / "figures.md").read_text("utf-8")
     for task in named_tasks().values():
-        for figure in condition(task.name).figures:
+        for figure in setup(task.name).figures:
             assert f"`{figure.name}`" in text, figure.name
 
 

@@ -22,7 +22,7 @@ from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.errors import DataCorrupt, OptionError
-from hkcanto_tasks.task import load_task
+from hkcanto_tasks.loading import load_task
 
 from .answering import AnsweringLM, answer
 from .lm_eval.evaluating import evaluate

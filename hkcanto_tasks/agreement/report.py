@@ -119,7 +119,7 @@ def of_marked(path: Path, runs: Sequence[JudgedRun]) -> Report:
 
 def _ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Table:
     scores = [sentence_scores(each.translation, each.reference) for each in marked]
-    titles = {metric.name: metric.title for metric in Translation.METRICS}
+    titles = {metric.name: metric.title for metric in Translation.FIGURES}
     values = {
         f"Judge {run.judge}": [run.samples[each.id].accuracy for each in marked] for run in runs
     }

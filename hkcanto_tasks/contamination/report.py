@@ -1,6 +1,5 @@
 """Which benchmark items stand in training files: the report of `hkcanto contamination`."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -9,9 +8,9 @@ from ..catalogue import benchmarks as all_benchmarks
 from ..catalogue import find_benchmark, find_task
 from ..data.locating import locate
 from ..errors import DataNotFound, on_disk
-from ..records import Sample
+from ..loading import load_task
 from ..reports.blocks import ITEMS_NOTICE, Block, Column, Note, Report, Row, Section, Table
-from ..task import load_task
+from ..samples import Sample
 from .ngrams import SHARE, Hit, Index, Item, N
 from .training_files import Part, read
 
@@ -23,20 +22,16 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     """Return what to look for of a task's items, and which data they are from.
 
     It is the text to translate or to sum up, and its gold answer; else the question with its
-    options, of which the question is enough; without the words of the prompt that all begin with.
+    options, of which the question is enough.
     """
     loaded = load_task(task, allow_absent=True)
-    questions = [each.question for each in loaded.samples]
-    start = len(os.path.commonprefix(questions)) if len(questions) > 1 else 0  # noqa: RUF071
-    first = f"\n{loaded.task.definition.letters[0]}"
 
     def of(sample: Sample) -> Iterator[Item]:
         for text in filter(None, (sample.source, sample.target)) if sample.source else ():
             yield Item(task, sample.id, text)
         if not sample.source:
-            question = sample.question[start:]
-            body = max(0, question.find(first)) if any(sample.choices) else 0
-            yield Item(task, sample.id, question, body)
+            options = "".join(f"\n{choice}" for choice in filter(None, sample.choices))
+            yield Item(task, sample.id, sample.text, len(sample.text) - len(options))
 
     return [item for sample in loaded.samples for item in of(sample)], loaded.revision
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..catalogue import Subject, TaskDefinition
 from ..errors import DataCorrupt, DataNotFound
-from ..kinds import Kind
+from ..setup import Setup
 from .folders import DataFolder
 from .layouts import Split, find_splits
 from .releases import HubDataset
@@ -89,7 +89,7 @@ class ReleaseRows:
 
     Args:
         folder: Where the data is; downloaded if need be.
-        kind: What reads a row.
+        setup: What reads a row.
 
     Attributes:
         rows: Subject → its scored rows, for the subjects that the data has.
@@ -102,10 +102,10 @@ class ReleaseRows:
         NetworkUnavailable: A download is needed and cannot be had.
     """
 
-    def __init__(self, folder: DataFolder, kind: Kind[Any]) -> None:
-        self._folder, self._kind = folder, kind
+    def __init__(self, folder: DataFolder, setup: Setup) -> None:
+        self._folder, self._setup = folder, setup
         self._tables: dict[Split, Table] = {}
-        task = kind.task
+        task = setup.task
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
             hub = isinstance(task.benchmark.release, HubDataset)
@@ -134,7 +134,7 @@ class ReleaseRows:
         Raises:
             DataCorrupt: The file is not what it should be, or one of its rows is not.
         """
-        entry, splits = self._kind.task.definition, self._splits.get(subject.name, {})
+        entry, splits = self._setup.task.definition, self._splits.get(subject.name, {})
         if count := entry.examples_from_test:
             return self._read(splits["test"])[0][:count]
         if "dev" not in splits:
@@ -148,7 +148,7 @@ class ReleaseRows:
 
     def _assigned(self) -> tuple[dict[str, dict[str, Split]], list[str], dict[str, str]]:
         """Return subject → split → where it is; stems of no subject; stems matched by a guess."""
-        task = self._kind.task
+        task = self._setup.task
         entry, files = task.definition, self._folder.files()
         if entry.files:
             among = entry.subjects
@@ -215,7 +215,7 @@ class ReleaseRows:
 
     def _fits(self, split: Split) -> bool:
         """Whether it looks as the kind's rows do; what cannot be read at all may be anything."""
-        if self._kind.task.definition.files:
+        if self._setup.task.definition.files:
             return True
         try:
             records = self._records(split)[:3]
@@ -225,8 +225,8 @@ class ReleaseRows:
 
     def _by_column(self, split: Split) -> Iterator[Split]:
         """Divide the rows of a file by the subjects that a column of it names."""
-        entry = self._kind.task.definition
-        declared = self._kind.columns("subject") if "subject" in entry.columns else ()
+        entry = self._setup.task.definition
+        declared = self._setup.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
         for column in declared or _SUBJECT_COLUMNS:
             named = {self._words(cell): cell for each in records if (cell := _cell(each, column))}
@@ -237,7 +237,7 @@ class ReleaseRows:
     def _unmatched(self, missing: Sequence[Subject], extra: Sequence[str]) -> DataNotFound:
         subjects = [subject.name or subject.stem for subject in missing]
         return DataNotFound(
-            f"{self._kind.task.name}: in {self._folder.root}, {len(subjects)} subjects have no "
+            f"{self._setup.task.name}: in {self._folder.root}, {len(subjects)} subjects have no "
             f"file, and {len(extra)} files are of no known subject.\n"
             f"  subjects: {', '.join(subjects)}\n  files: {', '.join(extra)}\n"
             f"Say which is which: HKCANTO_ALIASES='{extra[0]}={subjects[0]},…', or the path of a "
@@ -249,7 +249,7 @@ class ReleaseRows:
     def _table(self, split: Split) -> Table:
         key = replace(split, stem="", column="")
         if key not in self._tables:
-            header = () if self._kind.task.definition.header else self._kind.headerless
+            header = () if self._setup.task.definition.header else self._setup.headerless
             whole = Table([], [])
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
@@ -271,7 +271,7 @@ class ReleaseRows:
 
     def _row(self, record: Record) -> Any:
         try:
-            return self._kind.row(record)
+            return self._setup.row(record)
         except UnreadableRow as error:
             return error
 
@@ -287,7 +287,7 @@ class ReleaseRows:
                 f"{', '.join(split.files)} in {self._folder.root}: {len(bad)} of "
                 f"{len(bad) + len(rows)} rows cannot be read. The first: {bad[0]}"
             ) from bad[0]
-        self._kind.check(rows, str(self._folder.root / split.files[0]))
+        self._setup.check(rows, str(self._folder.root / split.files[0]))
         return rows, bad
 
     def _refuse_too_many(self, bad: Sequence[UnreadableRow]) -> None:
@@ -295,14 +295,14 @@ class ReleaseRows:
         if len(bad) > ceil(_BAD_SHARE * total):
             named = "\n".join(f"  {row.where}: {row.what}" for row in bad[:5])
             raise DataCorrupt(
-                f"{self._kind.task.name}: {len(bad)} of {total} rows cannot be read, more than "
+                f"{self._setup.task.name}: {len(bad)} of {total} rows cannot be read, more than "
                 f"{_BAD_SHARE:.0%}:\n{named}\nCorrect them, or fetch the data again."
             )
 
     def _compared(
         self, extra: Sequence[str], guessed: Mapping[str, str], bad: Sequence[UnreadableRow]
     ) -> Differences:
-        task = self._kind.task
+        task = self._setup.task
         if self._folder.kind in ("sample", "own"):
             return Differences(len(task.subjects))
         skipped = task.definition.examples_from_test

@@ -16,8 +16,8 @@ from hkcanto_metrics.script import is_han
 from ..catalogue import benchmarks as all_benchmarks
 from ..catalogue import find_benchmark, find_task
 from ..errors import HKCantoError, NetworkUnavailable, OptionError
+from ..loading import load_task
 from ..reports.blocks import Column, Report, Section, Table, Value, table
-from ..task import load_task
 
 _BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
 _TIKTOKEN, _FILE = "tiktoken:", "tokenizer.json"
@@ -123,7 +123,7 @@ def fertility(
     rows = []
     for benchmark, task in dict.fromkeys(_tasks(names)):
         loaded = load_task(task, allow_absent=True)
-        texts = [sample.question for sample in loaded.samples]
+        texts = [loaded.setup.turn(sample) for sample in loaded.samples]
         chinese = Counter(character for text in texts for character in filter(is_han, text))
         for name, tokenizer in tokenizers.items() if texts else ():
             # After a line break: in front of a text some tokenizers would put a blank.

@@ -13,16 +13,17 @@ from hkcanto_metrics.fluency import cantonese_fluency
 
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..records import Figure, Judgement, Sample
+from ..figures import Figure
+from ..judgements import Judgement
+from ..samples import Sample
 from . import writing
-from .writing import Passage
 
 
-class Fluency(writing.Writing[Passage]):
+class Fluency(writing.Writing):
     """Questions to answer. Columns: `id`, `category`, `prompt`."""
 
-    METRICS = (
-        *writing.FLUENCY_METRICS,
+    FIGURES = (
+        *writing.FLUENCY_FIGURES,
         Figure(
             "simplified_ratio",
             "Simplified characters",
@@ -38,28 +39,30 @@ class Fluency(writing.Writing[Passage]):
     REWRITES = False
     TOKENS = 512
 
-    def row(self, record: Record) -> Passage:
+    def row(self, record: Record) -> Sample:
         """Read a question, its id, which never changes, and what it is about."""
-        return Passage(
-            record.text(self.columns("id"), "id"),
-            record.text(self.columns("prompt"), "question"),
+        return Sample(
+            id=record.text(self.columns("id"), "id"),
+            source=record.text(self.columns("prompt"), "question"),
             category=record.text(self.columns("category"), "category"),
         )
 
-    def check(self, rows: Sequence[Passage], file: str) -> None:
+    def check(self, rows: Sequence[Sample], file: str) -> None:
         """Refuse ids that are not all different."""
-        ids = Counter(row.key for row in rows)
-        if repeated := sorted(str(key) for key, count in ids.items() if count > 1):
+        ids = Counter(row.id for row in rows)
+        if repeated := sorted(key for key, count in ids.items() if count > 1):
             raise DataCorrupt(f"{file}: the ids {repeated} occur more than once. Rename one.")
 
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge how Cantonese an answer is, not whether it is a good one.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> condition("hkcanto_fluency").judge("你可以試下早啲瞓。", "").values["fluent"]
+            >>> from hkcanto_tasks.setup import setup
+            >>> asked = Sample(id="", source="點樣先瞓得好？")
+            >>> setup("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
             1.0
         """
+        del sample
         fluency = cantonese_fluency(cleaned.text)
         more = {"simplified_ratio": fluency.simplified_ratio}
-        return writing.judge_cantonese(cleaned, sample, fluency, more)
+        return writing.judge_cantonese(cleaned, fluency, more)

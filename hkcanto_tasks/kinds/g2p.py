@@ -4,19 +4,20 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
+from .. import setup
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..prompts import fill
-from ..records import Example, Figure, Judgement, Sample, Unit
-from . import base
+from ..figures import Figure, Form, Unit
+from ..judgements import Judgement
+from ..prompts import Example
+from ..samples import Sample
 
 _COLUMNS_PER_LINE = 8
 
@@ -27,13 +28,13 @@ def _error(
     meaning: str,
     unit: Unit = "rate",
     *,
-    pooled: bool = False,
+    form: Form = "mean",
     diagnostic: bool = False,
 ) -> Figure:
-    return Figure(name, title, unit, False, meaning, pooled=pooled, diagnostic=diagnostic)
+    return Figure(name, title, unit, False, meaning, form, diagnostic)
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
@@ -44,25 +45,10 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     examples: Literal["paper", "release"] = "paper"
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A row of the release.
-
-    Attributes:
-        number: The release's number for it.
-        text: The sentence in characters.
-        jyutping: Its Jyutping, with variants as `(a|b)`.
-    """
-
-    number: int
-    text: str
-    jyutping: str
-
-
-class GraphemeToPhoneme(base.Kind[Sentence]):
+class GraphemeToPhoneme(setup.Setup):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
-    METRICS = (
+    FIGURES = (
         _error(
             "cer_published",
             "CER as published",
@@ -74,14 +60,14 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
             "Levenshtein as published",
             "Table 3's other column: 1 − normalised Indel similarity of the two strings.",
         ),
-        _error("cer", "Character error rate", "Edits of characters over length.", pooled=True),
-        _error("ser", "Syllable error rate", "Edits of syllables over length.", pooled=True),
+        _error("cer", "Character error rate", "Edits of characters over length.", form="rate"),
+        _error("ser", "Syllable error rate", "Edits of syllables over length.", form="rate"),
         *(
             _error(
                 f"{part}_error_rate",
                 f"{part.capitalize()} error rate",
                 f"Among aligned syllables, the share whose {part} differs.",
-                pooled=True,
+                form="rate",
                 diagnostic=part != "tone",
             )
             for part in ("tone", "onset", "nucleus", "coda")
@@ -95,7 +81,7 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
     # The release's figure.
     TOKENS = 1024
 
-    def row(self, record: Record) -> Sentence:
+    def row(self, record: Record) -> Sample:
         """Read a sentence, its number and its Jyutping."""
         number = record.find(self.columns("number"))
         text = record.text(self.columns("sentence"), "sentence")
@@ -112,45 +98,41 @@ class GraphemeToPhoneme(base.Kind[Sentence]):
             parse_answer(jyutping)
         except MalformedAnswer as error:
             raise record.problem("Jyutping that is malformed") from error
-        return Sentence(number, text, jyutping)
+        return Sample(id=str(number), source=text, target=jyutping)
 
-    def check(self, rows: Sequence[Sentence], file: str) -> None:
+    def check(self, rows: Sequence[Sample], file: str) -> None:
         """Refuse numbers that are not all different."""
-        numbers = Counter(row.number for row in rows)
+        numbers = Counter(int(row.id) for row in rows)
         if repeated := sorted(number for number, count in numbers.items() if count > 1):
             raise DataCorrupt(
                 f"{file}: the numbers {repeated} in {self.columns('number')[0]!r} occur more than "
                 "once. Correct the file."
             )
 
-    def sample(self, question: str, row: Sentence) -> Sample:
-        """Render a scored sentence."""
-        return Sample(str(row.number), fill(question, {"sentence": row.text}), row.jyutping)
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the sentence."""
+        return {"sentence": sample.source}
 
-    def examples(self, subject: Subject, rows: Sequence[Sentence]) -> list[Example]:
+    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
         if self.options.examples == "paper":
             printed = self.task.definition.examples
-            rows = [Sentence(0, example["sentence"], example["answer"]) for example in printed]
+            rows = [Sample(id="", source=e["sentence"], target=e["answer"]) for e in printed]
         return super().examples(subject, rows)
-
-    def example(self, subject: Subject, row: Sentence, number: int) -> Example:
-        """Render a sentence with its Jyutping."""
-        text = self.template.example or self.template.question
-        values = {**self.names(subject), "number": str(number), "sentence": row.text}
-        return Example(fill(text, values), row.jyutping)
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against a gold string with its variants in `(a|b)`.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> condition("hkcanto_g2p").judge("nei5 hou2", "nei5 hou2").values["cer_published"]
+            >>> hello = Sample(id="", source="你好", target="nei5 hou2")
+            >>> setup.setup("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
             0.0
         """
         scored = score_jyutping(answer, sample.target)
         rates = {
-            metric.name: getattr(scored, metric.name) for metric in self.METRICS if metric.pooled
+            figure.name: getattr(scored, figure.name)
+            for figure in self.FIGURES
+            if figure.form == "rate"
         }
         return Judgement(
             values={

@@ -9,7 +9,6 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,12 +16,14 @@ import msgspec
 
 from hkcanto_metrics.choice import read_choice
 
+from .. import setup
 from ..catalogue import Subject, TaskVariant
 from ..data.tables import Record, as_text
 from ..errors import OptionError
-from ..prompts import fill
-from ..records import Example, Figure, Judgement, Sample
-from . import base
+from ..figures import Figure
+from ..judgements import Judgement
+from ..prompts import Example, fill
+from ..samples import Sample
 
 _log = logging.getLogger("hkcanto")
 
@@ -41,7 +42,7 @@ UNPARSED = Figure(
 )
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
@@ -59,32 +60,13 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     shuffle_choices: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A row of a release.
-
-    Attributes:
-        number: Its place in the file, from 1, without the header.
-        text: The question.
-        choices: The options in the order of their letters; None where a letter has none.
-        answer: Index of the right one.
-        explanation: The release's reasoning, where it has one.
-    """
-
-    number: int
-    text: str
-    choices: tuple[str | None, ...]
-    answer: int
-    explanation: str = ""
-
-
-class MultipleChoice(base.Kind[Question]):
+class MultipleChoice(setup.Setup):
     """A question with two to ten options. Columns: `question`, one for each letter, `answer`.
 
     The options may also be in one column, declared as `options`: a list, or a mapping from letters.
     """
 
-    METRICS = (ACCURACY, UNPARSED)
+    FIGURES = (ACCURACY, UNPARSED)
     SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {
@@ -94,8 +76,8 @@ class MultipleChoice(base.Kind[Question]):
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
-    def __init__(self, task: TaskVariant, options: Any) -> None:
-        super().__init__(task, options)
+    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(task, options, *args, **kwargs)
         thinks = self.template.question_cot or self.template.system_cot
         for asked, there, option in (
             (options.cot, thinks, "cot=true"),
@@ -109,7 +91,7 @@ class MultipleChoice(base.Kind[Question]):
         """The columns of a CSV file without a header row, in order."""
         return ("question", *self._letters.lower(), "answer")
 
-    def row(self, record: Record) -> Question:
+    def row(self, record: Record) -> Sample:
         """Read a question, its options and its answer."""
         choices = self._choices(record)
         text = as_text(record.find(self.columns("question")))
@@ -127,14 +109,27 @@ class MultipleChoice(base.Kind[Question]):
                 for place, choice in enumerate(choices)
             ]
         explanation = as_text(record.find(self.columns("explanation")))
-        return Question(record.number, text, tuple(choices), answer, (explanation or "").strip())
+        return Sample(
+            id=str(record.number),
+            question=text,
+            choices=tuple(choices),
+            target=self._letters[answer],
+            reasoning=(explanation or "").strip(),
+        )
 
-    def system(self, subject: Subject, shots: int) -> str:
+    def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
+        """Return the scored questions, shuffled and in the script that is asked for."""
+        return [
+            self._shown(self._shuffled(row, subject), parts=self._types(row.question))
+            for row in rows
+        ]
+
+    def system(self, subject: Subject) -> str:
         """Render the text in front of everything."""
         text = self.template.system
         if self.options.cot and self.template.system_cot is not None:
             text = self.template.system_cot
-        zero = "" if shots else self.template.zero_shot
+        zero = "" if self.shots else self.template.zero_shot
         return self._convert(self._fill(text, subject, zero=zero))
 
     def question(self, subject: Subject) -> str:
@@ -145,74 +140,66 @@ class MultipleChoice(base.Kind[Question]):
         cue = "" if self._scaffold else self.template.cue
         return self._convert(self._fill(text, subject, cue=cue))
 
-    def samples(self, subject: Subject, rows: Sequence[Question]) -> list[Sample]:
-        """Render the scored questions of a subject, in file order."""
-        return super().samples(subject, [self._shuffled(row, subject) for row in rows])
-
-    def sample(self, question: str, row: Question) -> Sample:
-        """Render a scored question."""
-        choices = self._converted(row.choices)
-        return Sample(
-            id=str(row.number),
-            question=self._asked(question, row.text, choices),
-            target=self._letters[row.answer],
-            choices=choices,
-            parts=self._types(row.text),
-        )
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the question and its options, a line each."""
+        pairs = zip(self._letters, sample.choices, strict=False)
+        lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
+        return {"question": sample.question, "options": "\n".join(lines)}
 
     @property
-    def shows(self) -> str:
+    def example_source(self) -> str:
         """In a chain of thought, the reasoning."""
         return "release" if self.options.cot else ""
 
-    def complete(self, row: Question) -> bool:
+    def has_rationale(self, row: Sample) -> bool:
         """Whether a row has the reasoning that an example of a chain of thought shows."""
-        return bool(row.explanation) or not self.options.cot
+        return bool(row.reasoning) or not self.options.cot
 
-    def printed(self) -> list[Question]:
+    def printed(self) -> list[Sample]:
         """Return the paper's worked examples of a chain of thought."""
         return [
-            Question(
-                number=0,
-                text=example["question"],
-                choices=tuple(example.get(letter) for letter in self._letters),
-                answer=self._letters.index(example["answer"]),
-                explanation=example["reasoning"],
+            Sample(
+                id="",
+                question=example["question"],
+                choices=tuple(map(example.get, self._letters)),
+                target=example["answer"],
+                reasoning=example["reasoning"],
             )
             for example in self.task.definition.examples
         ]
 
-    def example(self, subject: Subject, row: Question, number: int) -> Example:
+    def example(self, subject: Subject, row: Sample, number: int) -> Example:
         """Render a question with its answer, in a chain of thought with its reasoning."""
-        text = self.template.example or self.template.question
-        answer = self._letters[row.answer]
+        text, answer = self.template.example or self.template.question, row.target
         if self.options.cot:
             text = self.template.example_cot or text
-            parts = {"reasoning": row.explanation, "answer": answer}
+            parts = {"reasoning": row.reasoning, "answer": answer}
             answer = self._convert(fill(self.template.answer_cot, parts))
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        shown = self._asked(self._convert(filled), row.text, self._converted(row.choices))
-        return Example(shown, answer)
+        return Example(fill(self._convert(filled), self.values(self._shown(row))), answer)
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The texts before which a response ends."""
+        """The texts before which a response ends when it is scored."""
         if self.options.reasoning:
             return ()
         if self.options.cot:
             return self.template.stop_cot
         return self.template.stop if self._scaffold else ("\n",)
 
-    @property
-    def stop_after_line_breaks(self) -> tuple[str, ...]:
-        """The same where a response may begin with line breaks: in chat, and without examples."""
-        return self.template.stop if self.stop == ("\n",) else self.stop
+    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
+        """Return the texts that the harness is asked to stop at.
+
+        A direct answer may begin with line breaks, unless worked examples in plain text show how.
+        """
+        shows_how = self.shots and not chat
+        return self.template.stop if self.stop == ("\n",) and not shows_how else self.stop
 
     @property
     def max_tokens(self) -> int:
         """The longest response to ask for, in tokens."""
         if self.options.reasoning:
-            return base.REASONING_TOKENS
+            return setup.REASONING_TOKENS
         return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
 
     def cut(self, response: str) -> str:
@@ -229,24 +216,14 @@ class MultipleChoice(base.Kind[Question]):
         """Judge an answer against the right letter.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> condition("hkcanto_law").judge("答案係B。", "B", ["旺角", "灣仔"]).values
+            >>> law = setup.setup("hkcanto_law")
+            >>> asked = Sample(id="", choices=("旺角", "灣仔"), target="B")
+            >>> law.judge("答案係B。", asked).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
         options = zip(self._letters, sample.choices, strict=False)
         reading = read_choice(answer, {key: text for key, text in options if text is not None})
-        letter = reading.letter
-        return Judgement(
-            values={"acc": float(letter == sample.target), "unparsed_rate": float(letter is None)},
-            answer=letter or "",
-            explanation=(
-                f"No letter could be read from the response ({reading.reason})."
-                if letter is None
-                else f"The response was read as {letter} ({reading.reason}); the answer is "
-                f"{sample.target}."
-            ),
-            details={"reason": reading.reason},
-        )
+        return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ parts of the above
 
@@ -340,44 +317,39 @@ class MultipleChoice(base.Kind[Question]):
         return named[0]
 
     def _fill(self, text: str, subject: Subject, **more: str) -> str:
+        definition = self.task.definition
         values = {
             **self.names(subject),
-            "sentence": self.task.definition.sentences.get(
-                self._language, self.task.definition.sentence
-            ),
+            "sentence": definition.sentences.get(self._language, definition.sentence),
             "scaffold": self.template.scaffold if self._scaffold else "",
             **more,
         }
         return fill(text, values)
 
-    def _asked(self, text: str, question: str, choices: Sequence[str | None]) -> str:
-        lines = "\n".join(
-            f"{letter}. {choice}"
-            for letter, choice in zip(self._letters, choices, strict=False)
-            if choice is not None
-        )
-        return fill(text, {"question": self._convert(question), "options": lines})
-
-    def _shuffled(self, row: Question, subject: Subject) -> Question:
+    def _shuffled(self, row: Sample, subject: Subject) -> Sample:
         seed = self.options.shuffle_choices
         if not seed:
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
-        random.Random(f"{seed}/{subject.name}/{row.number}").shuffle(moved)
+        random.Random(f"{seed}/{subject.name}/{row.id}").shuffle(moved)
         order = list(range(len(row.choices)))
         for place, origin in zip(there, moved, strict=True):
             order[place] = origin
-        return replace(
-            row, choices=tuple(row.choices[i] for i in order), answer=order.index(row.answer)
-        )
+        answer = order.index(self._letters.index(row.target))
+        choices = tuple(row.choices[place] for place in order)
+        return msgspec.structs.replace(row, choices=choices, target=self._letters[answer])
+
+    def _shown(self, row: Sample, **more: Any) -> Sample:
+        """Convert a question to the script that is asked for."""
+        if self.options.script == "sc":
+            choices = tuple(None if text is None else self._convert(text) for text in row.choices)
+            more |= {"question": self._convert(row.question), "choices": choices}
+        return msgspec.structs.replace(row, **more) if any(more.values()) else row
 
     @cached_property
     def _convert(self) -> Callable[[str], str]:
         return _to_simplified() if self.options.script == "sc" else str
-
-    def _converted(self, choices: Sequence[str | None]) -> tuple[str | None, ...]:
-        return tuple(None if text is None else self._convert(text) for text in choices)
 
     @cached_property
     def _types(self) -> Callable[[str], tuple[str, ...]]:
@@ -390,6 +362,30 @@ class MultipleChoice(base.Kind[Question]):
             return tuple(each for each in (name, coarse.get(name or "")) if each)
 
         return types
+
+
+def judge_reading(
+    what: str, answer: str | None, reason: str, target: str, *, right: bool | None = None
+) -> Judgement:
+    """Judge an answer that was read, or not.
+
+    Args:
+        what: What was looked for, in a word.
+        answer: What was read; None if nothing was.
+        reason: How it was read, or why it was not.
+        target: The right answer.
+        right: Whether it is right, if that is not whether it equals the right one.
+    """
+    right = answer == target if right is None else right
+    why = f" ({reason})" if reason else ""
+    return Judgement(
+        values={"acc": float(right), "unparsed_rate": float(answer is None)},
+        answer=answer or "",
+        reason=reason,
+        explanation=f"No {what} could be read from the response{why}."
+        if answer is None
+        else f"The response was read as {answer}{why}; the answer is {target}.",
+    )
 
 
 def _plain_letter(label: str) -> str:

@@ -13,11 +13,11 @@ from hkcanto_metrics.cleaning import Cleaned
 
 from ..catalogue import Subject
 from ..data.tables import Record
-from ..prompts import fill
-from ..records import Example, Judgement, Sample
+from ..judgements import Judgement
+from ..prompts import Example, fill
+from ..samples import Sample
 from . import writing
-from .multiple_choice import ACCURACY, UNPARSED
-from .writing import Passage
+from .multiple_choice import ACCURACY, UNPARSED, judge_reading
 
 _LABELS = {"A": "Positive", "B": "Negative", "C": "Neutral"}
 _CHINESE = {"正面": "Positive", "負面": "Negative", "负面": "Negative", "中性": "Neutral"}
@@ -34,15 +34,15 @@ _OR = r"\s*(?:[/|,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋
 _ALL_THREE = re.compile(rf"{_LABEL}(?:{_OR})+{_LABEL}(?:{_OR})+{_LABEL}", re.IGNORECASE)
 
 
-class Sentiment(writing.Writing[Passage]):
+class Sentiment(writing.Writing):
     """Texts and their sentiment. Columns: `text`, `sentiment`."""
 
-    METRICS = (ACCURACY, UNPARSED)
+    FIGURES = (ACCURACY, UNPARSED)
     COLUMNS: ClassVar = {"text": ("text",), "sentiment": ("sentiment",)}
     REWRITES = False
     TOKENS = 16
 
-    def row(self, record: Record) -> Passage:
+    def row(self, record: Record) -> Sample:
         """Read a text and its sentiment."""
         text = record.text(self.columns("text"), "text")
         sentiment = record.find(self.columns("sentiment"))
@@ -50,32 +50,24 @@ class Sentiment(writing.Writing[Passage]):
             raise record.problem(
                 f"another sentiment than those expected: {', '.join(_LABELS.values())}"
             )
-        return Passage(record.number, text, str(sentiment))
+        return Sample(id=str(record.number), source=text, target=str(sentiment))
 
-    def example(self, subject: Subject, row: Passage, number: int) -> Example:
+    def example(self, subject: Subject, row: Sample, number: int) -> Example:
         """Render a text with its label."""
         del number
-        values = {**self.names(subject), "source": row.source}
+        values = {**self.names(subject), **self.values(row)}
         return Example(fill(self.template.question, values), row.target)
 
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a response against the label that people gave the text.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> condition("hkcanto_sentiment").judge("唔係正面，係負面。", "Negative").values
+            >>> from hkcanto_tasks.setup import setup
+            >>> review = Sample(id="", source="好難食。", target="Negative")
+            >>> setup("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
-        label = _settled_label(cleaned.text)
-        return Judgement(
-            values={"acc": float(label == sample.target), "unparsed_rate": float(label is None)},
-            answer=label or "",
-            explanation=(
-                "No single label could be read from the response."
-                if label is None
-                else f"The response was read as {label}; the label is {sample.target}."
-            ),
-        )
+        return judge_reading("single label", _settled_label(cleaned.text), "", sample.target)
 
 
 def _settled_label(text: str) -> str | None:

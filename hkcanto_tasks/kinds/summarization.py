@@ -10,19 +10,20 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 
 from ..data.tables import Record
-from ..records import Figure, Judgement, Sample
+from ..figures import Figure
+from ..judgements import Judgement
+from ..samples import Sample
 from . import writing
-from .writing import Passage
 
 # The paper asks for 200 characters, and subtracts from the score above 500.
 _MAX_CHARACTERS = 500
 
 
-class Summarization(writing.Writing[Passage]):
+class Summarization(writing.Writing):
     """Texts to sum up. Column: `text`."""
 
-    METRICS = (
-        *writing.FLUENCY_METRICS,
+    FIGURES = (
+        *writing.FLUENCY_FIGURES,
         Figure(
             "length_penalty",
             "Length penalty",
@@ -38,23 +39,24 @@ class Summarization(writing.Writing[Passage]):
     # The release's figure.
     TOKENS = 1024
 
-    def row(self, record: Record) -> Passage:
+    def row(self, record: Record) -> Sample:
         """Read a text."""
-        return Passage(record.number, record.text(self.columns("text"), "text"))
+        return Sample(id=str(record.number), source=record.text(self.columns("text"), "text"))
 
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge the language and the length of a summary, not whether it is a good one.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> how = condition("hkcanto_summarization")
-            >>> how.judge("佢話街市最緊要有人情味。", "").values["length_penalty"]
+            >>> from hkcanto_tasks.setup import setup
+            >>> talk = Sample(id="", source="我哋街市……")
+            >>> judged = setup("hkcanto_summarization").judge("佢話街市有人情味。", talk)
+            >>> judged.values["length_penalty"]
             1.0
         """
+        del sample
         fluency = cantonese_fluency(cleaned.text, max_characters=_MAX_CHARACTERS)
         return writing.judge_cantonese(
             cleaned,
-            sample,
             fluency,
             {"length_penalty": fluency.length_penalty},
             f"\n\n{fluency.n_characters} characters; length penalty {fluency.length_penalty:.3f}.",

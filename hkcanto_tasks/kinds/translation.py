@@ -6,7 +6,6 @@ the figures of `hkcanto_metrics.translation`, computed over the corpus.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, ClassVar
 
@@ -16,12 +15,14 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
+from .. import setup
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..records import Figure, Judgement, Sample
-from . import base, writing
-from .writing import Passage
+from ..figures import Figure
+from ..judgements import Judgement
+from ..samples import Sample
+from . import writing
 
 _COMPARED_ROWS = 200
 _SCORES = {
@@ -41,10 +42,10 @@ def _scores() -> Iterator[Figure]:
     ):
         for name, (title, help_) in _SCORES.items():
             title = f"{title}, one script" if suffix else title
-            yield Figure(name + suffix, title, "score", True, help_ + remark, corpus=True)
+            yield Figure(name + suffix, title, "score", True, help_ + remark, "corpus")
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """What a user can choose.
 
     Attributes:
@@ -61,10 +62,10 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     sample_seed: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-class Translation(writing.Writing[Passage]):
+class Translation(writing.Writing):
     """Sentences and their translations. Columns: `source`, `target`, perhaps `number`."""
 
-    METRICS = (
+    FIGURES = (
         *_scores(),
         writing.EMPTY,
         writing.OVERGENERATED,
@@ -91,34 +92,43 @@ class Translation(writing.Writing[Passage]):
     Options = Options
     TOKENS = 512
 
-    def row(self, record: Record) -> Passage:
+    def row(self, record: Record) -> Sample:
         """Read a sentence and its translation."""
         number = record.find(self.columns("number"))
         if not isinstance(number, int | None):
             raise record.problem(f"no number in {self.columns('number')[0]!r}")
-        return Passage(
-            record.number if number is None else number,
-            record.text(self.columns("source"), "source"),
-            record.text(self.columns("target"), "target"),
+        return Sample(
+            id=str(record.number if number is None else number),
+            source=record.text(self.columns("source"), "source"),
+            target=record.text(self.columns("target"), "target"),
         )
 
-    def check(self, rows: Sequence[Passage], file: str) -> None:
+    def check(self, rows: Sequence[Sample], file: str) -> None:
         """Refuse numbers that are not all different, and sides that are the wrong way round."""
-        if len({row.key for row in rows}) < len(rows):
+        if len({row.id for row in rows}) < len(rows):
             raise DataCorrupt(f"{file}: a number in '#' occurs more than once. Correct the file.")
         self._refuse_wrong_way_round(file, rows[:_COMPARED_ROWS])
 
-    def samples(self, subject: Subject, rows: Sequence[Passage]) -> list[Sample]:
-        """Render the scored sentences: a sample of them, if there are more than `size`."""
-        return super().samples(subject, self._drawn(rows))
+    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+        """Return the scored sentences: a sample of them, if there are more than `size`."""
+        del subject
+        size, seed = self.options.size, self.options.sample_seed
+        if not 0 < size < len(rows):
+            return rows
 
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+        def place(index: int) -> bytes:
+            return sha256(f"{seed}/{rows[index].id}".encode()).digest()
+
+        drawn = sorted(range(len(rows)), key=place)[:size]
+        return [rows[index] for index in sorted(drawn)]
+
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a translation as far as it can be by itself; the scores are those of the corpus.
 
         Examples:
-            >>> from hkcanto_tasks.task import condition
-            >>> how = condition("hkmmlu_translation_zh_yue")
-            >>> how.judge("譯文：佢係我朋友。", "佢係我嘅朋友。").hypothesis
+            >>> into_cantonese = setup.setup("hkmmlu_translation_zh_yue")
+            >>> friend = Sample(id="", source="他是我的朋友。", target="佢係我嘅朋友。")
+            >>> into_cantonese.judge("譯文：佢係我朋友。", friend).answer
             '佢係我朋友。'
         """
         faults = {
@@ -128,7 +138,7 @@ class Translation(writing.Writing[Passage]):
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }
         named = ", ".join(name.replace("_", " ") for name, found in faults.items() if found)
-        details, length = {"removed": ", ".join(cleaned.removed)}, len(cleaned.text)
+        details, length = writing.removed(cleaned), len(cleaned.text)
         if length > LONGEST:
             details["scored"] = f"the first {LONGEST:,} of {length:,} characters"
         return Judgement(
@@ -140,49 +150,36 @@ class Translation(writing.Writing[Passage]):
                 + f"Reference: {sample.target}"
             ),
             details=details,
-            hypothesis=cleaned.text,
-            reference=sample.target,
-            source=sample.source,
         )
 
-    def _refuse_wrong_way_round(self, file: str, rows: Sequence[Passage]) -> None:
+    def _refuse_wrong_way_round(self, file: str, rows: Sequence[Sample]) -> None:
         """Compare how many texts of each side the authors' classifier calls Cantonese."""
         from cantonesedetect import CantoneseDetector
 
         judge = CantoneseDetector().judge
         sources = sum(judge(row.source) == "cantonese" for row in rows)
         targets = sum(judge(row.target) == "cantonese" for row in rows)
-        into_cantonese = self.task.definition.language == "yue"
+        definition = self.task.definition
+        into_cantonese = definition.language == "yue"
         if sources > targets if into_cantonese else targets > sources:
             raise DataCorrupt(
-                f"{file}: {self.task.definition.name} translates {'into' if into_cantonese else 'from'} "
+                f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
                 f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
                 "targets are in Cantonese: the two sides, or the files of two directions, are "
                 "interchanged. Correct the file."
             )
 
-    def _drawn(self, rows: Sequence[Passage]) -> Sequence[Passage]:
-        size, seed = self.options.size, self.options.sample_seed
-        if not 0 < size < len(rows):
-            return rows
-
-        def place(index: int) -> bytes:
-            return sha256(f"{seed}/{rows[index].key}".encode()).digest()
-
-        drawn = sorted(range(len(rows)), key=place)[:size]
-        return [rows[index] for index in sorted(drawn)]
-
 
 class TranslationToCantonese(Translation):
     """As `Translation`, and how Cantonese the outputs are."""
 
-    METRICS = (*Translation.METRICS, *writing.FLUENCY_METRICS)
+    FIGURES = (*Translation.FIGURES, *writing.FLUENCY_FIGURES)
 
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a translation into Cantonese as far as it can be by itself."""
-        judgement = super().judge(cleaned, sample)
+        judgement = super().judge_text(cleaned, sample)
         fluency = cantonese_fluency(cleaned.text)
-        return replace(
+        return msgspec.structs.replace(
             judgement,
             values={**judgement.values, **writing.fluency_values(fluency)},
             weights=writing.fluency_weights(fluency),

@@ -2,18 +2,19 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from hkcanto_metrics.cleaning import Cleaned, clean_output
 from hkcanto_metrics.fluency import Fluency
 
+from .. import setup
 from ..catalogue import Subject
-from ..prompts import fill
-from ..records import Example, Figure, Judgement, Sample
-from . import base
+from ..figures import Figure
+from ..judgements import Judgement
+from ..prompts import Example
+from ..samples import Sample
 
-FLUENCY_METRICS = (
+FLUENCY_FIGURES = (
     Figure(
         "fluent",
         "Fluent Cantonese",
@@ -27,7 +28,7 @@ FLUENCY_METRICS = (
         "share",
         True,
         "Cantonese features among all features of Cantonese and Written Chinese found.",
-        pooled=True,
+        "rate",
     ),
     Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
 )
@@ -49,69 +50,39 @@ LENGTH = Figure(
 _TERMS_SHOWN = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A row of a release: a text, and perhaps what a person made of it.
-
-    Attributes:
-        key: The release's number or name for it, or its place in the file, from 1.
-        source: The text to translate, to sum up, to classify or to answer.
-        target: What a person made of it.
-        category: What it is about.
-    """
-
-    key: int | str
-    source: str
-    target: str = ""
-    category: str = ""
-
-
-RowT = TypeVar("RowT", bound=Passage)
-
-
-class Writing(base.Kind[RowT]):
+class Writing(setup.Setup):
     """A text in, a text out. The template's place for it is `{source}`."""
 
     REWRITES: ClassVar[bool] = True
     """Whether the answer is the source in other words, with its labels and quotation marks."""
 
-    def sample(self, question: str, row: RowT) -> Sample:
-        """Render a scored text."""
-        return Sample(
-            id=str(row.key),
-            question=fill(question, {"source": row.source}),
-            target=row.target,
-            source=row.source,
-            category=row.category,
-        )
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the text."""
+        return {"source": sample.source}
 
-    def example(self, subject: Subject, row: RowT, number: int) -> Example | None:
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a text with what a person made of it; None where the prompt has no form for it."""
-        if self.template.example is None:
-            return None
-        values = {**self.names(subject), "number": str(number), "source": row.source}
-        return Example(fill(self.template.example, values), row.target)
+        return super().example(subject, row, number) if self.template.example is not None else None
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Clean an answer and judge what is left of it."""
         source = sample.source if self.REWRITES else ""
-        return self.judge(clean_output(answer, source=source), sample)
+        return self.judge_text(clean_output(answer, source=source), sample)
 
     @abstractmethod
-    def judge(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a text that was cleaned."""
 
 
 def judge_cantonese(
-    cleaned: Cleaned, sample: Sample, fluency: Fluency, more: Mapping[str, float], note: str = ""
+    cleaned: Cleaned, fluency: Fluency, more: Mapping[str, float], note: str = ""
 ) -> Judgement:
     """Judge a text of the model's own by the Cantonese that it is in.
 
     Args:
         cleaned: The text.
-        sample: The item.
         fluency: Of the text.
-        more: The values of figures besides `FLUENCY_METRICS`, `LENGTH`, `EMPTY`, `OVERGENERATED`.
+        more: The values of figures besides `FLUENCY_FIGURES`, `LENGTH`, `EMPTY`, `OVERGENERATED`.
         note: A sentence to add to the explanation.
     """
     return Judgement(
@@ -125,15 +96,12 @@ def judge_cantonese(
         answer=cleaned.text,
         explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
         weights=fluency_weights(fluency),
-        details={"removed": ", ".join(cleaned.removed)},
-        hypothesis=cleaned.text,
-        reference=sample.target,
-        source=sample.source,
+        details=removed(cleaned),
     )
 
 
 def fluency_values(fluency: Fluency) -> dict[str, float]:
-    """Return the values of `FLUENCY_METRICS`.
+    """Return the values of `FLUENCY_FIGURES`.
 
     Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency
@@ -150,6 +118,11 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
 def fluency_weights(fluency: Fluency) -> dict[str, float]:
     """Return the number of features that `cantonese_ratio` was counted in."""
     return {"cantonese_ratio": fluency.cantonese_ratio.total}
+
+
+def removed(cleaned: Cleaned) -> dict[str, str]:
+    """Return what a log says was removed from a response."""
+    return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
 
 
 def explain_cleaning(cleaned: Cleaned) -> str:

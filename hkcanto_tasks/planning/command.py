@@ -58,7 +58,7 @@ def plan(
         )
     with errors_without_traceback():
         kind = commands.format_of(output, format)
-        from ..reports.figures import Estimate
+        from ..reports.estimates import Estimate
         from . import observed, power
         from .report import build, catalogue
 

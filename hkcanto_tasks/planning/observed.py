@@ -4,21 +4,22 @@ import csv
 import gzip
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..averages import parts_of
 from ..catalogue import Subject
 from ..errors import ComparisonError, DataCorrupt, on_disk
-from ..reports.comparison import match
-from ..reports.evaluations import Evaluation
-from ..reports.figures import Estimate, Mask, mean_figure
-from ..reports.logs import read_runs
+from ..figures import parts_of
+from ..logs import read_runs
+from ..reports.estimates import Estimate, Mask, mean_estimate
+from ..reports.paired import match
 from ..reports.significance import Floats
+from ..runs import Run
 from .power import Spread, of_discordance, of_losses
 
 COLUMNS = ("model", "subject", "shots", "item", "gold", "letter")
@@ -54,39 +55,39 @@ def of_runs(
     Raises:
         ComparisonError: No two runs can be compared.
     """
-    by_task: dict[str, list[Evaluation]] = defaultdict(list)
-    for evaluation in read_runs(runs, progress=progress).evaluations:
-        by_task[evaluation.named.definition.name].append(evaluation)
+    by_task: dict[str, list[Run]] = defaultdict(list)
+    for evaluation in read_runs(runs, progress=progress):
+        by_task[evaluation.setup.task.definition.name].append(evaluation)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
     return [part for a, b in pairs for part in _parts(a, b, metric)]
 
 
-def _parts(a: Evaluation, b: Evaluation, metric: str | None) -> Iterator[Part]:
-    paired, task = match(a, b, metric, {}), a.named
-    ids = np.array(a.items.ids)[paired.places]
+def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
+    paired, task = match(a, b, metric, {}), a.setup.task
+    ids = np.array(a.items.ids)
 
-    def part(name: str, mask: Mask, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
-        own, questions = paired.where(mask), len(set(ids[mask]))
-        losses = own.losses[:, 1] - own.losses[:, 0]
+    def part(name: str, own: Any, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
+        losses, questions = own.losses[:, 1] - own.losses[:, 0], len({*ids[own.places]})
         if own.is_right_or_wrong:
-            spread = of_discordance(mean_figure(np.abs(losses), own.clusters))
+            spread = of_discordance(mean_estimate(np.abs(losses), own.clusters))
         else:
             before, after = np.clip(own.losses, 0, 1).T
             spread = of_losses(after - before, own.sizes, own.clusters, questions)
         whole = sum(map(a.expected_of, subjects)) or questions
         return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
 
-    yield part(a.task, np.ones(len(ids), np.bool_), task.subjects)
+    yield part(a.task, paired, task.subjects)
     for figure in a.figures.values():
         mask = a.items.of_part(figure.part)[paired.places]
-        if figure.part and figure.of == paired.metric.name and mask.any():
+        if figure.part and figure.averages == paired.figure.averages and mask.any():
             inside = [each for each in task.subjects if figure.part in parts_of(task, each)]
-            yield part(f"{a.task}_{figure.part}", mask, inside)
+            yield part(f"{a.task}_{figure.part}", paired.where(mask).of(figure), inside)
+    plain = paired.of(replace(paired.figure, over="questions"))
     for subject in a.subjects if len(a.subjects) > 1 else ():
         if (mask := paired.subjects == subject.name).any():
-            yield part(subject.name, mask, [subject], alone=True)
+            yield part(subject.name, plain.where(mask), [subject], alone=True)
 
 
 def of_responses(path: Path) -> Sequence[Part]:

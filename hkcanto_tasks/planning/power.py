@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from ..reports.figures import Estimate, mean_figure
+from ..reports.estimates import Estimate, mean_estimate
 from ..reports.intervals import CONFIDENCE, loss_bound
 from ..reports.significance import Floats, sum_clusters
 
@@ -84,11 +84,35 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
     squares = off**2 * questions * (count / total) ** 2 / max(1, count - 1)
     values = np.clip(off / units, -1, 1)
     return Spread(
-        applied(math.sqrt, mean_figure(squares, np.arange(count))),
+        applied(math.sqrt, mean_estimate(squares, np.arange(count))),
         None,
         np.concatenate([values, -values]),
         np.tile(units, 2),
         np.full(2 * count, 0.5 / questions),
+    )
+
+
+def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
+    """Return the spread of differences in a mean in which some questions count more than others.
+
+    Args:
+        spread: Where all count alike.
+        weights: What a question counts, relative to the mean question; one for each subject.
+        shares: The share of the questions that each of these stands for, in sum 1.
+
+    Examples:
+        >>> two = weighted(of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
+        >>> two.deviation.value  # 0.5 times √(0.8 · 0.25 + 0.2 · 9)
+        0.7071067811865476
+    """
+    sizes, parts = np.asarray(weights, np.float64), np.asarray(shares, np.float64)
+    factor = math.sqrt(float(parts @ sizes**2))
+    return Spread(
+        applied(lambda value: value * factor, spread.deviation),
+        None,
+        np.tile(spread.values, len(sizes)),
+        np.outer(sizes, spread.weights).ravel(),
+        np.outer(parts, spread.copies).ravel(),
     )
 
 

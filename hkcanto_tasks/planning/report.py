@@ -1,12 +1,13 @@
 """The plan as a report: what numbers of questions show, and how many it takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..catalogue import benchmarks, find_task, named_tasks
 from ..errors import OptionError
+from ..figures import subject_weights
 from ..reports.blocks import Block, Column, Note, Report, Section, Table, Value, table
 from ..reports.report import report_of
-from ..task import condition
+from ..setup import Setup, setup
 from . import power
 from .observed import Part
 from .power import Spread, applied
@@ -47,11 +48,21 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     whole += [find_task(name) for name in names if name not in known]
     found = []
     for task in whole:
-        metric = condition(task.name).figures[0]
-        items = sum(subject.rows for subject in task.subjects)
-        if items and (metric.unit == "share") == (spread.discordance is not None):
-            found.append(Part(task.name, items, spread))
+        how = setup(task.name)
+        sizes = {subject.name: subject.rows for subject in task.subjects if subject.rows}
+        items = sum(sizes.values())
+        if items and (how.headline.unit == "share") == (spread.discordance is not None):
+            found.append(Part(task.name, items, _as_headline(spread, how, sizes)))
     return found
+
+
+def _as_headline(spread: Spread, how: Setup, sizes: Mapping[str, int]) -> Spread:
+    """Weigh the questions of a whole task as its headline weighs them."""
+    if how.headline.over == "questions":
+        return spread
+    items, shares = sum(sizes.values()), subject_weights(how.headline.over, sizes, how.categories)
+    own = [shares[name] * items for name in sizes]
+    return power.weighted(spread, own, [size / items for size in sizes.values()])
 
 
 def build(

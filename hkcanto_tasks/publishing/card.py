@@ -4,17 +4,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..describing import WAYS
-from ..records import Figure
+from ..figures import Figure
 from ..reports.blocks import Column, Section, Value, column_of, table
-from ..reports.evaluations import Evaluation
-from ..reports.figures import Estimate, figure
+from ..reports.estimates import Estimate, estimate
 from ..reports.presentation import figure_title, task_title
 from ..reports.renderers import render
 from ..reports.renderers.formatting import heading, interval_text, value_text
 from ..reports.report import footer_of, report_of
+from ..runs import Run
 from .runs import Publication, PublishedRun, Publisher
 
-_Line = tuple[Evaluation, Figure, Estimate]
+_Line = tuple[Run, Figure, Estimate]
 
 
 def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
@@ -28,21 +28,21 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
     return Publication(files, submit)
 
 
-def _text(runs: Sequence[Evaluation], by: Publisher) -> str:
-    benchmarks = defaultdict[str, list[Evaluation]](list)
+def _text(runs: Sequence[Run], by: Publisher) -> str:
+    benchmarks = defaultdict[str, list[Run]](list)
     for run in runs:
-        benchmarks[run.named.benchmark.title].append(run)
+        benchmarks[run.setup.task.benchmark.title].append(run)
     sections = [_section(title, own) for title, own in benchmarks.items()]
     footer = [f"Run by {by.name}." if by.name else "", by.url, *footer_of(runs)]
-    return render(report_of(sections, "Evaluation", list(filter(None, footer))), "github")
+    return render(report_of(sections, "Run", list(filter(None, footer))), "github")
 
 
-def _section(title: str, runs: Sequence[Evaluation]) -> Section:
+def _section(title: str, runs: Sequence[Run]) -> Section:
     lines = [
         (run, metric, found)
         for run in runs
-        for metric in run.how.table
-        if (found := figure(run, metric.name))
+        for metric in run.setup.table
+        if (found := estimate(run, metric.name))
     ]
     results = table(
         "results",
@@ -69,7 +69,7 @@ def _section(title: str, runs: Sequence[Evaluation]) -> Section:
             (Column("Task and condition"), task_title),
             (Column("Harness"), lambda run: run.harness),
             (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d}"),
-            (Column("Signature"), lambda run: run.signature),
+            (Column("Signature"), lambda run: run.signature.text),
         ],
         "Only numbers with one signature are comparable, but for pkg.",
         kind=lambda _: "other",

@@ -61,7 +61,7 @@ def publish(
     Sample data, unknown data, parts of a task, and figures unlike the harness's are refused.
     """
     with errors_without_traceback():
-        from ..reports.logs import read_runs
+        from ..logs import read_runs
         from .runs import Publisher, publishable
 
         read = read_runs(runs)

@@ -13,10 +13,10 @@ from typing import Any
 from uuid import UUID
 
 from ..data.releases import GitHubRelease, HubDataset
-from ..records import Figure, Unit
-from ..reports.evaluations import Evaluation
-from ..reports.figures import Estimate, figure
+from ..figures import Figure, Unit
+from ..reports.estimates import Estimate, estimate
 from ..reports.presentation import figure_title, short_name
+from ..runs import Run
 from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
 
 _SCHEMA = "0.3.0"
@@ -48,7 +48,7 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
     for each in runs:
         record = _record(each, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
-        path = f"data/{each.evaluation.named.benchmark.name}/{each.folder}/{name}.json"
+        path = f"data/{each.evaluation.setup.task.benchmark.name}/{each.folder}/{name}.json"
         files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
     return Publication(
         files,
@@ -65,7 +65,7 @@ def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
     condition = short_name(run.task, run.condition, run.harness)
     # It names the run, not the record: made again, the record takes the place of the one before.
     identity = f"{condition}/{each.model}/{made}"
-    reasons = run.named.variant.cot or "reasoning" in run.options
+    reasons = run.setup.task.variant.cot or "reasoning" in run.options
     return {
         "schema_version": _SCHEMA,
         "evaluation_id": identity,
@@ -81,7 +81,7 @@ def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
         "eval_library": {
             "name": _LIBRARIES[run.harness],
             "version": how.version,
-            "additional_details": {"plugin": f"hkcanto {run.signature.rpartition('pkg:')[2]}"},
+            "additional_details": {"plugin": f"hkcanto {run.signature.package}"},
         },
         "model_info": _model_info(each),
         "evaluation_results": [
@@ -105,10 +105,10 @@ def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
     }
 
 
-def _figures(run: Evaluation) -> Iterator[tuple[Figure, Estimate]]:
+def _figures(run: Run) -> Iterator[tuple[Figure, Estimate]]:
     """The figures of which more, or less, is better: the schema knows no others."""
     for name, metric in run.figures.items():
-        if metric.higher_is_better is not None and (found := figure(run, name)):
+        if metric.higher_is_better is not None and (found := estimate(run, name)):
             yield metric, found
 
 
@@ -129,8 +129,8 @@ def _model_info(each: PublishedRun) -> dict[str, Any]:
     }
 
 
-def _source_data(run: Evaluation) -> dict[str, Any]:
-    benchmark = run.named.benchmark
+def _source_data(run: Run) -> dict[str, Any]:
+    benchmark = run.setup.task.benchmark
     where: dict[str, Any] = {"source_type": "other"}
     match benchmark.release:
         case HubDataset(repo_id=repository):
@@ -143,7 +143,7 @@ def _source_data(run: Evaluation) -> dict[str, Any]:
     return {"dataset_name": benchmark.title, **where, "additional_details": details}
 
 
-def _metric_config(run: Evaluation, metric: Figure) -> dict[str, Any]:
+def _metric_config(run: Run, metric: Figure) -> dict[str, Any]:
     unit, most = _UNITS[metric.unit]
     accuracy = metric.averages == "acc" and metric.over == "questions"
     return {
@@ -158,7 +158,7 @@ def _metric_config(run: Evaluation, metric: Figure) -> dict[str, Any]:
         "max_score": most,
         "additional_details": {
             "name": metric.name,
-            "signature": run.signature,
+            "signature": run.signature.text,
             "headline": "yes" if metric == run.headline else "no",
             "averages_over": metric.over,
         },

@@ -9,9 +9,9 @@ import yaml
 
 from ..errors import OptionError
 from ..reports.blocks import column_of
-from ..reports.evaluations import Evaluation
 from ..reports.presentation import headline, headline_title, short_name
 from ..reports.renderers.formatting import heading, interval_text
+from ..runs import Run
 from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
 
 
@@ -27,8 +27,8 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
     on_the_hub(runs)
     for each in runs:
         run = each.evaluation
-        if not (release := run.named.benchmark.hub):
-            others.add(f"{run.named.benchmark.title} is no data set of the Hugging Face hub")
+        if not (release := run.setup.task.benchmark.hub):
+            others.add(f"{run.setup.task.benchmark.title} is no data set of the Hugging Face hub")
             continue
         path = f"{each.folder}/.eval_results/{short_name(run.task, run.condition)}.yaml"
         if path in files:
@@ -39,13 +39,13 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
         files[path] = _entry(run, release.repo_id, by)
     if not files:
         raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
-    folders = {each.model: each.folder for each in runs if each.evaluation.named.benchmark.hub}
+    folders = {each.model: each.folder for each in runs if each.evaluation.setup.task.benchmark.hub}
     to = ".eval_results .eval_results --create-pr"
     submit = [f"hf upload {model} {{folder}}/{path}/{to}" for model, path in folders.items()]
     return Publication(files, submit, sorted(others))
 
 
-def _entry(run: Evaluation, dataset: str, by: Publisher) -> str:
+def _entry(run: Run, dataset: str, by: Publisher) -> str:
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError as error:
@@ -62,7 +62,7 @@ def _entry(run: Evaluation, dataset: str, by: Publisher) -> str:
         source_url=by.url or None,
         source_name=by.name or None if by.url else None,
         notes=f"{heading(column)}, 95 % interval {interval_text(found, column.unit)}; "
-        f"{run.signature}",
+        f"{run.signature.text}",
     )
     entries = eval_result_entries_to_yaml([entry])
     return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))

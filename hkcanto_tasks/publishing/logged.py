@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..reports.evaluations import Evaluation
-from ..reports.logs.inspect import unpacked
+from ..logs.inspect import unpacked
+from ..runs import Run
 from ..signatures import parse_signature
 
 _ADAPTERS = ("peft", "delta", "lora_local_path")
@@ -35,7 +35,7 @@ class Logged:
     adapted: bool  # whether weights of the user's own were put on it, which its name does not say
 
 
-def logged(run: Evaluation) -> Logged:
+def logged(run: Run) -> Logged:
     """Return how the model of an evaluation was run."""
     read = _of_lm_eval if run.harness == "lm-eval" else _of_inspect
     found = [read(path, run.task) for path in run.sources]

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import HKCantoError
-from ..reports.evaluations import Evaluation
-from ..reports.logs import RunsRead
+from ..reports.overview import trust
 from ..reports.presentation import task_title
-from ..reports.results import trust
+from ..runs import Run, Runs
 from .logged import Logged, logged
 
 _MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
@@ -43,7 +42,7 @@ class PublishedRun:
     """A run that may be published: no path or name of the user's machine is in it."""
 
     model: str  # `organisation/name`, or what the user calls it
-    evaluation: Evaluation  # with that name for its model and as its label
+    evaluation: Run  # with that name for its model and as its label
     logged: Logged
     named: bool  # whether it is the user who calls it so
 
@@ -58,14 +57,14 @@ class PublishedRun:
         return self.model.replace(":", "_")
 
 
-def publishable(read: RunsRead) -> list[PublishedRun]:
+def publishable(read: Runs) -> list[PublishedRun]:
     """Return runs that were read from logs as they are published.
 
     Raises:
         NotPublishable: Some run must not be published.
     """
     found = []
-    for run, name in zip(read.evaluations, read.names, strict=True):
+    for run, name in zip(read.runs, read.names, strict=True):
         found.append(PublishedRun(name or _model(run), run, logged(run), named=bool(name)))
     alike = Counter((each.condition, each.evaluation.harness) for each in found)
     refused = []
@@ -80,7 +79,7 @@ def publishable(read: RunsRead) -> list[PublishedRun]:
     return [_as_published(each, in_both=both[each.condition] > 1) for each in found]
 
 
-def _model(run: Evaluation) -> str:
+def _model(run: Run) -> str:
     """Return a model's name without Inspect's provider: `Qwen/Qwen3-8B` of `vllm/Qwen/Qwen3-8B`."""
     parts = run.model.split("/")
     return "/".join(parts[1:] if run.harness == "inspect" and len(parts) > 2 else parts)

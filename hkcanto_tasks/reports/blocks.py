@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from ..records import Figure
-from .figures import Estimate as Estimate
+from ..figures import Figure
+from .estimates import Estimate as Estimate
 
 R = TypeVar("R")
 Value = Estimate | str | float | int | None

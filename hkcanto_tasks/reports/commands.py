@@ -77,7 +77,7 @@ def report(
             from ..example import run_example
 
             runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
-        from .logs import read_runs
+        from ..logs import read_runs
         from .report import build_report
 
         options: dict[str, Any] = {"texts": with_items}
@@ -91,11 +91,11 @@ def report(
         if best:
             from .analyses.curves import best_records
 
-            for each in best_records(read.evaluations):
+            for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
                 typer.echo("\t".join([*shown, each["task"], each["condition"]]))
             return
-        made = build_report(read.evaluations, read.skipped, title)
+        made = build_report(read.runs, read.skipped, title)
         write(made, output, kind, full=full)
 
 
@@ -118,7 +118,7 @@ def compare(
     """
     with errors_without_traceback(status=2):
         kind = format_of(output, format)
-        from .comparing import compare_runs
+        from .verdicts import compare_runs
 
         options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}
         with progress() as advance:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..records import Figure
+from ..figures import Figure
+from ..runs import Run
 from .blocks import Column, Value, column_of
-from .evaluations import Evaluation
-from .figures import Estimate, figure
+from .estimates import Estimate, estimate
 
-FigureColumn = tuple[Column, Callable[[Evaluation], Value]]
+FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
@@ -21,12 +21,12 @@ class SideBySide(NamedTuple):
 
     title: str
     name: str
-    evaluations: Sequence[Evaluation]
+    evaluations: Sequence[Run]
 
 
-def side_by_side(evaluations: Sequence[Evaluation]) -> list[SideBySide]:
+def side_by_side(evaluations: Sequence[Run]) -> list[SideBySide]:
     """Sort evaluations by what they share: the task, the shots, the options and the data."""
-    groups: dict[Hashable, list[Evaluation]] = defaultdict(list)
+    groups: dict[Hashable, list[Run]] = defaultdict(list)
     for evaluation in evaluations:
         groups[evaluation.comparable_as].append(evaluation)
     found: list[SideBySide] = []
@@ -44,18 +44,18 @@ def short_name(*parts: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
-def task_title(evaluation: Evaluation) -> str:
+def task_title(evaluation: Run) -> str:
     """Return a task's title with its condition."""
     sample = ["sample data"] if evaluation.is_sample else []
-    return ", ".join([evaluation.named.definition.title, condition_title(evaluation), *sample])
+    return ", ".join([evaluation.setup.task.definition.title, condition_title(evaluation), *sample])
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
-def condition_title(evaluation: Evaluation) -> str:
+def condition_title(evaluation: Run) -> str:
     """Return the condition, with what the name of a variant stands for besides its shots."""
-    variant = evaluation.named.variant
+    variant = evaluation.setup.task.variant
     words = {
         "chain of thought": variant.cot,
         "Simplified script": variant.script == "sc",
@@ -64,7 +64,7 @@ def condition_title(evaluation: Evaluation) -> str:
     return ", ".join([*(word for word, holds in words.items() if holds), evaluation.condition])
 
 
-def figure_title(evaluation: Evaluation, metric: Figure) -> str:
+def figure_title(evaluation: Run, metric: Figure) -> str:
     """Return what people call a figure of an evaluation, with what it averages."""
     if metric.averages == metric.name:
         return metric.title
@@ -72,24 +72,24 @@ def figure_title(evaluation: Evaluation, metric: Figure) -> str:
     return f"{evaluation.figures[metric.averages].title}, {title}"
 
 
-def headline_title(evaluation: Evaluation) -> str:
+def headline_title(evaluation: Run) -> str:
     """Return what people call the figure to read first, and which way is good if it is down."""
     title = figure_title(evaluation, evaluation.headline)
     return title if evaluation.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(evaluation: Evaluation) -> Estimate | None:
+def headline(evaluation: Run) -> Estimate | None:
     """Return the figure to read first."""
-    return figure(evaluation, evaluation.headline.name)
+    return estimate(evaluation, evaluation.headline.name)
 
 
-def headline_column(evaluation: Evaluation, *, drawn: bool = False) -> Column:
+def headline_column(evaluation: Run, *, drawn: bool = False) -> Column:
     """Return the column of the figure to read first."""
     return column_of(evaluation.headline, headline_title(evaluation), drawn=drawn)
 
 
-def figure_columns(evaluations: Sequence[Evaluation], names: Iterable[str]) -> list[FigureColumn]:
+def figure_columns(evaluations: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
     """Return a column for each of some figures that a task of some evaluation has."""
     known = {name: metric for run in evaluations for name, metric in run.figures.items()}
     found = [name for name in names if name in known]
-    return [(column_of(known[name]), partial(figure, name=name)) for name in found]
+    return [(column_of(known[name]), partial(estimate, name=name)) for name in found]

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import __version__
 from ..catalogue import benchmarks
+from ..runs import Run, SkippedLog
 from .analyses import (
     conditions,
     curves,
@@ -18,8 +19,7 @@ from .analyses import (
     writing,
 )
 from .blocks import Report, Section
-from .evaluations import Evaluation, SkippedLog
-from .results import first_section, last_section, published_sections, run_records
+from .overview import first_section, last_section, published_sections, run_records
 from .standings import standings
 
 _ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
@@ -27,7 +27,7 @@ _SHOWN = 4  # labels in a title
 
 
 def build_report(
-    evaluations: Sequence[Evaluation], skipped: Sequence[SkippedLog] = (), title: str = ""
+    evaluations: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
     """Return the report of some evaluations; without a title it is named after the models."""
     evaluations = curves.ordered(evaluations)
@@ -59,8 +59,8 @@ def report_of(
     return Report(title, now, __version__, sections, footer, records or {})
 
 
-def footer_of(evaluations: Sequence[Evaluation]) -> Sequence[str]:
+def footer_of(evaluations: Sequence[Run]) -> Sequence[str]:
     """Return the papers and the terms of the benchmarks that were run."""
-    used = {evaluation.named.benchmark.name for evaluation in evaluations}
+    used = {evaluation.setup.task.benchmark.name for evaluation in evaluations}
     run = [benchmark for benchmark in benchmarks() if benchmark.name in used]
     return [f"{each.title}: {each.paper}. {each.terms}" for each in run]

@@ -52,7 +52,7 @@ def bootstrap_differences(
     """Return the figure of B minus that of A on each of many resamples of the items.
 
     Both have a row for each independent item and are scored on the same resample (Koehn, 2004,
-    "Statistical Significance Tests for Machine Translation Evaluation", section 4). A and B
+    "Statistical Significance Tests for Machine Translation Run", section 4). A and B
     exchanged give the same numbers negated.
 
     Examples:

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
-from .evaluations import Evaluation
-from .figures import Estimate, Mask, agreement, figure, mean_figure
+from ..runs import Run
+from .estimates import Estimate, Mask, agreement, estimate, mean_estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class Standing:
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[Run, ...]
     ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
     of: int  # the paper's models and the run
 
-    def is_headline_of(self, run: Evaluation) -> bool:
+    def is_headline_of(self, run: Run) -> bool:
         """Whether it is of the figure to read first of a run, on all of its items."""
         column, metric = self.column, run.headline.name
         part = column.category or column.subject
@@ -56,15 +56,15 @@ class Beside:
     runs: Mapping[str, Mapping[str, Standing]]
 
     @property
-    def evaluations(self) -> list[Evaluation]:
+    def evaluations(self) -> list[Run]:
         """What the runs' figures come from, each once."""
         found = [each for own in self.runs.values() for each in own.values()]
         return list(dict.fromkeys(one for each in found for one in each.evaluations))
 
 
-def standings(evaluations: Sequence[Evaluation]) -> list[Beside]:
+def standings(evaluations: Sequence[Run]) -> list[Beside]:
     """Return each published table that some run stands in."""
-    runs: dict[str, list[Evaluation]] = defaultdict(list)
+    runs: dict[str, list[Run]] = defaultdict(list)
     for evaluation in evaluations:
         if not why_incomparable(evaluation):
             options = [f"{name}:{value}" for name, value in departures(evaluation).items()]
@@ -86,9 +86,9 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(evaluation: Evaluation) -> Mapping[str, str]:
+def departures(evaluation: Run) -> Mapping[str, str]:
     """Return the options that are not the paper's, but for those that make it another measure."""
-    defaults = evaluation.how.kind.Options()
+    defaults = evaluation.setup.Options()
     return {
         name: value
         for name, value in evaluation.options.items()
@@ -96,16 +96,16 @@ def departures(evaluation: Evaluation) -> Mapping[str, str]:
     }
 
 
-def why_incomparable(evaluation: Evaluation) -> str:
+def why_incomparable(evaluation: Run) -> str:
     """Say why an evaluation can be in no table; empty if it can."""
     if evaluation.is_sample:
         return "Results on the sample data are comparable with nothing."
-    if evaluation.named.variant.scoring == "loglikelihood":
+    if evaluation.setup.task.variant.scoring == "loglikelihood":
         return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
     return ""
 
 
-def why_left_out(evaluation: Evaluation) -> str:
+def why_left_out(evaluation: Run) -> str:
     """Say why an evaluation is in no table."""
     if reason := why_incomparable(evaluation):
         return reason
@@ -126,13 +126,13 @@ def why_left_out(evaluation: Evaluation) -> str:
     return f"The papers have no figure of it under this condition ({evaluation.condition})."
 
 
-def _of_run(table: PublishedTable, run: Sequence[Evaluation]) -> dict[str, Standing]:
+def _of_run(table: PublishedTable, run: Sequence[Run]) -> dict[str, Standing]:
     found = {column.name: _standing(column, table, run) for column in table.columns}
     return {name: standing for name, standing in found.items() if standing}
 
 
 def _standing(
-    column: PublishedColumn, table: PublishedTable, run: Sequence[Evaluation]
+    column: PublishedColumn, table: PublishedTable, run: Sequence[Run]
 ) -> Standing | None:
     if column.unmeasured:
         return None
@@ -166,7 +166,7 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _why_unranked(evaluations: Sequence[Evaluation], column: PublishedColumn) -> str:
+def _why_unranked(evaluations: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
         "not all items": not all(_is_complete(one, column) for one in evaluations),
         "unknown data": not all(one.trusted_data for one in evaluations),
@@ -184,34 +184,34 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     return best, worst
 
 
-def _measures(evaluation: Evaluation, task: TaskVariant, shots: int) -> bool:
-    own, options = evaluation.named, evaluation.options
+def _measures(evaluation: Run, task: TaskVariant, shots: int) -> bool:
+    own, options = evaluation.setup.task, evaluation.options
     return (own.definition.name, evaluation.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
         "sc" if options.get("script") == "sc" else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
 
 
-def _part(evaluation: Evaluation, column: PublishedColumn) -> Mask | None:
+def _part(evaluation: Run, column: PublishedColumn) -> Mask | None:
     """Return which items a column is of; None if of all."""
-    subjects = [subject.name for subject in column.subjects_of(evaluation.named)]
+    subjects = [subject.name for subject in column.subjects_of(evaluation.setup.task)]
     is_part = column.category or column.subject
     return evaluation.items.of_subjects(subjects) if is_part else None
 
 
-def _figure(evaluation: Evaluation, column: PublishedColumn) -> Estimate | None:
-    return figure(evaluation, column.metric, _part(evaluation, column))
+def _figure(evaluation: Run, column: PublishedColumn) -> Estimate | None:
+    return estimate(evaluation, column.metric, _part(evaluation, column))
 
 
-def _is_complete(evaluation: Evaluation, column: PublishedColumn) -> bool:
+def _is_complete(evaluation: Run, column: PublishedColumn) -> bool:
     own = _part(evaluation, column)
     if evaluation.complete or own is None:
         return evaluation.complete
     ids = {name for name, counts in zip(evaluation.items.ids, own, strict=True) if counts}
-    return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.named))
+    return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.setup.task))
 
 
-def _pooled(evaluations: Sequence[Evaluation]) -> Estimate | None:
+def _pooled(evaluations: Sequence[Run]) -> Estimate | None:
     """Return the accuracy over the questions of several tasks."""
     values, clusters, first = [], [], 0
     for evaluation in evaluations:
@@ -222,7 +222,7 @@ def _pooled(evaluations: Sequence[Evaluation]) -> Estimate | None:
         values.append(of_items[there])
         clusters.append(evaluation.items.clusters[there] + first)
         first = int(clusters[-1].max(initial=first)) + 1
-    return mean_figure(np.concatenate(values), np.concatenate(clusters))
+    return mean_estimate(np.concatenate(values), np.concatenate(clusters))
 
 
 def _mean(parts: Sequence[Standing]) -> Estimate:
@@ -233,7 +233,7 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:
-        tasks = tuple(one.named.definition.name for one in part.evaluations)
+        tasks = tuple(one.setup.task.definition.name for one in part.evaluations)
         low, high = part.figure.low, part.figure.high
         spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)

@@ -1,9 +1,10 @@
-"""From a condition of the catalogue to an Inspect task: data set, scorer, figures, metadata."""
+"""From a task of the catalogue to an Inspect task: data set, scorer, figures, metadata."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
@@ -14,11 +15,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Scorer
 
-from hkcanto_tasks import records
-from hkcanto_tasks.catalogue import find_benchmark, find_task, named_tasks
-from hkcanto_tasks.corpus_figures import metric_signatures
+from hkcanto_tasks import samples
+from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.task import LoadedTask, load_task, refuse_unknown, stratified
+from hkcanto_tasks.figures import metric_signatures
+from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
 from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
@@ -34,20 +35,11 @@ _ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistan
     "assistant": ChatMessageAssistant,
 }
 
-# What every task has besides the options of its kind.
-_OPTIONS = {
-    "shots": "a number from 0",
-    "subjects": "names of subjects or categories, with commas",
-    "multiturn": "true or false",
-}
-
 
 def make(
     name: str,
     *,
-    shots: int | None = None,
-    multiturn: bool = False,
-    subjects: str | list[str] | None = None,
+    subjects: str | Sequence[str] | None = None,
     judge: Scorer | None = None,
     **options: Any,
 ) -> Task:
@@ -55,29 +47,24 @@ def make(
 
     Args:
         name: The name in lm-eval.
-        shots: Worked examples in the prompt; the task's own number without it.
-        multiturn: Each worked example as a turn of its own.
         subjects: Only these.
         judge: A scorer besides ours.
-        options: The options of its kind.
+        options: The other options of `hkcanto_tasks.setup.setup`.
 
     Raises:
         CatalogueError: There is no such task, or it is one by log-likelihood.
         OptionError: There is no such option, or it cannot have that value.
     """
-    if options.get("cot") is True and f"{name}_cot" in named_tasks():
-        name = f"{name}_cot"
     loaded = _load(name, subjects, options)
-    subjects = [subject.name for subject in loaded.task.subjects if subject.name]
-    of_corpus = any(figure.corpus for figure in loaded.condition.table)
-    metric = (corpus_figures if of_corpus else figures)(name, loaded.condition.chosen, subjects)
+    how = loaded.setup
+    run = [subject.name for subject in how.task.subjects if subject.name]
+    of_corpus = any(figure.form == "corpus" for figure in how.table)
+    metric = (corpus_figures if of_corpus else figures)(name, how.chosen, run)
     made = _assemble(
         {name: loaded},
-        shots,
-        multiturn,
-        scorer=[judged(name, loaded.condition.chosen), *([judge] if judge else [])],
+        scorer=[judged(name, how.chosen), *([judge] if judge else [])],
         metrics=[metric, *([JUDGE_METRICS] if judge else [])],
-        headline_metric=headline_of(loaded),
+        headline_metric=headline_of(how),
     )
     if judge:
         made.metadata = {**(made.metadata or {}), "judge": f"prompts:{judge_texts().version}"}
@@ -85,96 +72,70 @@ def make(
 
 
 def make_table(
-    benchmark: str,
-    *,
-    shots: int | None = None,
-    multiturn: bool = False,
-    subjects: str | list[str] | None = None,
-    **options: Any,
+    benchmark: str, *, subjects: str | Sequence[str] | None = None, **options: Any
 ) -> Task:
     """Make one Inspect task of all the conditions in a benchmark's averages over tasks.
 
     Args:
         benchmark: The benchmark's name.
-        shots: As in `make`, as are multiturn, subjects and options.
-        multiturn: See there.
-        subjects: See there.
+        subjects: As in `make`, as are options.
         options: See there.
     """
     every = find_benchmark(benchmark).averages
     names = dict.fromkeys(name for of in every for column in of.columns for name in column)
     parts = {name: _load(name, subjects, options) for name in names}
-    chosen = next(iter(parts.values())).condition.chosen
+    chosen = next(iter(parts.values())).setup.chosen
     return _assemble(
         parts,
-        shots,
-        multiturn,
         name=benchmark,
         scorer=judged([*names], chosen),
         metrics=[table(benchmark, [*names], chosen)],
     )
 
 
-def _load(name: str, subjects: str | list[str] | None, options: dict[str, Any]) -> LoadedTask:
-    chosen = subjects.split(",") if isinstance(subjects, str) else subjects or []
-    refuse_unknown(name, options, _OPTIONS)
+def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, Any]) -> LoadedTask:
     if find_task(name).variant.scoring == "loglikelihood":
         raise OptionError(
             f"{name} compares log-likelihoods, which Inspect does not ask models for: run it in "
             f"lm-eval, or {find_task(name).definition.name} here."
         )
-    return load_task(name, chosen, **options)
+    return load_task(name, subjects or (), **options)
 
 
-def _assemble(
-    parts: dict[str, LoadedTask], shots: int | None, multiturn: bool, name: str = "", **more: Any
-) -> Task:
-    """Make a task of one condition, or of several under another name."""
-    if not isinstance(shots, int | None):
-        raise OptionError(f"shots={shots!r} is no number. Ask for 0, 1, 2 …")
+def _assemble(parts: dict[str, LoadedTask], name: str = "", **more: Any) -> Task:
+    """Put together the task of a condition, or of several under a name of their own."""
     first = next(iter(parts.values()))
-    is_sample, entry, remark = first.revision == "sample", first.task.definition, ""
-    count = {task: part.task.shots if shots is None else shots for task, part in parts.items()}
-    signatures = {
-        task: part.signature(count[task], multiturn=multiturn) for task, part in parts.items()
-    }
+    definition, remark = first.task.definition, first.remark
+    signatures = {task: part.signature for task, part in parts.items()}
     metadata: dict[str, Any] = {"signatures": signatures}
-    if not name:
-        remark = first.title.removeprefix(first.task.name)
-        metadata = {"signature": signatures[first.task.name]}
-    if any(figure.corpus for figure in first.condition.table):
+    if name:
+        remark = " (sample data)" if first.revision == "sample" else ""
+    else:
+        (metadata["signature"],) = metadata.pop("signatures").values()
+    if any(figure.form == "corpus" for figure in first.setup.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
-    of_part = {
-        task: [
+    asked: dict[str, tuple[str, samples.Sample]] = {}
+    for task, part in parts.items():
+        for each in part.samples:
             # Two conditions of one task have the same ids.
-            replace(each, id=f"{task}{each.id.removeprefix(part.task.definition.name)}")
-            if name
-            else each
-            for each in part.samples
-        ]
-        for task, part in parts.items()
-    }
-    owner = {each.id: task for task, samples in of_part.items() for each in samples}
-    samples = stratified(of_part.values()) if name else next(iter(of_part.values()))
-    shown = name or entry.inspect or first.task.name
+            own = each.id.removeprefix(part.task.definition.name)
+            asked[f"{task}{own}" if name else each.id] = task, each
+    order = [*asked]
+    if name:
+        by_task: dict[str, list[samples.Sample]] = {task: [] for task in parts}
+        for item, (task, each) in asked.items():
+            by_task[task].append(msgspec.structs.replace(each, id=item))
+        order = [each.id for each in stratified(by_task.values())]
+    shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset(
-            [
-                _sample(
-                    parts[owner[each.id]],
-                    each,
-                    count[owner[each.id]],
-                    multiturn,
-                    signatures[owner[each.id]],
-                )
-                for each in samples
-            ],
+            [_sample(item, parts[asked[item][0]], *asked[item], signatures) for item in order],
             name=name or first.task.name,
         ),
-        config=GenerateConfig(max_tokens=first.condition.max_tokens),
+        config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
-        display_name=f"{shown}{remark or ' (sample data)' * is_sample}",
-        tags=["sample data"] if is_sample else None,
+        display_name=f"{shown}{remark}",
+        tags=["sample data"] if first.revision == "sample" else None,
         metadata={
             **metadata,
             "benchmark": first.task.benchmark.title,
@@ -185,24 +146,18 @@ def _assemble(
 
 
 def _sample(
-    loaded: LoadedTask, sample: records.Sample, shots: int, multiturn: bool, signature: str
+    item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signatures: dict[str, str]
 ) -> Sample:
+    messages = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    # For `inspect eval-retry`, which takes samples over from another run.
+    made_by = signatures[task].rpartition("|pkg:")[0].encode()
     return Sample(
-        id=sample.id,
-        input=[
-            _ROLES[message.role](content=message.content)
-            for message in loaded.prompt(sample, shots).messages(multiturn=multiturn)
-        ],
+        id=item,
+        input=[_ROLES[role](content=text) for role, text in messages],
         target=sample.target,
         metadata={
-            "task": loaded.task.name,
-            "question": sample.question,
-            "choices": list(sample.choices),
-            "source": sample.source,
-            "subject": sample.subject,
-            "category": sample.category,
-            "parts": list(sample.parts),
-            # For `inspect eval-retry`, which takes samples over from another run.
-            "fingerprint": sha256(signature.rpartition("|pkg:")[0].encode()).hexdigest()[:8],
+            "task": task,
+            **msgspec.to_builtins(sample),
+            "fingerprint": sha256(made_by).hexdigest()[:8],
         },
     )

@@ -1,18 +1,28 @@
 """The Inspect metrics: all figures of a task, by the names that they have in lm-eval, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import nan
 from statistics import fmean
 from typing import Any
 
+import msgspec
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from hkcanto_tasks.averages import average, of_columns, standard_error
 from hkcanto_tasks.catalogue import find_benchmark
-from hkcanto_tasks.corpus_figures import Pair, corpus_errors, corpus_scores, language_of
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.records import Figure
-from hkcanto_tasks.task import Condition, condition
+from hkcanto_tasks.figures import (
+    Figure,
+    ItemValue,
+    corpus_errors,
+    item_values,
+    language_of,
+    of_columns,
+    standard_error,
+    value,
+)
+from hkcanto_tasks.judgements import Judgement
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import Setup, setup
 
 
 @metric(name="figures")
@@ -26,7 +36,7 @@ def figures(
         options: The options of its kind.
         subjects: Its subjects; all of them without it.
     """
-    return _figures(condition(task, subjects or (), **(options or {})))
+    return _figures(setup(task, subjects or (), **(options or {})))
 
 
 @metric(name="corpus_figures", scores="unreduced")
@@ -42,22 +52,16 @@ def corpus_figures(
         options: See there.
         subjects: See there.
     """
-    return _figures(condition(task, subjects or (), **(options or {})))
+    return _figures(setup(task, subjects or (), **(options or {})))
 
 
-def _figures(how: Condition) -> Metric:
+def _figures(how: Setup) -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if scores and "pair" not in (scores[0].score.metadata or {}):
+        if scores and not _is_ours(scores[0]):
             return {}  # a judge's scores, to which Inspect applies a task's metrics, too
-        _refuse_a_mixture(scores)
-        headline, *others = how.table
-        found = {
-            headline.name: _value(how, headline, scores),
-            f"{headline.name}_stderr": _error(how, headline, scores),
-        }
-        for figure in others:
-            found[figure.name] = _value(how, figure, scores)
-        return found
+        headline, found = how.headline, _values(how, scores)
+        error = {f"{headline.name}_stderr": _error(how, headline, scores)}
+        return {headline.name: found.pop(headline.name), **error, **found}
 
     return compute
 
@@ -71,89 +75,79 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         tasks: The tasks in its averages.
         options: The options of their kind.
     """
-    conditions = {task: condition(task, **(options or {})) for task in tasks}
+    setups = {task: setup(task, **(options or {})) for task in tasks}
     every = sorted(find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1)
     pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        _refuse_a_mixture(scores)
         headlines = {}
-        for task, how in conditions.items():
-            own = [each for each in scores if _about(each)["task"] == task]
-            headlines[task] = _value(how, how.table[0], own)
-        columns = {task: value for task, value in headlines.items() if task not in pooled}
-        unparsed = [_values(each)["unparsed_rate"] for each in scores]
+        for task, how in setups.items():
+            own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
+            headlines[task] = _values(how, own)[how.headline.name]
+        columns = {task: own for task, own in headlines.items() if task not in pooled}
+        unparsed: list[Any] = [each.score.as_dict()["unparsed_rate"] for each in scores]
         return {
             **{of.name: of_columns(of, headlines) for of in every},
             **columns,
-            "unparsed_rate": average(unparsed),
+            "unparsed_rate": fmean(unparsed) if unparsed else nan,
         }
 
     return compute
 
 
+def _is_ours(score: SampleScore) -> bool:
+    return "judgement" in (score.score.metadata or {})
+
+
+def _values(how: Setup, scores: Sequence[SampleScore]) -> dict[str, float]:
+    """Return the figures of the table."""
+    _refuse_a_mixture(scores)
+    found = _by_figure(how, scores)
+    categories, language = how.categories, language_of(how.task)
+    return {
+        figure.name: value(figure, found[figure.name], categories, language) for figure in how.table
+    }
+
+
+def _by_figure(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
+    """Return what the items give to each figure; several epochs give their mean, but to rates."""
+    found: dict[str, dict[Any, list[Any]]] = {figure.name: {} for figure in how.table}
+    for each in sorted(scores, key=lambda each: str(each.sample_id)):
+        sample = msgspec.convert(each.sample_metadata, Sample)
+        logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
+        own = msgspec.structs.replace(logged, values=each.score.as_dict())
+        for name, item in item_values(how.table, sample, own).items():
+            if item is not None:
+                found[name].setdefault(each.sample_id, []).append(item)
+    is_mean = {figure.name: figure.form == "mean" for figure in how.table}
+    return {
+        name: [_mean(epochs) for epochs in items.values()]
+        if is_mean[name]
+        else [item for epochs in items.values() for item in epochs]
+        for name, items in found.items()
+    }
+
+
+def _mean(epochs: Sequence[ItemValue]) -> ItemValue:
+    return ItemValue.of(fmean(epochs), epochs[0].subject)
+
+
+def _error(how: Setup, figure: Figure, scores: Sequence[SampleScore]) -> float:
+    items = _by_figure(how, scores)[figure.name]
+    if figure.form != "corpus":
+        return standard_error(figure, items, how.categories)
+    answered = sorted(str(each.sample_id) for each in scores)
+    found = corpus_errors(items, language_of(how.task), answered) if items else None
+    return found[figure.name].standard_error if found else nan
+
+
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:
     """Refuse samples of two runs that had other data, options or versions."""
-    prints = {(_about(each).get("task"), _about(each).get("fingerprint")) for each in scores}
+    about = [each.sample_metadata or {} for each in scores]
+    prints = {(each.get("task"), each.get("fingerprint")) for each in about}
     if len({task for task, _ in prints}) < len(prints):
         raise OptionError(
             "the samples are of two runs with different data, options or versions of hkcanto, as "
             "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
             "first run (its signature is in the log's metadata), or run anew."
         )
-
-
-def _value(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
-    if figure.corpus:
-        pairs, _ = _pairs(scores)
-        return corpus_scores(pairs, language_of(how.task))[figure.name] if pairs else nan
-    if figure.pooled:
-        rates, weights = _rates_and_weights(scores, figure.name)
-        total = sum(weights)
-        if not total:
-            return 0.0 if scores else nan
-        return sum(rate * weight for rate, weight in zip(rates, weights, strict=True)) / total
-    values, subjects = _items(figure, scores)
-    return average(values, figure.over, subjects, how.categories)
-
-
-def _error(how: Condition, figure: Figure, scores: Sequence[SampleScore]) -> float:
-    if figure.corpus:
-        pairs, items = _pairs(scores)
-        found = corpus_errors(pairs, language_of(how.task), items) if pairs else None
-        return found[figure.name].standard_error if found else nan
-    values, subjects = _items(figure, scores)
-    return standard_error(values, figure.over, subjects, how.categories)
-
-
-def _items(figure: Figure, scores: Sequence[SampleScore]) -> tuple[list[float], list[str]]:
-    """The values of the items that a figure is of, each the mean of its epochs, and subjects."""
-    values: dict[int | str | None, list[float]] = {}
-    subjects = {}
-    for each in scores:
-        if not figure.part or figure.part in _about(each)["parts"]:
-            values.setdefault(each.sample_id, []).append(_values(each)[figure.averages])
-            subjects[each.sample_id] = _about(each)["subject"]
-    return [fmean(epochs) for epochs in values.values()], [*subjects.values()]
-
-
-def _rates_and_weights(scores: Sequence[SampleScore], name: str) -> tuple[list[float], list[float]]:
-    rates = [_values(score)[name] for score in scores]
-    weights = [float((score.score.metadata or {})["weights"][name]) for score in scores]
-    return rates, weights
-
-
-def _pairs(scores: Sequence[SampleScore]) -> tuple[list[Pair], list[int | str | None]]:
-    """The pairs of the responses, and the items that they are of, in the order of these."""
-    answered = [each for each in scores if (each.score.metadata or {}).get("pair")]
-    answered.sort(key=lambda each: str(each.sample_id))
-    pairs = [Pair(**(each.score.metadata or {})["pair"]) for each in answered]
-    return pairs, [each.sample_id for each in answered]
-
-
-def _about(score: SampleScore) -> Mapping[str, Any]:
-    return score.sample_metadata or {}
-
-
-def _values(score: SampleScore) -> Mapping[str, Any]:
-    return score.score.as_dict()

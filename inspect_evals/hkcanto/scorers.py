@@ -2,20 +2,19 @@
 
 from typing import Any
 
+import msgspec
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import ContentReasoning, ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
-from msgspec.structs import asdict
 
-from hkcanto_tasks.corpus_figures import pair_of
-from hkcanto_tasks.task import LoadedTask, condition
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import Setup, setup
 
 
-def headline_of(loaded: LoadedTask) -> HeadlineMetric:
+def headline_of(how: Setup) -> HeadlineMetric:
     """Return the figure that the paper reports."""
-    headline = loaded.condition.table[0].name
-    return HeadlineMetric(scorer="judged", score="judged", metric=headline)
+    return HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name)
 
 
 @scorer(metrics=[])
@@ -27,26 +26,19 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
         options: The options of its kind.
     """
     names = [task] if isinstance(task, str) else task
-    conditions = {name: condition(name, **(options or {})) for name in names}
+    setups = {name: setup(name, **(options or {})) for name in names}
 
     async def score(state: TaskState, target: Target) -> Score:
-        about = state.metadata
-        how = conditions[about["task"] if len(names) > 1 else names[0]]
-        response = state.output.completion
-        judgement = how.judge(
-            response, target.text, about["choices"], about["source"], _reasoning(state.output)
-        )
+        del target  # which the sample has, too
+        how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
+        asked = msgspec.convert(state.metadata, Sample)
+        judgement = how.judge(state.output.completion, asked, _reasoning(state.output))
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,
             explanation=judgement.explanation,
-            reason=_reason(judgement.details.get("reason", "")),
-            metadata={
-                "weights": dict(judgement.weights),
-                **judgement.details,
-                **({"reasoning": asdict(judgement.reasoning)} if judgement.reasoning else {}),
-                "pair": pair_of(judgement)._asdict(),
-            },
+            reason=_reason(judgement.reason),
+            metadata={"judgement": judgement.logged()},
         )
 
     return score

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from inspect_ai import Task, task
 
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 from .building import make, make_table
 from .judges import judged_summary, judged_translation, marked_errors_task
@@ -214,7 +214,7 @@ def translation(
     """
     name = f"hkcanto_translation_{direction}"
     name = f"{name}_0shot" if options.get("shots") == 0 else name
-    judges = judged_translation(direction, stop=condition(name).stop) if judge else None
+    judges = judged_translation(direction, stop=setup(name).stop) if judge else None
     return make(name, judge=judges, **options)
 
 
@@ -230,7 +230,7 @@ def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
         options: See `Common`.
     """
     name = "hkcanto_summarization"
-    judges = judged_summary(stop=condition(name).stop) if judge else None
+    judges = judged_summary(stop=setup(name).stop) if judge else None
     return make(name, judge=judges, **options)
 
 

@@ -1,12 +1,12 @@
-"""A condition as lm-eval's configuration: what its task runs with, and what its YAML file shows."""
+"""A setup as lm-eval's configuration: what its task runs with, and what its YAML file shows."""
 
 from typing import Any
 
-from hkcanto_tasks.records import Figure
-from hkcanto_tasks.task import Condition
+from hkcanto_tasks.figures import Figure
+from hkcanto_tasks.setup import Setup
 
 
-def configuration(how: Condition) -> dict[str, Any]:
+def configuration(how: Setup) -> dict[str, Any]:
     """Return what lm-eval's `ConfigurableTask` is made with."""
     template = how.template
     config: dict[str, Any] = {
@@ -16,7 +16,7 @@ def configuration(how: Condition) -> dict[str, Any]:
         "fewshot_config": {"sampler": "first_n"},
         "num_fewshot": _shots(how),
         "description": "system",
-        "doc_to_text": "question",
+        "doc_to_text": "text",
         "doc_to_target": "target",
         "target_delimiter": template.answer_separator,
         "fewshot_delimiter": template.example_separator,
@@ -32,17 +32,17 @@ def configuration(how: Condition) -> dict[str, Any]:
         ],
         "output_type": _output_type(how),
     }
-    if how.task.variant.scoring == "loglikelihood":
+    if not how.is_generative:
         return config | {"doc_to_choice": "letters"}
     return config | {"generation_kwargs": _generation(how)}
 
 
-def shown(how: Condition) -> dict[str, Any]:
+def shown(how: Setup) -> dict[str, Any]:
     """Return what the YAML file of a task shows, in the keys that lm-eval people know.
 
     Examples:
-        >>> from hkcanto_tasks.task import condition
-        >>> shown(condition("hkcanto_cultural_0shot"))["num_fewshot"]
+        >>> from hkcanto_tasks.setup import setup
+        >>> shown(setup("hkcanto_cultural_0shot"))["num_fewshot"]
         0
     """
     template, options = how.template, how.options
@@ -56,7 +56,7 @@ def shown(how: Condition) -> dict[str, Any]:
         "description": system,
         "num_fewshot": how.task.shots,
     }
-    if how.task.variant.scoring == "generative":
+    if how.is_generative:
         shows["generation_kwargs"] = _generation(how)
     shows["metric_list"] = [
         {
@@ -73,27 +73,25 @@ def aggregation_name(figure: Figure) -> str:
     """Say in a word how items become a figure.
 
     Examples:
-        >>> from hkcanto_tasks.task import condition
-        >>> aggregation_name(condition("tmmluplus_gen").table[0])
+        >>> from hkcanto_tasks.setup import setup
+        >>> aggregation_name(setup("tmmluplus_gen").table[0])
         'mean_over_categories'
     """
-    if figure.corpus:
-        return "corpus"
-    if figure.pooled:
-        return "pooled"
+    if figure.form != "mean":
+        return {"corpus": "corpus", "rate": "pooled"}[figure.form]
     over = "mean" if figure.over == "questions" else f"mean_over_{figure.over}"
     return f"{over}_of_{figure.part}" if figure.part else over
 
 
-def _output_type(how: Condition) -> str:
-    likelihood = how.task.variant.scoring == "loglikelihood"
-    return "multiple_choice" if likelihood else "generate_until"
+def _output_type(how: Setup) -> str:
+    return "generate_until" if how.is_generative else "multiple_choice"
 
 
-def _shots(how: Condition) -> int | None:
+def _shots(how: Setup) -> int | None:
     # lm-eval lets --num_fewshot change any number but an explicit 0.
     return how.task.shots if how.task.variant.shots == 0 else how.task.shots or None
 
 
-def _generation(how: Condition) -> dict[str, Any]:
-    return {"until": list(how.stop), "max_gen_toks": how.max_tokens, "do_sample": False}
+def _generation(how: Setup) -> dict[str, Any]:
+    until = list(how.sent_stop(chat=False))
+    return {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}

@@ -26,7 +26,8 @@ from hkcanto_tasks.catalogue import (
     named_tasks,
 )
 from hkcanto_tasks.errors import HKCantoError
-from hkcanto_tasks.task import condition, load_task
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.setup import setup
 
 from .config import shown
 
@@ -133,7 +134,7 @@ def _task(task: TaskVariant, more: Mapping[str, Any] | None = None) -> str:
 
 
 def _main(task: TaskVariant) -> str:
-    return _task(task, shown(condition(task.name))) + _sample_prompt(task)
+    return _task(task, shown(setup(task.name))) + _sample_prompt(task)
 
 
 def _sample_prompt(task: TaskVariant) -> str:
@@ -141,7 +142,7 @@ def _sample_prompt(task: TaskVariant) -> str:
     with patch.dict(os.environ, HKCANTO_DATA="sample"):
         try:
             loaded = load_task(task.name)
-            prompt = loaded.prompt(loaded.samples[0], task.shots).text()
+            prompt = loaded.prompt(loaded.samples[0]).text()
         except HKCantoError:  # a benchmark from outside may have no sample
             return ""
     lines = "".join(f"#   {line}".rstrip() + "\n" for line in prompt.split("\n"))

@@ -5,86 +5,48 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.task import option_values, refuse_unknown
+from hkcanto_tasks.setup import RUN_OPTIONS, option_values, refuse_unknown
 
 # What lm-eval, other tasks of the same run, and our own files put there.
 _NOT_OURS = frozenset(
     {"version", "config", "config_source", "_metadata", "part_of", "max_seq_lengths", "tokenizer"}
 )
-# What every task has besides the options of its kind.
-_OURS = {
-    "shots": "a number from 0",
-    "subjects": "names of subjects or categories, with commas",
-    "multiturn": "true or false",
-}
 _MULTITURN = "--fewshot_as_multiturn"
 
 
-class RunOptions(NamedTuple):
-    """What a run asks a task for.
-
-    Attributes:
-        shots: Worked examples, if it says how many.
-        subjects: Only these, or those of these categories.
-        multiturn: Whether each worked example is a turn of its own in a chat; None if it does not
-            say.
-        of_kind: The options of the task's kind.
-    """
-
-    shots: int | None
-    subjects: list[str]
-    multiturn: bool | None
-    of_kind: dict[str, Any]
-
-
-def run_options(name: str, metadata: Mapping[str, Any]) -> RunOptions:
+def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Pick a task's options out of its metadata.
 
-    lm-eval merges `--metadata` with the arguments of the model, so that what is no option of ours
-    is often no mistake. Refused is what stands in `--metadata` itself, or what looks like an option
-    of ours and is no argument of the model.
+    lm-eval merges `--metadata` with the arguments of the model, so a key that is no option of ours
+    is often no mistake. Refused is a key that `--metadata` itself names, or that looks like an
+    option of ours and is no argument of the model.
 
     Args:
         name: The task's name.
         metadata: What lm-eval hands to the task.
 
     Returns:
-        What the run asks for.
+        The arguments for `hkcanto_tasks.setup.setup`.
 
     Raises:
         OptionError: There is no such option.
 
     Examples:
-        >>> run_options("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"}).of_kind
-        {'prompt': 'yue'}
+        >>> options_of("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})
+        {'shots': '5', 'prompt': 'yue'}
     """
-    of_kind = option_values(name)
+    known = {**RUN_OPTIONS, **option_values(name)}
     asked, of_model = _keys_of("--metadata"), _keys_of("--model_args", "-a")
     near = [
         key
         for key in metadata
-        if difflib.get_close_matches(key, [*_OURS, *of_kind], n=1, cutoff=0.8)
-        and key not in of_model
+        if difflib.get_close_matches(key, known, n=1, cutoff=0.8) and key not in of_model
     ]
-    suspect = [key for key in metadata if (key in asked or key in near) and key not in _NOT_OURS]
-    refuse_unknown(name, suspect, _OURS)
-    shots, subjects = metadata.get("shots"), metadata.get("subjects") or []
-    try:
-        count = None if shots is None else int(shots)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"{name}: shots={shots!r} is no number.") from error
-    multiturn = metadata.get("multiturn")
-    if multiturn is not None and str(multiturn).lower() not in ("true", "false"):
-        raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
-    return RunOptions(
-        count,
-        subjects.split(",") if isinstance(subjects, str) else list(subjects),
-        None if multiturn is None else str(multiturn).lower() == "true",
-        {key: value for key, value in metadata.items() if key in of_kind},
-    )
+    suspect = (key for key in metadata if key in asked or key in near)
+    refuse_unknown(name, (key for key in suspect if key not in _NOT_OURS))
+    return {key: value for key, value in metadata.items() if key in known and value is not None}
 
 
 def says_turns() -> bool:

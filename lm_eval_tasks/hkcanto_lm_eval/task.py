@@ -13,56 +13,42 @@ from hashlib import sha256
 from math import isnan
 from typing import Any
 
+import msgspec
 from lm_eval.api.metrics import mean
 from lm_eval.api.task import ConfigurableTask
-from msgspec.structs import asdict
 
 import hkcanto_lm_eval
-from hkcanto_metrics.rates import pool_rates
 from hkcanto_metrics.reasoning import opens_reasoning
-from hkcanto_tasks.averages import average, share
 from hkcanto_tasks.catalogue import Average, benchmarks
-from hkcanto_tasks.corpus_figures import corpus_scores, language_of, metric_signatures, pair_of
 from hkcanto_tasks.errors import OptionError, without_traceback
-from hkcanto_tasks.records import Figure
-from hkcanto_tasks.task import LoadedTask, condition, load_task
+from hkcanto_tasks.figures import (
+    Figure,
+    item_values,
+    language_of,
+    metric_signatures,
+    share,
+    value,
+)
+from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import Setup, setup
 
 from .config import configuration, shown
-from .options import run_options, says_turns
+from .options import options_of, says_turns
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
-
-
-class Placed(float):
-    """An item's value that knows its subject, for averages in which subjects count alike.
-
-    lm-eval hands an aggregation nothing but the items' values. In a log it is a plain number.
-
-    Examples:
-        >>> Placed.of(1.0, "hk_law").subject
-        'hk_law'
-    """
-
-    subject: str
-
-    @classmethod
-    def of(cls, value: float, subject: str) -> "Placed":
-        """Make a value with its subject."""
-        placed = cls(value)
-        placed.subject = subject
-        return placed
 
 
 class Docs(list[dict[str, Any]]):
     """The documents, as lm-eval asks for them: each a fresh dictionary, as from a `Dataset`.
 
     Attributes:
-        features: The keys of a document.
+        features: The keys of a document, and `text`, its rendered question.
     """
 
     def __init__(self, docs: Sequence[dict[str, Any]]) -> None:
         super().__init__(docs)
-        self.features = dict.fromkeys(docs[0] if docs else ())
+        self.features = dict.fromkeys((*(docs[0] if docs else ()), "text"))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (dict(doc) for doc in super().__iter__())
@@ -83,47 +69,63 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         name = given.setdefault("dataset_name", given["task"])
         # lm-eval 0.4.11 does not hand its --metadata to a task with a class.
         metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
-        asked = run_options(name, metadata)
-        self._multiturn, shots = asked.multiturn, asked.shots
-        self._load = {"subjects": asked.subjects, **asked.of_kind}
-        how = condition(name, **self._load)
+        self._asked = options_of(name, metadata)
+        how = setup(name, **self._asked)
+        self._multiturn = how.multiturn if "multiturn" in self._asked else None
         self._part_of = metadata.pop("part_of", "")
-        plain = shown(condition(name))
+        plain = shown(setup(name))
         overridden = {key: value for key, value in given.items() if plain.get(key) != value}
         overridden["metadata"] = {**metadata, "version": how.task.definition.version}
-        chosen = {} if shots is None else {"num_fewshot": shots}
-        super().__init__(config={**configuration(how), **chosen, **overridden})
+        ours = configuration(how)
+        self._until = (ours.get("generation_kwargs") or {}).get("until")
+        if "shots" in self._asked:
+            ours["num_fewshot"] = how.shots
+        super().__init__(config={**ours, **overridden})
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
 
     def download(self, *_: Any, **__: Any) -> None:
         """Load the data; lm-eval calls this when it makes the task."""
-        self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._load)
-        if self.loaded.title != self.loaded.task.name:
-            title = self.loaded.title.removeprefix(self.loaded.task.name)
-            self.config.task_alias = f"{self.config.task_alias or self.config.task}{title}"
-        letters = self.loaded.task.definition.letters
-        docs = [
-            {
-                "id": sample.id,
-                "subject": sample.subject,
-                "category": sample.category,
-                "parts": list(sample.parts),
-                "question": sample.question,
-                **({"zero_shot": sample.zero_shot} if sample.zero_shot else {}),
-                "choices": list(sample.choices),
-                "letters": [
-                    letter
-                    for letter, choice in zip(letters, sample.choices, strict=False)
-                    if choice is not None
-                ],
-                "source": sample.source,
-                "target": sample.target,
-            }
-            for sample in self.loaded.samples
-        ]
+        self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._asked)
+        if self.loaded.remark:
+            alias = self.config.task_alias or self.config.task
+            self.config.task_alias = f"{alias}{self.loaded.remark}"
+        docs = [self._doc(sample) for sample in self.loaded.samples]
         # While lm-eval makes a task it looks at its first row, even if the data has none for it.
-        self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": self._examples("", 0)}
+        self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": []}
+
+    def _doc(self, sample: Sample) -> dict[str, Any]:
+        """Return an item whole, with the letters that lm-eval compares."""
+        letters = self.loaded.task.definition.letters
+        pairs = zip(letters, sample.choices, strict=False)
+        there = [letter for letter, choice in pairs if choice is not None]
+        return {**msgspec.to_builtins(sample), "letters": there}
+
+    def _run(self, shots: int) -> LoadedTask:
+        """Return the task as it is run; lm-eval says late how, but means it for all of a task."""
+        key = shots, bool(self._multiturn)
+        if key not in self._runs:
+            self._runs[key] = self.loaded.at(shots=shots, multiturn=key[1])
+        return self._runs[key]
+
+    @cached_property
+    def _runs(self) -> dict[tuple[int, bool], LoadedTask]:
+        return {}
+
+    @property
+    def _as_run(self) -> LoadedTask:
+        return self._run(self.config.num_fewshot or 0)
+
+    @property
+    def setup(self) -> Setup:
+        """How it is run."""
+        return self.loaded.setup
+
+    def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Render the question of an item, or of a worked example, unless a YAML file has a text."""
+        if self.config.doc_to_text == "text" and not args and "text" not in doc:
+            doc = {**doc, "text": self._as_run.setup.turn(_sample_of(doc)) if doc["id"] else ""}
+        return super().doc_to_text(doc, *args, **kwargs)
 
     def fewshot_context(
         self,
@@ -144,16 +146,15 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
             OptionError: There are fewer worked examples; or log-likelihood of letters behind a chat
                 template that opens a reasoning block would score the block's first words.
         """
-        system, examples = self._fewshot(doc["subject"], num_fewshot)
-        self.sampler.replace_df(examples)
-        question = doc["question"] if num_fewshot else doc.get("zero_shot") or doc["question"]
-        asked = {**doc, "system": system, "question": question}
         if self._multiturn is None:
             if fewshot_as_multiturn and num_fewshot and not says_turns():
                 _say_single_turn()
             self._multiturn = fewshot_as_multiturn and says_turns()
+        run, sample = self._run(num_fewshot), _sample_of(doc)
+        system, examples = self._fewshot(run, sample.subject)
+        self.sampler.replace_df(examples)
         context = super().fewshot_context(
-            asked,
+            {**doc, "system": system, "text": run.setup.turn(sample)},
             num_fewshot,
             system_instruction,
             apply_chat_template,
@@ -173,13 +174,11 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
-        """Make the request; one whose answer may begin with line breaks does not stop at them."""
+        """Make the request, with the stop texts that fit the prompt unless a YAML file has some."""
         made = super().construct_requests(doc, ctx, **kwargs)
-        if self.OUTPUT_TYPE == "generate_until":
-            kind, (_, settings) = self.loaded.condition.kind, made.arguments[:2]
-            shows_the_form = self.config.num_fewshot and not kwargs.get("apply_chat_template")
-            if settings.get("until") == list(kind.stop) and not shows_the_form:
-                settings["until"] = list(kind.stop_after_line_breaks)
+        if self.OUTPUT_TYPE == "generate_until" and made.arguments[1].get("until") == self._until:
+            chat = bool(kwargs.get("apply_chat_template"))
+            made.arguments[1]["until"] = [*self._as_run.setup.sent_stop(chat=chat)]
         return made
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -196,10 +195,10 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
             self._instances = _NoInstances()
 
     def _fingerprint(self) -> str:
-        shots = self.config.num_fewshot or 0
-        parts: list[Any] = [self.loaded.signature(shots), self._multiturn, says_turns()]
+        run = self._as_run
+        parts: list[Any] = [run.signature, self._multiturn, says_turns()]
         parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
-        parts += [self._fewshot(each.name, shots) for each in self.loaded.task.subjects]
+        parts += [self._fewshot(run, each.name) for each in run.task.subjects]
         parts += self.dataset["test"]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
@@ -223,79 +222,48 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 response = ""
             else:
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
-        how = self.loaded.condition
-        judgement = how.judge(response, doc["target"], doc["choices"], doc["source"])
-        doc["judgement"] = {
-            "answer": judgement.answer,
-            "values": dict(judgement.values),
-            "weights": dict(judgement.weights),
-            **judgement.details,
-            **({"reasoning": asdict(judgement.reasoning)} if judgement.reasoning else {}),
-        }
-        values: dict[str, Any] = {}
-        for name, (figure, _) in self._figures.items():
-            if figure.corpus:
-                values[name] = pair_of(judgement)
-            elif figure.part and figure.part not in doc["parts"]:
-                values[name] = None
-            elif figure.over == "questions":
-                values[name] = judgement.values[figure.averages]
-            else:
-                values[name] = Placed.of(judgement.values[figure.averages], doc["subject"])
-        return values
+        sample = _sample_of(doc)
+        judgement = self.setup.judge(response, sample)
+        doc["judgement"] = judgement.logged()
+        return self._named(item_values(self.setup.table, sample, judgement))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → how items become the task's value."""
-        ours = {name: aggregate for name, (_, aggregate) in self._figures.items()}
+        table = {figure.name: self._aggregation(figure) for figure in self.setup.table}
+        ours = self._named(table)
+        for of in self._averages:
+            ours[of.name] = self._part(of, table[self.setup.headline.name])
         return {**super().aggregation(), **ours}
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """Return figure → which way is good."""
-        ours = {name: figure.higher_is_better for name, (figure, _) in self._figures.items()}
-        return {**super().higher_is_better(), **ours}
+        ways = {figure.name: figure.higher_is_better for figure in self.setup.table}
+        return {**super().higher_is_better(), **self._named(ways)}
 
     def dump_config(self) -> dict[str, Any]:
         """Return the configuration that lm-eval writes beside the results, with the signature."""
         config: dict[str, Any] = super().dump_config()
-        signature = self.loaded.signature(
-            shots=self.config.num_fewshot or 0, multiturn=bool(self._multiturn)
-        )
-        config["metadata"] = {**(config.get("metadata") or {}), "signature": signature}
-        if any(figure.corpus for figure in self.loaded.condition.table):
-            config["metadata"]["metric_signatures"] = metric_signatures(self.loaded.task)
-        return config
+        metadata = {**(config.get("metadata") or {}), "signature": self._as_run.signature}
+        if any(figure.form == "corpus" for figure in self.setup.table):
+            metadata["metric_signatures"] = metric_signatures(self.loaded.task)
+        return {**config, "metadata": metadata}
 
-    @cached_property
-    def _figures(self) -> dict[str, tuple[Figure, Callable[[Any], float]]]:
-        """Row of the table → its figure, and how it is computed."""
-        headline, *others = self.loaded.condition.table
-        figures = {figure.name: figure for figure in (headline, *others)}
-        if (printed := self.loaded.task.definition.printed) and self.loaded.task.scope == "task":
-            figures[printed] = headline
-        made = {name: (figure, self._aggregation(figure)) for name, figure in figures.items()}
-        for of in self._averages:
-            made[of.name] = (headline, self._part(of, made[headline.name][1]))
-        return made
+    def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what belongs to the figures by the rows of the table: some repeat the headline."""
+        headline, task = of_figures[self.setup.headline.name], self.loaded.task
+        rows = dict(of_figures)
+        if task.definition.printed and task.scope == "task":
+            rows[task.definition.printed] = headline
+        return rows | dict.fromkeys((of.name for of in self._averages), headline)
 
     def _aggregation(self, figure: Figure) -> Callable[[Any], float]:
-        if figure.corpus:
-            language = language_of(self.loaded.task)
-            return lambda pairs: corpus_scores(pairs, language)[figure.name]
-        if figure.pooled:
-            return pool_rates
-        if figure.over == "questions" and not figure.part:
+        if figure.form == "mean" and figure.over == "questions" and not figure.part:
             known: Callable[[Any], float] = mean  # which lm-eval knows the standard error of
             return known
-        categories = self.loaded.condition.categories
+        categories, language = self.setup.categories, language_of(self.loaded.task)
+        return lambda items: value(figure, items, categories, language)
 
-        def aggregate(items: Sequence[Placed | float | None]) -> float:
-            values = [item for item in items if item is not None]
-            subjects = [getattr(item, "subject", "") for item in values]
-            return average(values, figure.over, subjects, categories)
-
-        return aggregate
-
-    @property
+    @cached_property
     def _averages(self) -> Sequence[Average]:
         """The averages over several tasks, on a complete release, of the group that it runs in."""
         task = self.loaded.task
@@ -309,22 +277,24 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         factor = len(_tasks(of)) * share(of, self.loaded.task.whole)
         return lambda items: factor * aggregate(items)
 
-    def _examples(self, subject: str, shots: int) -> list[dict[str, Any]]:
-        letters = list(self.loaded.task.definition.letters)
-        return [
-            {"question": example.question, "target": example.answer, "letters": letters}
-            for example in (self.loaded.shots(subject, shots) if shots else ())
-        ]
-
-    def _fewshot(self, subject: str, shots: int) -> tuple[str, list[dict[str, Any]]]:
-        key = subject, shots
+    def _fewshot(self, run: LoadedTask, subject: str) -> tuple[str, list[dict[str, Any]]]:
+        key = run.setup.shots, subject
         if key not in self._prepared:
-            self._prepared[key] = self.loaded.system(*key), self._examples(*key)
+            letters = list(run.task.definition.letters)
+            examples = [
+                {"id": "", "text": each.question, "target": each.answer, "letters": letters}
+                for each in run.shots(subject)
+            ]
+            self._prepared[key] = run.setup.system(run.setup.subject(subject)), examples
         return self._prepared[key]
 
     @cached_property
-    def _prepared(self) -> dict[tuple[str, int], tuple[str, list[dict[str, Any]]]]:
+    def _prepared(self) -> dict[tuple[int, str], tuple[str, list[dict[str, Any]]]]:
         return {}
+
+
+def _sample_of(doc: Mapping[str, Any]) -> Sample:
+    return msgspec.convert(doc, Sample)
 
 
 def averages_over(every: Sequence[Average]) -> list[Average]:
@@ -353,15 +323,7 @@ def _say_single_turn() -> None:
     )
 
 
-_NO_ROW: dict[str, Any] = {
-    "id": "",
-    "subject": "",
-    "question": "",
-    "choices": ["", ""],
-    "letters": ["A", "B"],
-    "source": "",
-    "target": "A",
-}
+_NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B"]}
 
 
 class _NoInstances(list[Any]):

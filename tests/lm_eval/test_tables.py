@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 from ..answering import AnsweringLM
 from ..tasks import by_hand
@@ -74,7 +74,7 @@ def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
 
 def headline_rows(task: str) -> set[str]:
     """What a task's headline may be called in the table."""
-    return {condition(task).table[0].name, find_task(task).definition.printed}
+    return {setup(task).table[0].name, find_task(task).definition.printed}
 
 
 def check(rows: list[Row], tasks: list[str]) -> None:

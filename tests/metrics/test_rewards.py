@@ -29,15 +29,15 @@ from hkcanto_metrics.rewards import (
     product,
     reasoning_language_reward,
 )
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
 GOLD = "nei5 (hou2|hou3) aa3"
 
 # Without stop texts, as a response with a reasoning block is judged.
-MULTIPLE_CHOICE = condition("hkmmlu", reasoning=True)
-JYUTPING = condition("hkcanto_g2p", reasoning=True)
-FLUENCY = condition("hkcanto_fluency", reasoning=True)
+MULTIPLE_CHOICE = setup("hkmmlu", reasoning=True)
+JYUTPING = setup("hkcanto_g2p", reasoning=True)
+FLUENCY = setup("hkcanto_fluency", reasoning=True)
 
 
 def evaluated(text: str, options: dict[str, str], gold: str) -> float:
@@ -99,7 +99,7 @@ def test_a_reward_is_the_score_of_every_real_output() -> None:
 def test_a_reward_is_the_score_of_every_real_sentence() -> None:
     from pycantonese import characters_to_jyutping
 
-    from hkcanto_tasks.task import load_task
+    from hkcanto_tasks.loading import load_task
 
     samples = load_task("hkcanto_g2p").samples
     said = [

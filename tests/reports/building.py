@@ -10,7 +10,7 @@ import numpy as np
 from hkcanto_tasks.averages import parts_of
 from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.reports.evaluations import Evaluation, Items
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 
 def evaluation(
@@ -32,7 +32,7 @@ def evaluation(
 ) -> Evaluation:
     """Return an evaluation whose items have these values; the rest is as plain as can be."""
     count = max([*map(len, values.values()), len(pairs)])
-    how = condition(task)
+    how = setup(task)
     named = how.task
     shots = named.shots if shots is None else shots
     subjects = subjects or [named.subjects[0].name] * count

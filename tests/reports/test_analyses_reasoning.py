@@ -13,7 +13,7 @@ from hkcanto_tasks.reports.blocks import Block, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import Estimate, figure
 from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 from ..lm_eval.evaluating import evaluate, table
 from .building import evaluation
@@ -197,6 +197,6 @@ def test_there_is_no_section_where_nothing_reasoned() -> None:
 
 @pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])
 def test_the_figures_are_those_of_every_kind_that_writes(task: str, has: int) -> None:
-    own = [each for each in condition(task).figures if "reasoning" in each.name]
+    own = [each for each in setup(task).figures if "reasoning" in each.name]
     assert len(own) == has
-    assert not {*own} & {*condition(task).table}
+    assert not {*own} & {*setup(task).table}

@@ -16,7 +16,7 @@ from hkcanto_tasks.reports.analyses.jyutping import (
 from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import Estimate
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 from .building import evaluation
 
@@ -24,7 +24,7 @@ GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
 
 def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Evaluation:
-    how = condition("hkcanto_g2p")
+    how = setup("hkcanto_g2p")
     judgements = [how.judge(*pair) for pair in zip(responses, gold, strict=True)]
     made = evaluation(
         "hkcanto_g2p",

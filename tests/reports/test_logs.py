@@ -18,7 +18,7 @@ from hkcanto_tasks.reports.items import Items
 from hkcanto_tasks.reports.logs import read_runs
 from hkcanto_tasks.reports.logs.task_items import Row, TaskItems
 from hkcanto_tasks.signatures import parse_signature
-from hkcanto_tasks.task import load_task
+from hkcanto_tasks.loading import load_task
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from hkcanto_tasks.records import Sample
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.reports.figures import stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,

@@ -15,7 +15,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.contamination.ngrams import Index, Item, units
 from hkcanto_tasks.contamination.report import items_of
 from hkcanto_tasks.contamination.training_files import read
-from hkcanto_tasks.task import load_task
+from hkcanto_tasks.loading import load_task
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [

@@ -19,7 +19,7 @@ from hkcanto_tasks.fertility.report import (
     sections,
 )
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.task import load_task
+from hkcanto_tasks.loading import load_task
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -17,7 +17,7 @@ from hkcanto_metrics.translation import score_translation
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import DataCorrupt, OptionError
-from hkcanto_tasks.task import condition
+from hkcanto_tasks.setup import setup
 
 DIRECTIONS = ("yue_en", "en_yue", "yue_zh", "zh_yue")
 HKMMLU = ("hkmmlu_translation_yue_zh", "hkmmlu_translation_zh_yue")
@@ -394,7 +394,7 @@ def test_the_signature_tells_the_sample_from_the_full_set() -> None:
 
 
 def translated(response: str, target: str, source: str) -> Any:
-    how = condition("hkcanto_translation_yue_zh")
+    how = setup("hkcanto_translation_yue_zh")
     return how.judge(response, target, source=source)
 
 
@@ -489,7 +489,7 @@ def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction
 
 def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
     reported = {
-        name: "fluent" in [figure.name for figure in condition(name).figures]
+        name: "fluent" in [figure.name for figure in setup(name).figures]
         for name in [*(f"hkcanto_translation_{d}" for d in DIRECTIONS), *HKMMLU]
     }
     assert [name for name, fluent in reported.items() if fluent] == [
@@ -510,7 +510,7 @@ def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
 def test_any_response_gets_a_value_for_every_metric_of_an_item(
     name: str, response: str, source: str
 ) -> None:
-    how = condition(name)
+    how = setup(name)
     judgement = how.judge(response, "我哋聽日出發。", source=source)
     of_items = {figure.averages for figure in how.figures if not figure.corpus}
     of_reasoning = {name for name in of_items if "reasoning" in name}

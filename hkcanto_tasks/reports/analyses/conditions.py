@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...runs import Run
 from ..blocks import Block, Column, Note, Section, Table, Unit, Value, table
-from ..comparison import headline_difference
-from ..evaluations import Evaluation
-from ..figures import Estimate
+from ..estimates import Estimate
+from ..paired import headline_difference
 from ..presentation import headline, headline_column, short_name
 
 TWO_MEASURES = (
@@ -27,11 +27,11 @@ _ASPECTS = {  # what people call it, and what may differ along with it
     "scoring": ("generation against log-likelihood", "reasoning"),
 }
 _PLAIN = ("Traditional", "direct", "generation", ":no", ":paper")  # what goes without saying
-_Rows = Sequence[tuple[Evaluation, Evaluation]]
+_Rows = Sequence[tuple[Run, Run]]
 """Evaluations, each with the one of its model to compare it with."""
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section on the conditions that some model ran a task under, if there are several."""
     blocks: list[Block] = []
     others = {name for run in evaluations for name in _conditions(run)} - _ASPECTS.keys()
@@ -43,11 +43,11 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     return [Section("Conditions", blocks, name="conditions")] if blocks else []
 
 
-def _conditions(run: Evaluation) -> dict[str, str]:
+def _conditions(run: Run) -> dict[str, str]:
     """Return all that an evaluation may differ in from another, chosen or not, in words."""
-    variant = run.named.variant
+    variant = run.setup.task.variant
     # A signature leaves out what is switched off.
-    options = dict.fromkeys(run.how.kind.Options.__struct_fields__, "no") | dict(run.options)
+    options = dict.fromkeys(run.setup.Options.__struct_fields__, "no") | dict(run.options)
     script = run.options.get("script", variant.script)
     return {
         **{name: f"{name}:{value}" for name, value in options.items()},
@@ -58,39 +58,44 @@ def _conditions(run: Evaluation) -> dict[str, str]:
     }
 
 
-def _contrasts(evaluations: Sequence[Evaluation], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
+def _contrasts(evaluations: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
     """Find the tasks that a model ran under several values of an option: name, title and rows."""
     said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
-    groups: dict[tuple[Any, ...], dict[str, list[Evaluation]]]
+    groups: dict[tuple[Any, ...], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
     for run in evaluations:
         options = _conditions(run)
         if options.pop(aspect, None) is not None:
             options.pop(along, None)
-            key = run.named.definition.name, run.data, run.version, tuple(sorted(options.items()))
+            key = (
+                run.setup.task.definition.name,
+                run.data,
+                run.version,
+                tuple(sorted(options.items())),
+            )
             groups[key][run.label].append(run)
     for (task, data, _, fixed), models in groups.items():
         ordered = [_ordered(of, aspect) for of in models.values()]
         if rows := [(run, own[0]) for own in ordered for run in own]:
             words = [each for _, each in fixed if not each.endswith(_PLAIN)]
-            title = f"{rows[0][0].named.definition.title}: {said}"
+            title = f"{rows[0][0].setup.task.definition.title}: {said}"
             name = short_name(task, aspect, *words, data if data == "sample" else "")
             yield name, ", ".join([title, *words]), rows
 
 
-def _ordered(runs: Sequence[Evaluation], aspect: str) -> Sequence[Evaluation]:
+def _ordered(runs: Sequence[Run], aspect: str) -> Sequence[Run]:
     """Return one model's evaluations, the one to compare with first; none if all are alike."""
     if len({_conditions(run)[aspect] for run in runs}) < 2:
         return []
     # Chains of thought compare with direct answers after as many worked examples, if there are any.
-    shots = {run.shots for run in runs if run.named.variant.cot}
+    shots = {run.shots for run in runs if run.setup.task.variant.cot}
 
-    def place(run: Evaluation) -> tuple[bool, bool, int, str]:
+    def place(run: Run) -> tuple[bool, bool, int, str]:
         words, odd = _conditions(run)[aspect], aspect == "cot" and run.shots not in shots
         return not words.endswith(_PLAIN), odd, run.shots, words
 
     base, *others = sorted(runs, key=place)
-    return [base, *(run for run in others if aspect != "cot" or run.named.variant.cot)]
+    return [base, *(run for run in others if aspect != "cot" or run.setup.task.variant.cot)]
 
 
 def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
@@ -102,7 +107,7 @@ def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
     ]
 
     unit: Unit = "score_points" if first.headline.unit == "score" else "points"
-    columns: list[tuple[Column, Callable[[tuple[Evaluation, Estimate | None]], Value]]] = [
+    columns: list[tuple[Column, Callable[[tuple[Run, Estimate | None]], Value]]] = [
         (Column("Model"), lambda row: row[0].label),
         (Column("Condition"), lambda row: ", ".join(_conditions(row[0])[n] for n in names)),
         (headline_column(first, drawn=True), lambda row: headline(row[0])),

@@ -15,10 +15,10 @@ import numpy as np
 
 from hkcanto_metrics.training_signal import signal_of
 
+from ...runs import Run
 from ..blocks import Block, Column, Note, Row, Section, Table, column_of
-from ..comparison import headline_difference
-from ..evaluations import Evaluation
-from ..figures import Estimate, figure
+from ..estimates import Estimate, estimate
+from ..paired import headline_difference
 from ..presentation import SideBySide, headline, headline_column, headline_title, side_by_side
 
 _FEWEST = 4  # steps of a curve
@@ -36,11 +36,11 @@ _STEP = re.compile(
 )
 _LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
 
-_Curves = Mapping[str, Mapping[int, Evaluation]]
+_Curves = Mapping[str, Mapping[int, Run]]
 """Training run → step → its evaluation, for those of several steps."""
 
 
-def checkpoint(run: Evaluation) -> tuple[str, int] | None:
+def checkpoint(run: Run) -> tuple[str, int] | None:
     """Return the training run and the step of an evaluation; None if no step is to be found."""
     texts = (run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
     found = next((each for text in texts if (each := _STEP.search(text))), None)
@@ -50,14 +50,14 @@ def checkpoint(run: Evaluation) -> tuple[str, int] | None:
     return (name, int(found[1]) * (1000 if found[2] else 1)) if found else None
 
 
-def ordered(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
+def ordered(runs: Sequence[Run]) -> Sequence[Run]:
     """Return evaluations in the order of training: those that are no checkpoints, then by step."""
     of = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
     return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
 
 
-def outstanding(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
+def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
     """Return evaluations without the checkpoints that are neither their run's best nor its last."""
     curves = [own for group in side_by_side(runs) for own in _curves(group).values()]
     left_out = {run for own in curves for run in own.values()}
@@ -67,8 +67,8 @@ def outstanding(runs: Sequence[Evaluation]) -> Sequence[Evaluation]:
 
 @lru_cache(maxsize=64)
 def best_of(
-    runs: tuple[Evaluation, ...],
-) -> tuple[Evaluation, Mapping[Evaluation, Estimate | None]]:
+    runs: tuple[Run, ...],
+) -> tuple[Run, Mapping[Run, Estimate | None]]:
     """Return the best of evaluations side by side, and those that are not told apart from it.
 
     Each of these comes with its difference, paired by item, whose 95 % interval has 0 in it.
@@ -82,7 +82,7 @@ def best_of(
     return best, {run: by for run, by in found.items() if is_tie(by)}
 
 
-def best_records(runs: Sequence[Evaluation]) -> Sequence[Mapping[str, Any]]:
+def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best evaluation of each task under each condition, for programs."""
     found = []
     for group in side_by_side([run for run in runs if headline(run)]):
@@ -93,20 +93,20 @@ def best_records(runs: Sequence[Evaluation]) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _best(runs: Sequence[Evaluation]) -> Evaluation:
+def _best(runs: Sequence[Run]) -> Run:
     sign = -1 if runs[0].headline.higher_is_better is False else 1
     return max(runs, key=lambda run: sign * of.value if (of := headline(run)) else -np.inf)
 
 
 def _curves(group: SideBySide) -> _Curves:
-    found: dict[str, dict[int, Evaluation]] = defaultdict(dict)
+    found: dict[str, dict[int, Run]] = defaultdict(dict)
     for run in group.evaluations:
         if (of := checkpoint(run)) and headline(run):
             found[of[0]][of[1]] = run
     return {name: dict(sorted(of.items())) for name, of in found.items() if len(of) >= _FEWEST}
 
 
-def sections(runs: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return the curves of each task with training runs, the best, and what tells them apart."""
     blocks, tables = list[Block](), list[Block]()
     for group in side_by_side(runs):
@@ -154,9 +154,11 @@ def _signals(group: SideBySide, curves: _Curves) -> Table:
     """Return the signal of the headline, and that of each subject if there are several."""
     some, metric = group.evaluations[0], group.evaluations[0].headline
     letters = (
-        some.named.definition.letters if some.named.definition.kind == "multiple_choice" else ""
+        some.setup.task.definition.letters
+        if some.setup.task.definition.kind == "multiple_choice"
+        else ""
     )
-    parts: dict[str, Callable[[Evaluation], Estimate | None]] = {"All questions": headline}
+    parts: dict[str, Callable[[Run], Estimate | None]] = {"All questions": headline}
     for subject in some.subjects if len(some.subjects) > 1 else ():
         parts[subject.title] = partial(_of_subject, subject.name)
     rows = []
@@ -186,5 +188,5 @@ def _signals(group: SideBySide, curves: _Curves) -> Table:
     return Table(f"signal_{group.name}", f"Signal: {group.title}", columns, rows, _SOURCES)
 
 
-def _of_subject(name: str, run: Evaluation) -> Estimate | None:
-    return figure(run, run.headline.averages, run.items.of_subjects([name]))
+def _of_subject(name: str, run: Run) -> Estimate | None:
+    return estimate(run, run.headline.averages, run.items.of_subjects([name]))

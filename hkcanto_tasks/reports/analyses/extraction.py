@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runs import Items, Run
 from ..blocks import Block, Column, Note, Section, table
-from ..evaluations import Evaluation
-from ..figures import Estimate, figure, mean_figure
-from ..items import Items
+from ..estimates import Estimate, estimate, mean_estimate
 from ..presentation import MODEL, TASK, FigureColumn, side_by_side, task_title
 
 _MANY_UNREAD, _MANY_TRUNCATED, _WORST = 0.02, 0.01, 5
@@ -26,10 +25,12 @@ _UNREAD = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section on the responses of all evaluations that have some."""
     ordered = [run for group in side_by_side(evaluations) for run in group.evaluations]
-    runs = [run for run in ordered if run.named.variant.scoring == "generative" and run.items.ids]
+    runs = [
+        run for run in ordered if run.setup.task.variant.scoring == "generative" and run.items.ids
+    ]
     responses = table(
         "extraction",
         "Responses",
@@ -55,7 +56,7 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     return [Section("Extraction health", blocks, "extraction")] if blocks else []
 
 
-def _said(run: Evaluation, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:
+def _said(run: Run, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:
     """Say how many of a run's responses something befell, and in which subjects most."""
     found = {each.title: rate(run, run.items.of_subjects([each.name])) for each in run.subjects}
     worst = nlargest(_WORST, ((of.value, title) for title, of in found.items() if of and of.value))
@@ -69,13 +70,13 @@ def _reason(reason: str) -> FigureColumn:
     return column, lambda run: [*run.items.reasons].count(reason) / len(run.items)
 
 
-def _unread(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Estimate | None:
-    return figure(run, "unparsed_rate", where) or figure(run, "invalid_rate", where)
+def _unread(run: Run, where: NDArray[np.bool_] | None = None) -> Estimate | None:
+    return estimate(run, "unparsed_rate", where) or estimate(run, "invalid_rate", where)
 
 
-def _truncated(run: Evaluation, where: NDArray[np.bool_] | None = None) -> Estimate | None:
+def _truncated(run: Run, where: NDArray[np.bool_] | None = None) -> Estimate | None:
     own = ~np.isnan(run.items.truncated) & (True if where is None else where)
-    return mean_figure(run.items.truncated[own], run.items.clusters[own]) if own.any() else None
+    return mean_estimate(run.items.truncated[own], run.items.clusters[own]) if own.any() else None
 
 
 def _length(title: str, help_: str, of: Callable[[Items], NDArray[Any]]) -> FigureColumn:
@@ -89,7 +90,10 @@ _COLUMNS: list[FigureColumn] = [
     TASK,
     (Column("Unparsed", "percent", "No answer could be read; they count as wrong.", True), _unread),
     (Column("Truncated", "percent", "Ended at the limit of length, if logged.", True), _truncated),
-    (_EMPTY, lambda run: mean_figure(1.0 * (run.items.response_lengths == 0), run.items.clusters)),
+    (
+        _EMPTY,
+        lambda run: mean_estimate(1.0 * (run.items.response_lengths == 0), run.items.clusters),
+    ),
     _length("Mean length", "Of the response without reasoning.", lambda of: of.response_lengths),
     _length("Mean reasoning", "If any.", lambda of: of.reasoning_lengths[of.reasoning_lengths > 0]),
     (Column("Unit", help="What the two lengths count."), lambda run: run.length_unit),

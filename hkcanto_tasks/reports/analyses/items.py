@@ -7,15 +7,15 @@ from zlib import crc32
 
 import numpy as np
 
-from ...corpus_figures import language_of
+from ...figures import language_of
+from ...runs import Run
 from ..blocks import ItemRow, ItemView, Note, Section
-from ..evaluations import Evaluation
 from ..presentation import task_title
 
 _MOST = 200
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section with answers of each model in each task, if their texts were read."""
     found = [(run, _scores(run)) for run in evaluations if run.items.texts]
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -38,13 +38,13 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     return [Section("Answers", [how, view], "items")] if rows else []
 
 
-def _scores(run: Evaluation) -> Sequence[float]:
+def _scores(run: Run) -> Sequence[float]:
     """Return how good each answer is by the task's headline, from 0 to 1; NaN is unknown."""
     headline = run.headline
-    if headline.corpus:
+    if headline.form == "corpus":
         from hkcanto_metrics.translation import sentence_scores
 
-        of, name = language_of(run.named), headline.name
+        of, name = language_of(run.setup.task), headline.name
         pairs = run.items.pairs
         return [sentence_scores(each.hypothesis, each.reference, of)[name] / 100 for each in pairs]
     values = run.items.values[headline.averages]
@@ -52,7 +52,7 @@ def _scores(run: Evaluation) -> Sequence[float]:
     return list(map(float, np.clip(good, 0, 1)))
 
 
-def _row(run: Evaluation, place: int, score: float) -> ItemRow:
+def _row(run: Run, place: int, score: float) -> ItemRow:
     items = run.items
     titles = {subject.name: subject.title for subject in run.subjects}
     subject = titles.get(items.subjects[place], items.subjects[place])

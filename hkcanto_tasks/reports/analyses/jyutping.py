@@ -11,8 +11,8 @@ from typing import NamedTuple
 from hkcanto_metrics.g2p import score_jyutping
 from hkcanto_metrics.jyutping import parse_syllable
 
+from ...runs import Run
 from ..blocks import Column, Row, Section, Table, Value, table
-from ..evaluations import Evaluation
 from ..presentation import MODEL, SideBySide, figure_columns, side_by_side
 
 Pairs = Counter[tuple[str | None, str | None]]
@@ -54,15 +54,15 @@ class Confusion(NamedTuple):
     of: int
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section for each condition under which Jyutping was asked for."""
-    of_kind = [each for each in evaluations if each.named.definition.kind == "g2p"]
+    of_kind = [each for each in evaluations if each.setup.task.definition.kind == "g2p"]
     return [_section(group) for group in side_by_side(of_kind)]
 
 
-def aligned_pairs(evaluation: Evaluation) -> Pairs:
+def aligned_pairs(evaluation: Run) -> Pairs:
     """Count gold syllables beside those read, by the variant of a gold string that fits best."""
-    scores = (score_jyutping(read, gold) for read, gold in evaluation.items.jyutping)
+    scores = (score_jyutping(read, gold) for read, gold, _ in evaluation.items.pairs)
     return Counter(pair for score in scores for pair in score.alignment)
 
 
@@ -107,7 +107,7 @@ def _section(group: SideBySide) -> Section:
     ]
     caption = "0 is perfect. The first two are the paper's, the others sums of errors over lengths."
     tables = [table(f"jyutping_{name}", "Figures", runs, [MODEL, *figures], caption)]
-    pairs = {run.label: aligned_pairs(run) for run in runs if run.items.jyutping}
+    pairs = {run.label: aligned_pairs(run) for run in runs if run.items.pairs}
     for short, title, columns, of_one, caption in _TABLES:
         rows = [Row([model, *each], "run") for model, own in pairs.items() for each in of_one(own)]
         columns = [MODEL[0], *columns]

@@ -6,10 +6,9 @@ from sys import maxsize
 
 import numpy as np
 
+from ...runs import Ints, Run
 from ..blocks import Column, Row, Section, Table, Value
-from ..evaluations import Evaluation
-from ..figures import figure
-from ..items import Ints
+from ..estimates import estimate
 from ..presentation import SideBySide, side_by_side
 
 _STEP = 200  # tokens, as in Estimate 7
@@ -20,7 +19,7 @@ _CAPTION = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section on lengths, if there are questions that are right or wrong."""
     scored = [run for run in evaluations if "acc" in run.items.values and len(run.items)]
     tables = [each for group in side_by_side(scored) for each in _tables(group)]
@@ -42,13 +41,13 @@ def _tables(group: SideBySide) -> Iterator[Table]:
             yield Table(name, title, columns, rows, _CAPTION, data_only=True)
 
 
-def _row(part: range, lengths: dict[Evaluation, Ints]) -> Row:
+def _row(part: range, lengths: dict[Run, Ints]) -> Row:
     end = " or more" if part.stop == maxsize else f"–{part.stop - 1}"
     values: list[Value] = [f"{part.start}{end}"]
     for run, own in lengths.items():
         within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0 stands for none
         items = int(within.sum())
-        values += [figure(run, "acc", within) if items >= _FEWEST else None, items]
+        values += [estimate(run, "acc", within) if items >= _FEWEST else None, items]
     return Row(values, "run")
 
 

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from ...reasoning import LANGUAGES
+from ...runs import Run
 from ..blocks import Block, Column, Section, Table, Value, table
-from ..evaluations import Evaluation
-from ..figures import Estimate, figure
+from ..estimates import Estimate, estimate
 from ..presentation import MODEL, TASK, FigureColumn, figure_columns, side_by_side
 
 _CAPTION = (
@@ -21,7 +21,7 @@ _ACCURACY = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section on the language of reasoning, if there was any."""
     reasoned = [run for run in evaluations if "reasoning_finished" in run.items.values]
     runs = [run for group in side_by_side(reasoned) for run in group.evaluations]
@@ -48,28 +48,28 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
 
 
 def _languages(
-    what: str, title: str, runs: Sequence[Evaluation], more: Sequence[FigureColumn], caption: str
+    what: str, title: str, runs: Sequence[Run], more: Sequence[FigureColumn], caption: str
 ) -> Table:
     """Tell how many blocks or answers there are, and the share of each language that occurs."""
     columns: list[FigureColumn] = [(Column("Items", "count"), partial(_items, what))]
     for language, named in LANGUAGES.items():
         name = f"{what}_{language}"
-        if any(of.value for run in runs if (of := figure(run, name))):
+        if any(of.value for run in runs if (of := estimate(run, name))):
             column = Column(named, "percent", drawn=language == "cantonese")
             columns.append((column, partial(_share, name)))
     return table(f"{what}_language", title, runs, [MODEL, TASK, *columns, *more], caption)
 
 
-def _items(what: str, run: Evaluation) -> Value:
-    found = figure(run, f"{what}_cantonese")
+def _items(what: str, run: Run) -> Value:
+    found = estimate(run, f"{what}_cantonese")
     return found.items if found else None
 
 
-def _share(name: str, run: Evaluation) -> Value:
+def _share(name: str, run: Run) -> Value:
     """Return a share, with its interval if it is that of Cantonese."""
-    found = figure(run, name)
+    found = estimate(run, name)
     return found if name.endswith("_cantonese") or not found else found.value
 
 
-def _accuracy(cantonese: int, run: Evaluation) -> Estimate | None:
-    return figure(run, "acc", np.equal(run.items.values["reasoning_cantonese"], cantonese))
+def _accuracy(cantonese: int, run: Run) -> Estimate | None:
+    return estimate(run, "acc", np.equal(run.items.values["reasoning_cantonese"], cantonese))

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from operator import itemgetter
 
+from ...runs import Run
 from ..blocks import Column, Section, Table, Value, table
-from ..evaluations import Evaluation
-from ..figures import Estimate, figure
+from ..estimates import Estimate, estimate
 from ..presentation import SideBySide, side_by_side
 
 _Row = tuple[Sequence[str | None], Sequence[Estimate | None]]
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section for each task and condition that has subjects or types of question."""
     scored = [run for run in evaluations if "acc" in run.items.values]
     return [
@@ -23,17 +23,19 @@ def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
 
 def _tables(group: SideBySide) -> list[Table]:
     runs, some = group.evaluations, group.evaluations[0]
-    subjects = [each for each in some.named.subjects if any(each in run.subjects for run in runs)]
+    subjects = [
+        each for each in some.setup.task.subjects if any(each in run.subjects for run in runs)
+    ]
     own = {subject.name for subject in subjects if subject.name}  # one that is alone has no name
     averages = [
         (metric, found)
-        for metric in some.how.figures
+        for metric in some.setup.figures
         if metric.averages == "acc" and metric.part not in own
-        if any(found := [figure(run, metric.name) for run in runs])
+        if any(found := [estimate(run, metric.name) for run in runs])
     ]
     if len(subjects) < 2 and sum(bool(metric.part) for metric, _ in averages) < 2:
         return []
-    titles = {metric.name: metric.title for metric in some.how.figures} | {"acc": "All questions"}
+    titles = {metric.name: metric.title for metric in some.setup.figures} | {"acc": "All questions"}
     # TMMLU+ averages the subjects of a category, others its questions.
     mean = "its subjects" if some.headline.over == "categories" else "its questions"
     caption = f"The headline is “{titles[some.headline.name]}”; a category is over {mean}."
@@ -46,7 +48,7 @@ def _tables(group: SideBySide) -> list[Table]:
                 each.chinese or None,
                 titles.get(f"acc_{each.category}", each.category) or None,
             ],
-            [figure(run, "acc", run.items.of_subjects([each.name])) for run in runs],
+            [estimate(run, "acc", run.items.of_subjects([each.name])) for run in runs],
         )
         for each in subjects
     ]

@@ -7,9 +7,9 @@ from functools import partial
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_metrics.rubric import CRITERIA
 
+from ...runs import Run
 from ..blocks import Block, Column, Note, Row, Section, Table, table
-from ..evaluations import Evaluation
-from ..figures import figure
+from ..estimates import estimate
 from ..presentation import MODEL, TASK, SideBySide, figure_columns, side_by_side
 
 _FAULTS = ("empty", "overgenerated", "wrong_script", "copied_source", "fluent")
@@ -42,14 +42,16 @@ _CAPTION = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Return a section on translation and one on fluency."""
     return [*translation(evaluations), *fluency(evaluations)]
 
 
-def translation(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def translation(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Say how translations score, as they are and with both sides in one script, and why."""
-    groups = side_by_side([run for run in evaluations if any(each.corpus for each in run.metrics)])
+    groups = side_by_side(
+        [run for run in evaluations if any(each.form == "corpus" for each in run.setup.FIGURES)]
+    )
     runs = [run for group in groups for run in group.evaluations]
     caption = "Shares of the outputs; what passes as Cantonese, where it is asked for."
     columns = [MODEL, TASK, *figure_columns(runs, _FAULTS)]
@@ -59,12 +61,12 @@ def translation(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
         _judged("translation", [run for run in runs if "judged_accuracy" in run.items.values]),
     ]
     blocks: list[Block] = [each for each in tables if each.rows and len(each.columns) > 2]
-    if any(run.named.definition.language != "en" for run in runs):
+    if any(run.setup.task.definition.language != "en" for run in runs):
         blocks.insert(0, Note(_WARNING, "warning"))
     return [Section("Translation", blocks, "translation")] if blocks else []
 
 
-def fluency(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
+def fluency(evaluations: Sequence[Run]) -> Sequence[Section]:
     """Say how Cantonese the texts are that were to be, wherever a task asks for Cantonese."""
     groups = side_by_side([run for run in evaluations if "fluent" in run.items.values])
     runs = [run for group in groups for run in group.evaluations]
@@ -82,12 +84,12 @@ def fluency(evaluations: Sequence[Evaluation]) -> Sequence[Section]:
     return [Section("Fluency", tables, "fluency")] if tables else []
 
 
-def _judged(name: str, runs: Sequence[Evaluation]) -> Table:
+def _judged(name: str, runs: Sequence[Run]) -> Table:
     return table(
         f"{name}_judged",
         "As a judge sees them",
         runs,
-        [MODEL, TASK, *((column, partial(figure, name=of)) for of, column in JUDGED.items())],
+        [MODEL, TASK, *((column, partial(estimate, name=of)) for of, column in JUDGED.items())],
         "A model judged by the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
         "paper had people: figures of different judges are not comparable.",
     )
@@ -97,9 +99,9 @@ def _scores(group: SideBySide) -> Table:
     rows = [
         Row([run.label, metric.title, raw, normalized, normalized.value - raw.value], "run")
         for run in group.evaluations
-        for metric in run.metrics
-        if (normalized := figure(run, f"{metric.name}_normalized"))
-        and (raw := figure(run, metric.name))
+        for metric in run.setup.FIGURES
+        if (normalized := estimate(run, f"{metric.name}_normalized"))
+        and (raw := estimate(run, metric.name))
     ]
     columns = [
         Column("Model"),

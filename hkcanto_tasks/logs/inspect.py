@@ -16,14 +16,14 @@ from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
-from ...corpus_figures import Pair
-from ...records import Reasoning
-from ...signatures import Signature, parse_signature
-from ...task import condition
-from ..evaluations import SkippedLog
+from ..judgements import Judgement
+from ..runs import Run, SkippedLog
+from ..samples import Sample
+from ..setup import setup
+from ..signatures import Signature, parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .runs import Model, Run, settings_of
-from .task_items import Length, Row, TaskItems
+from .items import ItemRows, Length
+from .joining import numbers, settings_of
 
 _SCORER = "judged"
 _ZSTANDARD = 93
@@ -38,6 +38,7 @@ class _Eval(msgspec.Struct):
     config: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
     model_roles: dict[str, Any] | None = None
+    packages: dict[str, str] = {}
     metadata: dict[str, Any] | None = None
 
 
@@ -50,6 +51,7 @@ class _Score(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
+    plan: dict[str, Any] = {}
     results: dict[str, Any] | None = None
     samples: list[msgspec.Raw] | None = None
 
@@ -85,36 +87,27 @@ class _Output(msgspec.Struct, gc=False):
 
 
 class _ScoreMetadata(msgspec.Struct, gc=False):
-    weights: dict[str, float] = {}
-    pair: dict[str, str] | None = None
-    reason: str = ""
-    reasoning: Reasoning | None = None
+    judgement: Judgement | None = None
 
 
 class _SampleScore(msgspec.Struct, gc=False):
     value: Any = None
-    answer: str | None = None
     metadata: _ScoreMetadata | None = None
 
 
-class _Metadata(msgspec.Struct, gc=False):
+class _Metadata(Sample, frozen=True, gc=False, kw_only=True):
     task: str = ""
-    question: str = ""
-    subject: str = ""
-    parts: tuple[str, ...] = ()
 
 
-class _Sample(msgspec.Struct, gc=False):
-    id: str
+class _Logged(msgspec.Struct, gc=False):
     input: str | list[_Message]
-    target: str
     metadata: _Metadata
     output: _Output
     scores: dict[str, _SampleScore] | None = None
 
 
-_LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Sample)
-_Samples = Mapping[str, Callable[[], _Sample]]
+_LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
+_Samples = Mapping[str, Callable[[], _Logged]]
 
 
 def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
@@ -122,7 +115,10 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     with path.open("rb") as file:
         log, samples = _archive(file) if path.suffix == ".eval" else _whole(file)
         signatures = _signatures(log.eval)
-        items = {key: TaskItems(own.task, length, texts) for key, own in signatures.items()}
+        items = {
+            key: ItemRows(setup(own.task, shots=own.shots), length, texts)
+            for key, own in signatures.items()
+        }
         problems, unscored = list[str](), 0
         for name, load in samples.items():
             try:
@@ -130,30 +126,36 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 if _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
-                key = "" if "" in items else sample.metadata.task
-                items[key].add(_row(sample, key and items[key].task.definition.name, texts))
+                _add(items["" if "" in items else sample.metadata.task], sample, texts)
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
-    scored = sum(len(own.rows) for own in items.values())
+    scored = sum(len(own) for own in items.values())
     if missing := left_out(problems, scored, scored + len(problems)):
         yield SkippedLog(path, missing)
     elif not scored:
         raise Unusable(f"no sample with a score; the run ended as {log.status!r}")
     scores = msgspec.convert((log.results or {}).get("scores") or [], list[_Score])
-    asked = log.eval.config
+    asked, about = log.eval.config, log.eval
     limited = any(asked.get(name) is not None for name in ("limit", "sample_id"))
-    settings = settings_of(log.eval.model_generate_config | log.eval.model_args)
+    generation = (log.plan.get("config") or {}) | about.model_generate_config
     for key, signature in signatures.items():
-        if items[key].rows:
+        if len(items[key]):
             yield Run(
-                model=Model("inspect", log.eval.model, settings),
+                label="",
+                model=about.model,
+                harness="inspect",
                 signature=signature,
-                created=log.eval.created,
-                source=path,
-                items=items[key],
+                created=about.created,
+                sources=(path,),
+                items=items[key].items(),
                 reported=_reported(scores, key),
                 notes=tuple(_notes(log, scores, scored, unscored)),
                 limited=limited,
+                status=log.status,
+                backend=about.model.partition("/")[0],
+                version_of_harness=about.packages.get("inspect_ai", "unknown"),
+                settings=settings_of(about.model_generate_config | about.model_args),
+                generation=numbers(generation),
             )
 
 
@@ -177,7 +179,7 @@ def _archive(file: BinaryIO) -> tuple[_Log, _Samples]:
     if header is None:
         raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
 
-    def load(member: zipfile.ZipInfo) -> _Sample:
+    def load(member: zipfile.ZipInfo) -> _Logged:
         data = unpacked(file, member)
         # If possible without its events: they are most of it, and come last. A place within another
         # value leaves that open, so that it cannot be taken for this.
@@ -232,40 +234,34 @@ def _signatures(logged: _Eval) -> dict[str, Signature]:
     return {str(task): parse_signature(text) for task, text in dict(given).items()}
 
 
-def _row(sample: _Sample, entry: str, texts: bool) -> Row:
-    """Return a sample as a row; `entry` begins its id instead of the variant, if there are more."""
-    choice = sample.output.choices[0] if sample.output.choices else _Choice()
-    messages = [_Message("user", sample.input)] if isinstance(sample.input, str) else sample.input
-    about, scores = sample.metadata, sample.scores or {}
-    judged = scores[_SCORER]
-    metadata = judged.metadata or _ScoreMetadata()
-    return Row(
-        id=f"{entry}{sample.id.removeprefix(about.task)}" if entry else sample.id,
-        subject=about.subject,
-        question=about.question,
-        response=choice.message.text,
-        target=sample.target,
-        values={
-            name: value
-            for scorer, score in scores.items()
-            if scorer.startswith(_SCORER) and isinstance(score.value, dict)
-            for name, value in score.value.items()
-            if isinstance(value, int | float | None)
-        },
-        answer=judged.answer or "",
-        reason=metadata.reason,
+def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
+    choice = logged.output.choices[0] if logged.output.choices else _Choice()
+    messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
+    scores = logged.scores or {}
+    own = scores[_SCORER].metadata
+    if own is None or own.judgement is None:
+        raise Unusable("its scores are of another version of hkcanto: run it again")
+    judges = (
+        (name, value)
+        for scorer, score in scores.items()
+        if scorer.startswith(f"{_SCORER}_") and isinstance(score.value, dict)
+        for name, value in score.value.items()
+    )
+    items.add(
+        logged.metadata,
+        own.judgement,
+        choice.message.text,
         reasoning=choice.message.reasoning,
-        judged=metadata.reasoning,
-        parts=about.parts,
-        weights=metadata.weights,
-        pair=Pair(**metadata.pair) if metadata.pair else None,
-        output_tokens=float((sample.output.usage or {}).get("output_tokens", nan)),
+        further={
+            n: nan if v is None else v for n, v in judges if isinstance(v, int | float | None)
+        },
+        output_tokens=float((logged.output.usage or {}).get("output_tokens", nan)),
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
         prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages) if texts else "",
     )
 
 
-def _reported(scores: list[_Score], task: str) -> dict[str, float]:
+def _reported(scores: list[_Score], task: str) -> dict[tuple[tuple[str, ...], str], float]:
     """Return Inspect's figures; of a task among several, there is its headline alone."""
     judged: dict[str, Any] = {}
     reported: dict[str, Any] = {}
@@ -274,10 +270,10 @@ def _reported(scores: list[_Score], task: str) -> dict[str, float]:
             judged |= score.metrics
         elif "mean" in score.metrics:  # a judge's
             reported[score.name] = score.metrics["mean"]
-    reported |= {condition(task).table[0].name: judged.get(task, {})} if task else judged
+    reported |= {setup(task).headline.name: judged.get(task, {})} if task else judged
     values = {name: figure.get("value") for name, figure in reported.items()}
     return {
-        name: float(value)
+        ((), name): float(value)
         for name, value in values.items()
         if not name.endswith("_stderr") and isinstance(value, int | float)
     }

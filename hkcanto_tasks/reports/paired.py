@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
 
-from ..averages import weights
-from ..corpus_figures import language_of
 from ..errors import ComparisonError
-from ..records import Figure, Over
+from ..figures import Figure, language_of, weights
+from ..runs import Run
 from . import intervals, significance
-from .evaluations import Evaluation
-from .figures import Estimate, errors_of, weighted_interval
+from .estimates import Estimate, errors_of, weighted_interval
 from .intervals import NonInferiority
 from .significance import Floats, Statistic, sum_clusters
 
@@ -57,21 +55,21 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of two evaluations."""
+    """A comparison of two runs."""
 
-    a: Evaluation  # the one to compare with
-    b: Evaluation  # the one that is compared
-    metric: Figure
-    overall: Effect  # all items; of an accuracy, every question counts once
-    #: `averages` over subjects and categories, `parts` (categories and further sets), `subjects`
+    a: Run  # the one to compare with
+    b: Run  # the one that is compared
+    figure: Figure  # what is compared: the headline, if no other was asked for
+    overall: Effect  # the figure itself, by its own weighting of items
+    #: other `averages` of the same values, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
     unscored: int  # items left out because one side has no value for them
-    gate: NonInferiority | None  # on all items, its bound in points; None if not asked
+    gate: NonInferiority | None  # of the figure, its bound in points; None if not asked
 
 
 def compare(
-    a: Evaluation,
-    b: Evaluation,
+    a: Run,
+    b: Run,
     *,
     metric: str | None = None,
     gate: float | None = None,
@@ -79,12 +77,12 @@ def compare(
     resamples: int = RESAMPLES,
     parts: bool = True,
 ) -> Comparison:
-    """Compare two evaluations of a task item by item, which may differ in model and condition.
+    """Compare two runs of a task item by item, which may differ in model and setup.
 
     Args:
         a: The one to compare with.
         b: The one that is compared.
-        metric: A figure of the task's kind; its headline without one.
+        metric: A figure of the task, such as `acc_macro`; its headline without one.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
         seed: Of the resampling, from 0 up.
         resamples: Number of resamples, from 1 up.
@@ -97,17 +95,17 @@ def compare(
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
     if gate is not None and (one_sided := int((items.missing == 1).sum())):
         raise ComparisonError(
-            f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.metric.name} "
+            f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.figure.name} "
             "in only one of them, and no gate is passed by leaving items out. Run them again."
         )
     overall, unscored = items.effect(), int((items.missing > 0).sum())
-    of_parts = items.parts() if parts and not items.metric.corpus else {}
+    of_parts = items.parts() if parts and items.figure.form != "corpus" else {}
     tested = None if gate is None else items.gate(gate, overall.difference.value)
-    return Comparison(a, b, items.metric, overall, of_parts, unscored, tested)
+    return Comparison(a, b, items.figure, overall, of_parts, unscored, tested)
 
 
 def pairwise(
-    evaluations: Sequence[Evaluation], *, gate: float | None = None, **options: Any
+    evaluations: Sequence[Run], *, gate: float | None = None, **options: Any
 ) -> Sequence[Comparison]:
     """Compare each of several evaluations with each later one; more than two over all items alone.
 
@@ -123,26 +121,26 @@ def pairwise(
     return [replace(one, overall=effect) for one, effect in zip(found, adjusted, strict=True)]
 
 
-def points_of(metric: Figure) -> int:
+def points_of(figure: Figure) -> int:
     """Return how many points a unit of a figure is."""
-    return 1 if metric.unit == "score" else 100
+    return 1 if figure.unit == "score" else 100
 
 
-def headline_difference(before: Evaluation, after: Evaluation) -> Estimate | None:
+def headline_difference(before: Run, after: Run) -> Estimate | None:
     """Return how the headline differs on the items that both have; None if it is not comparable."""
     try:
         items = match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
     except ComparisonError:
         return None
-    return items.effect(over=before.headline.over).difference
+    return items.effect().difference
 
 
 @dataclass(frozen=True, eq=False)
 class _Paired:
     """The items that both sides have a value for, in an order that does not depend on the sides."""
 
-    metric: Figure
-    side: Evaluation  # A
+    figure: Figure
+    side: Run  # A
     places: _Places  # in A
     a: Floats  # rows of which `statistic` makes a figure when they are summed
     b: Floats
@@ -160,23 +158,33 @@ class _Paired:
 
     @property
     def is_rate(self) -> bool:
-        return self.metric.pooled and self.metric.name in self.side.items.weights
+        return self.figure.form == "rate" and self.figure.name in self.side.items.weights
 
     @cached_property
     def units(self) -> int:
         return len(np.unique(self.clusters))
 
     @cached_property
-    def is_right_or_wrong(self) -> bool:
-        """Whether there is nothing but 0 and 1 for independent items."""
-        of_mean = self.units == len(self.places) and not (self.metric.corpus or self.is_rate)
-        return of_mean and bool(np.isin(self.losses, (0, 1)).all())
+    def shares(self) -> Floats:
+        """What each item counts in the figure, relative to the mean item: 1 where all do alike."""
+        if self.figure.over == "questions":
+            return np.ones(len(self.places))
+        names = self.subjects.tolist()
+        of_items = weights(self.figure.over, names, self.side.setup.categories)
+        return np.array(of_items) * len(names)
 
     @cached_property
     def sizes(self) -> Floats:
-        """What each item counts: of a rate the length, else 1."""
+        """The weight of each item: of a rate the length, else its share of the figure."""
         lengths: Floats = (self.a[:, 1] + self.b[:, 1]) / 2
-        return np.maximum(1, lengths) if self.is_rate else np.ones(len(self.places))
+        return np.maximum(1, lengths) if self.is_rate else self.shares
+
+    @cached_property
+    def is_right_or_wrong(self) -> bool:
+        """Whether there is nothing but 0 and 1 for independent items that count alike."""
+        of_mean = self.units == len(self.places) and self.figure.form == "mean"
+        alike = self.figure.over == "questions"
+        return of_mean and alike and bool(np.isin(self.losses, (0, 1)).all())
 
     @cached_property
     def counts(self) -> tuple[int, int]:
@@ -184,29 +192,35 @@ class _Paired:
         gains = self.losses[:, 0] - self.losses[:, 1]
         return int((gains > _SAME).sum()), int((gains < -_SAME).sum())
 
-    def figures(self, scale: Floats | float = 1) -> list[float]:
+    def figures(self) -> list[float]:
+        """Return the figure of each side."""
+        scale = self.shares[:, None]
         sums = [(side * scale).sum(axis=0, keepdims=True) for side in (self.a, self.b)]
         return [float(self.statistic(each)[0]) for each in sums]
 
-    def effect(self, name: str = "", over: Over = "questions") -> Effect:
+    def of(self, figure: Figure) -> "_Paired":
+        """Return the same items, weighed as another average of the same values weighs them."""
+        return replace(self, figure=figure)
+
+    def effect(self, name: str = "") -> Effect:
         """Return what B does otherwise, by the interval and the test that fit the figure."""
         count, (wins, losses) = len(self.places), self.counts
-        scale = np.ones((count, 1))
-        if over != "questions":
-            scale[:, 0] = weights(over, self.subjects.tolist(), self.side.how.categories)
-        a, b = self.figures(scale)
+        a, b = self.figures()
+        scale = self.shares[:, None]
         of_a, of_b = (sum_clusters(own * scale, self.clusters) for own in (self.a, self.b))
         drawn: dict[str, Any] = {"statistic": self.statistic, **self.drawing}
-        if over == "questions" and self.is_right_or_wrong:
+        is_corpus = self.figure.form == "corpus"
+        if self.is_right_or_wrong:
             test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
         else:
-            test = "approximate randomisation" if self.metric.corpus else "paired permutation"
+            test = "approximate randomisation" if is_corpus else "paired permutation"
             p_value = significance.randomization_p_value(of_a, of_b, **drawn)
-        if self.metric.corpus:
+        if is_corpus:
             differences = significance.bootstrap_differences(of_a, of_b, **drawn)
             low, high = np.quantile(differences, (0.025, 0.975)).tolist()
         else:
-            low, high = self._ends() if over == "questions" else self._ends_of_average(scale)
+            alike = self.figure.over == "questions"
+            low, high = self._ends() if alike else self._ends_of_average()
         difference, ties = Estimate(b - a, None, None, count), count - wins - losses
         if low < high:  # Resamples of equal texts are all alike, which says nothing.
             difference = Estimate(b - a, *intervals.agreeing((low, high), p_value, b - a), count)
@@ -214,7 +228,7 @@ class _Paired:
 
     def _ends(self) -> tuple[float, float]:
         if self.is_right_or_wrong:
-            up, down = self.counts if self.metric.higher_is_better else self.counts[::-1]
+            up, down = self.counts if self.figure.higher_is_better else self.counts[::-1]
             return intervals.paired_accuracy_interval(up, down, len(self.places))
         # Linearised where the two sides' lengths differ (Cochran 1977, section 6.4).
         a, b = (
@@ -225,28 +239,34 @@ class _Paired:
         of: dict[str, Any] = {"weights": self.sizes, "largest": max(1.0, np.abs(changes).max())}
         return intervals.paired_mean_interval(changes, self.clusters, **of)
 
-    def _ends_of_average(self, scale: Floats) -> tuple[float, float]:
+    def _ends_of_average(self) -> tuple[float, float]:
         """Put together the subjects' own intervals: their sizes are no accident."""
-        found = []
+        found, plain = [], self.of(replace(self.figure, over="questions"))
         for mask in (self.subjects == name for name in np.unique(self.subjects)):
-            part = self.where(mask)
+            part = plain.where(mask)
             a, b = part.figures()
-            found.append((b - a, *part._ends(), scale[mask].sum()))
+            found.append((b - a, *part._ends(), self.shares[mask].sum() / len(self.places)))
         return weighted_interval(*zip(*found, strict=True))
 
     def parts(self) -> Mapping[str, Sequence[Effect]]:
-        """Return the effects on averages, on parts of the task, and on subjects."""
-        side = self.side
-        figures = [own for own in side.figures.values() if own.of == self.metric.name]
+        """Return the effects on other averages, on parts of the task, and on subjects."""
+        side, own = self.side, self.figure
+        alike = [each for each in side.figures.values() if each.averages == own.averages]
         parts = [
-            self.where(mask).effect(own.name, own.over)
-            for own in figures
-            if own.part and (mask := side.items.of_part(own.part)[self.places]).any()
+            self.where(mask).of(each).effect(each.name)
+            for each in alike
+            if each.part and not own.part
+            if (mask := side.items.of_part(each.part)[self.places]).any()
         ]
-        present = {*self.subjects.tolist()} - {own.part for own in figures}
-        names = [own.name for own in side.subjects if own.name in present and len(present) > 1]
-        by_subject = [self.where(self.subjects == name).effect(name) for name in names]
-        averages = [self.effect(own.name, own.over) for own in figures if not own.part]
+        by_item = replace(own, over="questions")
+        present = {*self.subjects.tolist()} - {each.part for each in alike}
+        names = [each.name for each in side.subjects if each.name in present and len(present) > 1]
+        by_subject = [self.where(self.subjects == name).of(by_item).effect(name) for name in names]
+        averages = [
+            self.of(each).effect(each.name)
+            for each in alike
+            if not each.part and not own.part and each is not own
+        ]
         return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
 
     def gate(self, delta: float, difference: float) -> NonInferiority:
@@ -258,11 +278,12 @@ class _Paired:
         before, after = np.clip(self.losses, 0, 1).T
         of: dict[str, Any] = {"clusters": self.clusters, "weights": self.sizes}
         found = intervals.non_inferiority(before, after, delta=delta / 100, **of)
-        loss = -difference if self.metric.higher_is_better else difference
-        bound = max(100 * found.bound, loss * points_of(self.metric))
+        loss = -difference if self.figure.higher_is_better else difference
+        bound = max(100 * found.bound, loss * points_of(self.figure))
         remarks = {
             found.method: True,
-            "of sentence scores": self.metric.corpus,
+            "of sentence scores": self.figure.form == "corpus",
+            "weighted as the figure weighs items": self.figure.over != "questions",
             "weighted by length": self.is_rate,
             "rates cut off at 1": bool((self.losses > 1).any()),
             f"{self.units:,} clusters of items": self.units < len(self.places),
@@ -278,18 +299,17 @@ def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, adjusted, strict=True)]
 
 
-def match(
-    a: Evaluation, b: Evaluation, name: str | None, drawing: _Drawing, *, common: bool = False
-) -> _Paired:
+def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool = False) -> _Paired:
     """Match the items of two evaluations; `common` leaves out those that only one of them has."""
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
-    metric = next((m for m in a.metrics if m.name == (name or a.headline.averages)), None)
-    if metric is None:
-        known = ", ".join(metric.name for metric in a.metrics)
-        raise ComparisonError(f"{a.task} has no figure {name!r}; choose one of {known}.")
+    figure = a.figures.get(name) if name else a.headline
+    if figure is None:
+        raise ComparisonError(
+            f"{a.task} has no figure {name!r}; choose one of {', '.join(a.figures)}."
+        )
     local = a.is_local and b.is_local
     for what, own, other in (
-        ("task", a.named.definition.name, b.named.definition.name),
+        ("task", a.setup.task.definition.name, b.setup.task.definition.name),
         ("data", a.data, a.data if local else b.data),
         ("version", a.version, b.version),
     ):
@@ -306,7 +326,7 @@ def match(
             if own
         )
         raise ComparisonError(
-            f"the two runs of {a.named.definition.name} do not have the same items: {said}. Run both "
+            f"the two runs of {a.setup.task.definition.name} do not have the same items: {said}. Run both "
             "with the same limit, subjects and epochs."
         )
     shared = sorted(in_a.keys() & in_b.keys())
@@ -322,41 +342,44 @@ def match(
             f"{others.sum():,} questions of {first} and {second} have another gold answer or "
             f"length, such as {shared[others.argmax()]}: run both on the same data."
         )
-    (rows, lost, statistic), (rows_b, lost_b, _) = _rows(a, metric, at), _rows(b, metric, at_b)
+    (rows, lost, statistic), (rows_b, lost_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
     losses = np.column_stack([lost, lost_b])
     missing = np.isnan(losses).sum(axis=1)
     if missing.all():
         raise ComparisonError(
-            f"no item has a value for {metric.name} in both {first} and {second}. Run them again "
+            f"no item has a value for {figure.name} in both {first} and {second}. Run them again "
             "with this version, or compare another figure (--metric)."
         )
     subjects, codes = a.items.subject_codes
     columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
-    return _Paired(metric, a, *columns, statistic, drawing, missing).where(missing == 0)
+    kept = missing == 0
+    if figure.part:
+        kept &= a.items.of_part(figure.part)[at]
+    return _Paired(figure, a, *columns, statistic, drawing, missing).where(kept)
 
 
-def _rows(side: Evaluation, metric: Figure, at: _Places) -> tuple[Floats, Floats, Statistic]:
+def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Statistic]:
     """Return rows whose sums make a figure, what is lost on each item, and the figure of sums."""
-    if metric.corpus:
+    if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
             raise ComparisonError(
-                f"{side.label} has no texts, and {metric.name} is computed from those of all "
+                f"{side.label} has no texts, and {figure.name} is computed from those of all "
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
-        language, pairs = language_of(side.named), [side.items.pairs[place] for place in at]
+        language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
         outputs, gold, _ = zip(*pairs, strict=True)
-        counts, score = sufficient_statistics(metric.name, outputs, gold, language=language)
-        scores = [sentence_scores(out, ref, language)[metric.name] for out, ref, _ in pairs]
+        counts, score = sufficient_statistics(figure.name, outputs, gold, language=language)
+        scores = [sentence_scores(out, ref, language)[figure.name] for out, ref, _ in pairs]
         return counts, 1 - np.array(scores) / 100, lambda sums: np.array([*map(score, sums)])
-    values = side.items.values.get(metric.name, np.full(len(side.items), np.nan))[at]
-    lengths = side.items.weights.get(metric.name) if metric.pooled else None
+    values = side.items.values.get(figure.averages, np.full(len(side.items), np.nan))[at]
+    lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
     if lengths is None and ((values < 0) | (values > 1)).any():
         raise ComparisonError(
-            f"{metric.name} is no share from 0 to 1, and it does not say which value of it is "
+            f"{figure.name} is no share from 0 to 1, and it does not say which value of it is "
             "better: compare another figure (--metric)."
         )
     sizes = np.ones(len(at)) if lengths is None else lengths[at]
-    losses = 1 - values if metric.higher_is_better else values
+    losses = 1 - values if figure.higher_is_better else values
     errors = values if lengths is None else errors_of(values, sizes)
     return np.column_stack([errors, sizes]), losses, significance.ratio
 

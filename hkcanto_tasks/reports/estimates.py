@@ -13,12 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..averages import weights
-from ..corpus_figures import corpus_errors, corpus_scores, language_of
-from ..records import Over
-from .evaluations import Evaluation
+from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
+from ..runs import Floats, Ints, Run
 from .intervals import ratio_interval
-from .items import Floats, Ints
 
 Mask = NDArray[np.bool_]
 _Z = 1.959963984540054  # two-sided 95 %
@@ -53,12 +50,12 @@ class Agreement(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def agreement(evaluation: Evaluation) -> Agreement:
+def agreement(evaluation: Run) -> Agreement:
     """Compute again what the harness reports of an evaluation."""
     equal, different = 0, list[Disagreement]()
     for (subjects, name), reported in evaluation.reported.items():
         where = evaluation.items.of_subjects(subjects) if subjects else None
-        ours = None if math.isnan(reported) else figure(evaluation, name, where)
+        ours = None if math.isnan(reported) else estimate(evaluation, name, where)
         if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
             equal += 1
         elif ours:
@@ -66,11 +63,11 @@ def agreement(evaluation: Evaluation) -> Agreement:
     return Agreement(equal, different)
 
 
-def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Estimate | None:
+def estimate(evaluation: Run, name: str, where: Mask | None = None) -> Estimate | None:
     """Return a figure of an evaluation, or of the items where a mask says so.
 
     It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
-    it is None if no item has it. Its interval is that of `mean_figure`, and for averages of
+    it is None if no item has it. Its interval is that of `mean_estimate`, and for averages of
     subjects put together from these; for pooled rates `ratio_interval`; for figures of a corpus it
     is from bootstrap resamples.
     """
@@ -78,14 +75,14 @@ def figure(evaluation: Evaluation, name: str, where: Mask | None = None) -> Esti
 
 
 @lru_cache(maxsize=4096)
-def _whole(evaluation: Evaluation, name: str) -> Estimate | None:
+def _whole(evaluation: Run, name: str) -> Estimate | None:
     return _of(evaluation, name, np.ones(len(evaluation.items), np.bool_))
 
 
-def _of(evaluation: Evaluation, name: str, mask: Mask) -> Estimate | None:
+def _of(evaluation: Run, name: str, mask: Mask) -> Estimate | None:
     items = evaluation.items
     known = evaluation.figures.get(name)
-    if known and known.corpus:
+    if known and known.form == "corpus":
         return _corpus(evaluation, name, mask)
     of_items = items.values.get(known.averages if known else name)
     if of_items is None:
@@ -96,21 +93,21 @@ def _of(evaluation: Evaluation, name: str, mask: Mask) -> Estimate | None:
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]
-    if known and known.pooled and name in items.weights:
+    if known and known.form == "rate" and name in items.weights:
         return _pooled(values, items.weights[name][mask], clusters)
     if known and known.over != "questions":
         return _of_strata(evaluation, values, mask, known.over)
-    return mean_figure(values, clusters)
+    return mean_estimate(values, clusters)
 
 
-def mean_figure(values: Floats, clusters: Ints) -> Estimate:
+def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
     """Return the mean of some values, of which those with one cluster number are not independent.
 
     Its interval is Wilson's for shares (values of 0 and 1), by the effective number of items where
     they are clustered, else normal by the clustered standard error.
 
     Examples:
-        >>> mean_figure(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
+        >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
     mean, count = float(values.mean()), len(values)
@@ -133,14 +130,23 @@ def mean_figure(values: Floats, clusters: Ints) -> Estimate:
     return Estimate(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
 
 
-def full_set(evaluation: Evaluation, name: str) -> Estimate | None:
-    """Return the `stratified_figure` of all of a task's items, of which a `--limit` ran some.
+def full_set(evaluation: Run, name: str) -> Estimate | None:
+    """Return the `stratified_estimate` of all of a task's items, of which a `--limit` ran some.
 
     None for other parts and figures, and if an average of subjects lacks one of them.
     """
-    known, items, subjects = evaluation.figures[name], evaluation.items, evaluation.named.subjects
+    known, items, subjects = (
+        evaluation.figures[name],
+        evaluation.items,
+        evaluation.setup.task.subjects,
+    )
     of_items = items.values.get(known.averages)
-    if of_items is None or known.pooled or evaluation.complete or not evaluation.is_beginning:
+    if (
+        of_items is None
+        or known.form == "rate"
+        or evaluation.complete
+        or not evaluation.is_beginning
+    ):
         return None
     _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
     values = np.bincount(epochs, of_items) / np.bincount(epochs)
@@ -150,11 +156,11 @@ def full_set(evaluation: Evaluation, name: str) -> Estimate | None:
     if (alike and len({*strata}) < len(subjects)) or not ((values >= 0) & (values <= 1)).all():
         return None
     sizes = np.array([evaluation.expected_of(subject) for subject in subjects])
-    shares = weights(known.over, [*place], evaluation.how.categories) if alike else sizes
-    return stratified_figure(values, strata, sizes, np.array(shares) / sum(shares))
+    shares = weights(known.over, [*place], evaluation.setup.categories) if alike else sizes
+    return stratified_estimate(values, strata, sizes, np.array(shares) / sum(shares))
 
 
-def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
+def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
     """Return the mean of a whole, estimated from values from 0 to 1 of a part of each stratum.
 
     The sizes are those of whole strata, the shares (in sum 1) what they count. The variance is that
@@ -164,7 +170,7 @@ def stratified_figure(values: Floats, strata: Ints, sizes: Ints, shares: Floats)
 
     Examples:
         >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
-        >>> stratified_figure(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
+        >>> stratified_estimate(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
         0.875
     """
     counts = np.bincount(strata, minlength=len(sizes))
@@ -201,13 +207,13 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def _of_strata(evaluation: Evaluation, values: Floats, mask: Mask, over: Over) -> Estimate:
+def _of_strata(evaluation: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     """Return an average in which subjects or categories count alike."""
     names, codes = evaluation.items.subject_codes
     codes, clusters = codes[mask], evaluation.items.clusters[mask]
-    shares = np.array(weights(over, names[codes].tolist(), evaluation.how.categories))
+    shares = np.array(weights(over, names[codes].tolist(), evaluation.setup.categories))
     of_subjects = [codes == subject for subject in np.unique(codes)]
-    found = [mean_figure(values[own], clusters[own]) for own in of_subjects]
+    found = [mean_estimate(values[own], clusters[own]) for own in of_subjects]
     low, high = weighted_interval(
         [each.value for each in found],
         [each.value if each.low is None else each.low for each in found],
@@ -230,11 +236,11 @@ def weighted_interval(
     return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
-def _corpus(evaluation: Evaluation, metric: str, mask: Mask) -> Estimate | None:
+def _corpus(evaluation: Run, metric: str, mask: Mask) -> Estimate | None:
     pairs = [pair for pair, counts in zip(evaluation.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
-    language = language_of(evaluation.named)
+    language = language_of(evaluation.setup.task)
     clusters = evaluation.items.clusters[mask].tolist()
     interval = corpus_errors(pairs, language, clusters)[metric]
     value = corpus_scores(pairs, language)[metric]

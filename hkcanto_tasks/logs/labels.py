@@ -8,15 +8,15 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
 
-from .runs import Model
-
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect"}
 
 
 class Origin(NamedTuple):
     """One model in one of the arguments: what a label stands for."""
 
-    model: Model
+    harness: str
+    model: str
+    settings: tuple[tuple[str, str], ...]
     argument: int  # its place among all
     path: Path
     name: str  # that the user gave the argument; empty without one
@@ -31,7 +31,7 @@ def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
     remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
 
     def label(origin: Origin) -> str:
-        name = origin.name or re.split(r"[/\\]", origin.model.name.rstrip("/\\"))[-1]
+        name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
         return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
 
     for tell in _TELL:
@@ -57,14 +57,14 @@ def _folders(alike: Sequence[Origin]) -> list[str]:
 
 
 def _settings(alike: Sequence[Origin]) -> list[str]:
-    shared = set.intersection(*(set(origin.model.settings) for origin in alike))
-    own = ([each for each in origin.model.settings if each not in shared] for origin in alike)
+    shared = set.intersection(*(set(origin.settings) for origin in alike))
+    own = ([each for each in origin.settings if each not in shared] for origin in alike)
     return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in own]
 
 
 _TELL: tuple[Callable[[Sequence[Origin]], list[str]], ...] = (
-    lambda alike: [_HARNESS[origin.model.harness] for origin in alike],
-    lambda alike: [origin.model.name for origin in alike],
+    lambda alike: [_HARNESS[origin.harness] for origin in alike],
+    lambda alike: [origin.model for origin in alike],
     _folders,
     _settings,
     lambda alike: [f"#{number}" for number in range(1, len(alike) + 1)],

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..published import PublishedColumn, RowKind
+from ..runs import Run, SkippedLog
 from .blocks import (
     ITEMS_NOTICE,
     Block,
@@ -24,8 +25,7 @@ from .blocks import (
     column_of,
     table,
 )
-from .evaluations import Evaluation, SkippedLog
-from .figures import Agreement, Estimate, agreement, figure, full_set
+from .estimates import Agreement, Estimate, agreement, estimate, full_set
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 
@@ -34,7 +34,7 @@ _UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _NAMED = 3  # figures that differ
 _OF_RUN = (
     *("label", "model", "harness", "task"),
-    *("condition", "signature", "created", "notes", "headline"),
+    *("condition", "created", "notes", "headline"),
 )
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 
@@ -66,21 +66,20 @@ class Trust(NamedTuple):
         return " · ".join(filter(None, parts))
 
 
-def trust(evaluation: Evaluation) -> Trust:
+def trust(evaluation: Run) -> Trust:
     """Return what an evaluation's figures can be relied on for."""
     name = next((name for name in _UNREAD if name in evaluation.items.values), None)
-    unread = figure(evaluation, name) if name else None
+    unread = estimate(evaluation, name) if name else None
     items, data = len(set(evaluation.items.ids)), (evaluation.data, evaluation.trusted_data)
     return Trust(agreement(evaluation), items, evaluation.expected, unread, *data)
 
 
-def run_records(
-    evaluations: Sequence[Evaluation], beside: Sequence[Beside]
-) -> list[Mapping[str, Any]]:
+def run_records(evaluations: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
     """Return the runs for programs: what was run, its headline, its places, whether to trust it."""
     return [
         {
             **{name: getattr(run, name) for name in _OF_RUN},
+            "signature": run.signature.text,
             "figure": headline(run),
             "trust": trust(run),
             "standings": [
@@ -97,14 +96,14 @@ def run_records(
     ]
 
 
-def _standings_of(run: Evaluation, beside: Sequence[Beside]) -> list[Standing]:
+def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
     """Return the places of a run, those of its headline first."""
     own = [columns for each in beside for columns in each.runs.values()]
     found = [each for columns in own for each in columns.values() if run in each.evaluations]
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
 
 
-def first_section(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Section:
+def first_section(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Section:
     """Return what answers at first sight: a line for each run, beside the paper's models."""
     blocks: list[Block] = [_runs(evaluations, beside)]
     if (estimated := _full_sets(evaluations)).rows:
@@ -129,17 +128,17 @@ _SAMPLE = (
 )
 
 
-def _runs(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Table:
+def _runs(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Table:
     groups = side_by_side(evaluations)
     runs = [run for group in groups for run in group.evaluations]
     alone = all(each.table.transposed for each in beside)
 
-    def rank(run: Evaluation) -> str | None:
+    def rank(run: Run) -> str | None:
         each = next((each for each in _standings_of(run, beside) if each.rank), None)
         where = "" if not each or each.is_headline_of(run) else f" ({each.column.name})"
         return f"{each.rank} of {each.of}{where}" if each else None
 
-    def of(unit: Unit) -> Callable[[Evaluation], Value]:
+    def of(unit: Unit) -> Callable[[Run], Value]:
         return lambda run: headline(run) if column_of(run.headline).unit == unit else None
 
     return table(
@@ -159,7 +158,7 @@ def _runs(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Table:
     )
 
 
-def _full_sets(evaluations: Sequence[Evaluation]) -> Table:
+def _full_sets(evaluations: Sequence[Run]) -> Table:
     known = [(run, each) for run in evaluations for each in run.figures.values() if not each.part]
     return table(
         "full_set",
@@ -259,7 +258,7 @@ def _by_subject(beside: Beside) -> Table:
 
 
 def last_section(
-    evaluations: Sequence[Evaluation], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
+    evaluations: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
 ) -> Section:
     """Return how everything was made: signatures, checks, protocols, what is not compared."""
     blocks: list[Block] = [
@@ -271,7 +270,7 @@ def last_section(
                 MODEL,
                 (Column("Called"), lambda run: run.model),
                 (Column("Harness"), lambda run: run.harness),
-                (Column("Signature"), lambda run: run.signature),
+                (Column("Signature"), lambda run: run.signature.text),
                 (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
             ],
             "Only numbers with one signature are comparable, but for pkg.",
@@ -289,7 +288,7 @@ def last_section(
     return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
 
 
-def _checks(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+def _checks(evaluations: Sequence[Run]) -> Iterator[str]:
     equal = sum(agreement(run).equal for run in evaluations)
     yield f"{equal:,} figures equal those of the harnesses."
     for run in evaluations:
@@ -301,9 +300,9 @@ def _checks(evaluations: Sequence[Evaluation]) -> Iterator[str]:
                 f"{_name(run)}: {title}{place} is {one.ours:.6g} here, {one.reported:.6g} in "
                 f"{run.harness}. Was the log edited, or made by another version of this package?"
             )
-        missing = len(run.named.subjects) - len(run.subjects)
+        missing = len(run.setup.task.subjects) - len(run.subjects)
         if missing and not run.is_sample:
-            yield f"{_name(run)} lacks {missing} of the {len(run.named.subjects)} subjects."
+            yield f"{_name(run)} lacks {missing} of the {len(run.setup.task.subjects)} subjects."
         yield from (f"{_name(run)}: {text}" for text in run.notes)
 
 
@@ -317,7 +316,7 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
             yield f"{_name(run)} was not run as in the paper, but with {other}."
 
 
-def _left_out(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> Iterator[str]:
+def _left_out(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
     """Say why evaluations are in no published table, a line for each reason."""
     used = {run for each in beside for run in each.evaluations}
     reasons: dict[str, list[str]] = defaultdict(list)
@@ -328,5 +327,5 @@ def _left_out(evaluations: Sequence[Evaluation], beside: Sequence[Beside]) -> It
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
 
 
-def _name(run: Evaluation) -> str:
+def _name(run: Run) -> str:
     return f"{run.label} on {task_title(run)}"

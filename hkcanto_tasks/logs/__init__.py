@@ -1,46 +1,36 @@
-"""Reading the logs of both harnesses into evaluations, without either harness."""
+"""Reading the logs of both harnesses into runs, without either harness."""
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from ...catalogue import named_tasks
-from ...errors import LogError
-from ..evaluations import Evaluation, SkippedLog
+from ..catalogue import named_tasks
+from ..errors import LogError
+from ..runs import Run, Runs, SkippedLog
 from . import inspect, lm_eval
 from .decoding import UNREADABLE, reason
+from .items import Length
+from .joining import join, newest
 from .labels import Origin, labels
-from .runs import Run, evaluation, newest
-from .task_items import Length
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
-@dataclass(frozen=True, slots=True)
-class RunsRead:
-    """What was found, in the order of the arguments."""
-
-    evaluations: Sequence[Evaluation]
-    places: Sequence[int]  # of each evaluation: the place of its argument
-    skipped: Sequence[SkippedLog]  # what could not be read, or was elsewhere
-    names: Sequence[str]  # of each evaluation: the name that its argument gives it, or ""
-
-
 def read_runs(
-    arguments: Sequence[str | Path],
+    arguments: str | Path | Sequence[str | Path],
     *,
     texts: bool = False,
     length: Length = len,
     length_unit: str = "characters",
     progress: Callable[[int, int], None] | None = None,
-) -> RunsRead:
+) -> Runs:
     """Read logs of lm-eval and of Inspect, mixed freely.
 
-    Runs of one model and condition on different subjects are joined. Within an argument, the newest
-    run counts of each model, condition and subject. One bad file or sample never stops the rest.
+    Runs of one model and setup on different subjects are joined. Within an argument, the newest
+    run counts of each model, setup and subject. One bad file or sample never stops the rest.
 
     Args:
         arguments: Logs, or folders that are searched for them: lm-eval's `results_….json` with
@@ -50,9 +40,14 @@ def read_runs(
         length_unit: What `length` counts.
         progress: Called with how many logs are read, and of how many.
 
+    Returns:
+        The runs, in the order of the arguments; `to_frame()` makes a table of them.
+
     Raises:
         LogError: A path does not exist or has no logs, or nothing could be read.
     """
+    if isinstance(arguments, str | Path):
+        arguments = [arguments]
     given = [_argument(argument) for argument in arguments]
     logs = [(place, log) for place, (_, path) in enumerate(given) for log in _logs(path)]
     runs: dict[int, list[Run]] = defaultdict(list)
@@ -69,13 +64,14 @@ def read_runs(
                 skipped.append(each)
         if progress:
             progress(done, len(logs))
-    found: list[tuple[Origin, Evaluation]] = []
+    found: list[tuple[Origin, Run]] = []
     for place, (name, path) in enumerate(given):
         kept, older = newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
-            model = next(iter(parts.values())).model
-            found.append((Origin(model, place, path, name), evaluation(parts, length_unit)))
+            run = join(parts, length_unit)
+            model = run.harness, run.model, run.settings
+            found.append((Origin(*model, place, path, name), run))
     if not found:
         reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
         more = f"\nand {len(skipped) - 5} more" if len(skipped) > 5 else ""
@@ -87,9 +83,9 @@ def read_runs(
     label_of = labels(conditions)
     tasks = {name: place for place, name in enumerate(named_tasks())}
     found.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
-    evaluations = [replace(each, label=label_of[origin]) for origin, each in found]
+    labelled = [replace(each, label=label_of[origin]) for origin, each in found]
     places = [origin.argument for origin, _ in found]
-    return RunsRead(evaluations, places, skipped, [given[place][0] for place in places])
+    return Runs(labelled, places, skipped, [given[place][0] for place in places])
 
 
 def _argument(argument: str | Path) -> tuple[str, Path]:

@@ -7,12 +7,12 @@ from operator import itemgetter
 from typing import Any
 
 from ..errors import ComparisonError
+from ..logs import read_runs
+from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
 from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
-from .comparison import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
-from .evaluations import Evaluation
-from .logs import read_runs
-from .presentation import condition_title, short_name, task_title
+from .paired import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
+from .presentation import condition_title, figure_title, short_name, task_title
 from .report import footer_of, report_of
 
 _INTERVALS = (
@@ -25,6 +25,7 @@ _OWN_FILES = (
 )
 _GATE = {
     "title": Column("Task"),
+    "figure": Column("Figure"),
     "verdict": Column("Gate"),
     "bound": Column("Loses at most", "number", "Points. At a δ of as many the verdict flips."),
     "needed_items": Column("Needed", "count", "Items it takes for a run like the first to pass."),
@@ -59,12 +60,12 @@ def compare_runs(
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`).
     """
     read = read_runs(runs, progress=progress)
-    sides = _sides(list(zip(read.places, read.evaluations, strict=True)))
+    sides = _sides(list(zip(read.places, read.runs, strict=True)))
     groups, left_out = _groups(sides)
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
     found, refused = list[Sequence[Comparison]](), list[str]()
     for group in groups:
-        known = [figure.name for figure in group[0].metrics]
+        known = [*group[0].figures]
         if metric not in (None, *known):
             told = f"it has no figure {metric!r}, but {', '.join(known)}."
             left_out.append(f"{task_title(group[0])}: {told}")
@@ -89,32 +90,34 @@ def compare_runs(
         records["gate"], first = gate_of(every, gate, not_compared)
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
-    title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.evaluations))))
+    title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.runs))))
     how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
-    return report_of(made, title, [*footer_of(read.evaluations), how], records), status
+    return report_of(made, title, [*footer_of(read.runs), how], records), status
 
 
 def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
     first = compared[0]
     sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
-    names, task = _names(sides), first.a.named.definition.title
+    names, task = _names(sides), first.a.setup.task.definition.title
     remarks = _remarks(compared, sides, names)
     words = [word for side in sides[:2] for word in (side.task, side.condition)]
-    name = short_name("compare", *words, first.metric.name)
+    name = short_name("compare", *words, first.figure.name)
     if len(compared) > 1:
         name = f"{name}_pairwise"
         pairs = [(" against ".join(_names([one.b, one.a])), one.overall) for one in compared]
-        made = _effects(first, name, first.metric.title, pairs, ["First", "Second"])
+        made = _effects(
+            first, name, figure_title(first.a, first.figure), pairs, ["First", "Second"]
+        )
         title = f"{task}: {len(names)} evaluations pairwise"
         return [Section(title, [*remarks, made], name.replace("_", "-"), is_summary=True)]
     title, short = f"{task}: {' against '.join(reversed(names))}", name.replace("_", "-")
-    titles = {own.name: own.title for own in first.a.named.subjects}
+    titles = {own.name: own.title for own in first.a.setup.task.subjects}
     titles |= {own.name: own.title for own in first.a.figures.values()}
     parts = {name: [(titles[one.name], one) for one in own] for name, own in first.parts.items()}
     subjects = parts.pop("subjects", [])
     rows = [("All items", first.overall), *(row for own in parts.values() for row in own)]
-    made = _effects(first, name, first.metric.title, rows, names)
+    made = _effects(first, name, figure_title(first.a, first.figure), rows, names)
     found = [Section(title, [Note(verdict(first)), *remarks, made], short, is_summary=True)]
     if subjects:
         made = _effects(first, f"{name}_subjects", "Subjects", subjects, names)
@@ -125,7 +128,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
 def verdict(comparison: Comparison) -> str:
     """Say in a sentence how B compares with A; the interval is that of B minus A."""
     name_a, name_b = _names([comparison.a, comparison.b])
-    effect, metric = comparison.overall, comparison.metric
+    effect, metric = comparison.overall, comparison.figure
     difference, points = effect.difference, points_of(metric)
     change = difference.value * points
     better = "better" if (change > 0) == metric.higher_is_better else "worse"
@@ -138,7 +141,7 @@ def verdict(comparison: Comparison) -> str:
     significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     return (
-        f"{name_b} is {said} {name_a} in {metric.title} ({lower}{span}), {significant}: "
+        f"{name_b} is {said} {name_a} in {figure_title(comparison.a, metric)} ({lower}{span}), {significant}: "
         f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
@@ -154,8 +157,9 @@ def gate_of(
     tasks: list[dict[str, Any]] = [
         {
             "task": _task(one.a),
-            "title": one.a.named.definition.title,
-            "metric": one.metric.name,
+            "title": one.a.setup.task.definition.title,
+            "metric": one.figure.name,
+            "figure": figure_title(one.a, one.figure),
             "compared": " against ".join(_names([one.b, one.a])),
             "verdict": "passed" if one.gate.passed else "not passed",
             "delta": delta,
@@ -185,26 +189,26 @@ def gate_of(
     return record, Section("Gate", [note, made], "gate", is_summary=True)
 
 
-def _sides(found: Sequence[tuple[int, Evaluation]]) -> Sequence[Sequence[Evaluation]]:
+def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
     """Return what is compared: the arguments, or the models if one has several of them."""
     several = len({(place, one.comparable_as) for place, one in found}) < len(found)
     by_label = several or len({place for place, _ in found}) == 1
-    sides: dict[tuple[int, str], list[Evaluation]] = defaultdict(list)
+    sides: dict[tuple[int, str], list[Run]] = defaultdict(list)
     for place, one in found:
         sides[place, one.label if by_label else ""].append(one)
     return list(sides.values())
 
 
 def _groups(
-    sides: Sequence[Sequence[Evaluation]],
-) -> tuple[Sequence[Sequence[Evaluation]], list[str]]:
+    sides: Sequence[Sequence[Run]],
+) -> tuple[Sequence[Sequence[Run]], list[str]]:
     """Return which evaluations are compared with each other, and what is left out, in words.
 
     They are those of the same task under the same condition, or the only ones of a task in two
     runs, so that one with chain of thought can be compared with one without.
     """
     having = Counter((place, _task(one)) for place, side in enumerate(sides) for one in side)
-    groups: dict[Hashable, dict[int, Evaluation]] = defaultdict(dict)
+    groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for one in side:
@@ -219,11 +223,11 @@ def _groups(
     return [list(own.values()) for own in groups.values() if len(own) > 1], left_out
 
 
-def _task(evaluation: Evaluation) -> str:
-    return evaluation.named.definition.name
+def _task(evaluation: Run) -> str:
+    return evaluation.setup.task.definition.name
 
 
-def _advice(sides: Sequence[Sequence[Evaluation]]) -> str:
+def _advice(sides: Sequence[Sequence[Run]]) -> str:
     """Say how to name two runs: logs of each side, or two of the only one."""
     several = [*(side[0] for side in sides), *sides[0][1:]]
     paths = [*dict.fromkeys(str(one.sources[0]) for one in several), "ANOTHER_LOG"]
@@ -231,7 +235,7 @@ def _advice(sides: Sequence[Sequence[Evaluation]]) -> str:
     return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
 
 
-def _said(evaluation: Evaluation) -> str:
+def _said(evaluation: Run) -> str:
     return f"{evaluation.label}, {task_title(evaluation)}"
 
 
@@ -240,7 +244,7 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
     parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
-    of = {"task": _task(one.a), "metric": one.metric.name, "unit": one.metric.unit}
+    of = {"task": _task(one.a), "metric": one.figure.name, "unit": one.figure.unit}
     return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
 
 
@@ -249,7 +253,7 @@ def _digits(points: float, sign: str = "") -> str:
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
-def _names(evaluations: Sequence[Evaluation]) -> list[str]:
+def _names(evaluations: Sequence[Run]) -> list[str]:
     """Return names that tell the evaluations apart."""
     labels = [side.label for side in evaluations]
     conditions = [f"{side.label} ({condition_title(side)})" for side in evaluations]
@@ -258,13 +262,13 @@ def _names(evaluations: Sequence[Evaluation]) -> list[str]:
 
 
 def _remarks(
-    compared: Sequence[Comparison], sides: Sequence[Evaluation], names: Sequence[str]
+    compared: Sequence[Comparison], sides: Sequence[Run], names: Sequence[str]
 ) -> Sequence[Note]:
     """Say what else the evaluations differ in, and what makes their figures less than they seem."""
     first, unscored = sides[0], max(one.unscored for one in compared)
     few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
     warnings = {
-        TWO_MEASURES: len({side.named.variant.scoring for side in sides}) > 1,
+        TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
         few: not (first.is_sample or first.complete),
@@ -284,7 +288,7 @@ def _remarks(
 
 def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: list[str]) -> Table:
     """Return a table of effects; what is compared comes first, for it must fit a terminal."""
-    is_score = of.metric.unit == "score"
+    is_score = of.figure.unit == "score"
     change: Unit = "score_points" if is_score else "points"
     unit: Unit = "score" if is_score else "percent"
     about = "The second minus the first, with 95 % interval."
@@ -300,5 +304,5 @@ def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: lis
         (Column(sides[1], unit), lambda row: row[1].b),
         (Column("Test"), lambda row: row[1].test),
     ]
-    way = "Higher" if of.metric.higher_is_better else "Lower"
+    way = "Higher" if of.figure.higher_is_better else "Lower"
     return table(name, title, rows, columns, f"{way} is better.")

@@ -1,22 +1,21 @@
 """Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 import msgspec
 
-from ...corpus_figures import Pair
-from ...records import Reasoning
-from ...signatures import parse_signature
-from ...task import Condition, condition
-from ..evaluations import SkippedLog
+from ..judgements import Judgement
+from ..runs import Run, SkippedLog
+from ..samples import Sample
+from ..setup import Setup, setup
+from ..signatures import parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .runs import Model, Run, settings_of
-from .task_items import Length, Row, TaskItems
+from .items import ItemRows, Length
+from .joining import numbers, settings_of
 
 
 class _Results(msgspec.Struct):
@@ -28,39 +27,28 @@ class _Results(msgspec.Struct):
     model_name: str | None = None
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
+    lm_eval_version: str | None = None
 
 
-class _Judgement(msgspec.Struct, gc=False):
-    answer: str
-    values: dict[str, float | None]
-    reason: str = ""
-    weights: dict[str, float] = {}
-    reasoning: Reasoning | None = None
+class _Doc(Sample, frozen=True, gc=False, kw_only=True):
+    judgement: Judgement | None = None
 
 
-class _Doc(msgspec.Struct, gc=False):
-    id: str
-    subject: str
-    question: str
-    target: str
-    parts: tuple[str, ...] = ()
-    judgement: _Judgement | None = None
-
-
-class _Sample(msgspec.Struct, gc=False):
+class _Logged(msgspec.Struct, gc=False):
     doc: _Doc
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
 
 
-_RESULTS = msgspec.json.Decoder(_Results)
+_RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged)
 
 
 def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     """Read a results file and the samples beside it: a run for each task, and what is left out."""
     results = decode(path.read_bytes(), _RESULTS)
-    model, stamp = _model(results), path.stem.removeprefix("results_")
+    model, settings = _model(results)
+    stamp = path.stem.removeprefix("results_")
     others, without = list[str](), list[str]()
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
@@ -76,25 +64,32 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
             if not samples.is_file():
                 without.append(name)
                 continue
-            how, items = condition(signature.task), TaskItems(signature.task, length, texts)
-            problems = _add_samples(items, samples, how, texts)
+            how = setup(signature.task, shots=signature.shots)
+            items = ItemRows(how, length, texts)
+            problems = _add_samples(items, samples, texts)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
-        count = len(items.rows)
+        count = len(items)
         if missing := left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
         if count:
             system = "with a system instruction of the user's in front"
             yield Run(
+                label="",
                 model=model,
+                harness="lm-eval",
                 signature=signature,
                 created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
-                source=path,
-                items=items,
+                sources=(path,),
+                items=items.items(),
                 reported=_reported(how, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
+                backend=str(results.config.get("model") or "unknown"),
+                version_of_harness=results.lm_eval_version or "unknown",
+                settings=settings,
+                generation=_generation(config.get("generation_kwargs") or {}),
             )
     no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
@@ -112,53 +107,43 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
             yield SkippedLog(file, what)
 
 
-def _add_samples(items: TaskItems, path: Path, how: Condition, texts: bool) -> list[str]:
+def _add_samples(items: ItemRows, path: Path, texts: bool) -> list[str]:
     """Add samples of a file, and return why some cannot be."""
     problems: list[str] = []
-    decoder = _decoder(next((figure.name for figure in how.table if figure.corpus), "pair"))
     of_filter = None
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
-                sample = decode(line, decoder)
-                of_filter = of_filter or sample.filter
-                if sample.filter == of_filter:
-                    items.add(_row(how, sample, texts))
+                logged = decode(line, _LOGGED)
+                of_filter = of_filter or logged.filter
+                if logged.filter == of_filter:
+                    _add(items, logged, texts)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
     return problems
 
 
-@cache
-def _decoder(corpus: str) -> msgspec.json.Decoder[Any]:
-    """Of samples with the pair of texts that is logged as a corpus figure, if there is one."""
-    pair: Any = ("pair", Pair | None, msgspec.field(name=corpus, default=None))
-    return msgspec.json.Decoder(msgspec.defstruct("Sample", [pair], bases=(_Sample,), gc=False))
-
-
-def _row(how: Condition, sample: Any, texts: bool) -> Row:
-    doc: _Doc = sample.doc
-    if (judgement := doc.judgement) is None:
+def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
+    if (judgement := logged.doc.judgement) is None:
         raise Unusable("no scores: it was made with --predict_only")
-    by_letter = how.task.variant.scoring == "loglikelihood"
-    response = judgement.answer if by_letter else sample.filtered_resps
+    response = logged.filtered_resps if items.setup.is_generative else judgement.answer
     while isinstance(response, list):  # in more than one with --metadata repeats, or filters
         response = response[0] if response else ""
-    return Row(
-        id=doc.id,
-        subject=doc.subject,
-        question=doc.question,
-        response=response if isinstance(response, str) else "",
-        target=doc.target,
-        values=judgement.values,
-        answer=judgement.answer,
-        reason=judgement.reason,
-        judged=judgement.reasoning,
-        parts=doc.parts,
-        weights=judgement.weights,
-        pair=sample.pair,
-        prompt=_prompt(sample.arguments) if texts else "",
+    items.add(
+        logged.doc,
+        judgement,
+        response if isinstance(response, str) else "",
+        prompt=_prompt(logged.arguments) if texts else "",
     )
+
+
+def _generation(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is known of the decoding; greedy decoding is one at temperature 0."""
+    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
+    found = numbers(greedy | {**given})
+    if "max_gen_toks" in found:
+        found["max_tokens"] = found.pop("max_gen_toks")
+    return found
 
 
 def _prompt(arguments: msgspec.Raw) -> str:
@@ -168,17 +153,18 @@ def _prompt(arguments: msgspec.Raw) -> str:
     return prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
 
 
-def _reported(how: Condition, row: dict[str, Any]) -> dict[str, float]:
+def _reported(how: Setup, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
     """Return the figures of the catalogue in a row of the results: of filters, the first one's."""
     known = {figure.name for figure in how.figures}
     return {
-        name: float(value)
+        ((), name): float(value)
         for key, value in reversed(row.items())
         if (name := key.partition(",")[0]) in known and isinstance(value, int | float)
     }
 
 
-def _model(results: _Results) -> Model:
+def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the model's name and its settings."""
     arguments, generation = (
         _arguments(results.config.get(own)) for own in ("model_args", "gen_kwargs")
     )
@@ -190,7 +176,7 @@ def _model(results: _Results) -> Model:
     settings |= {f"gen {key}": value for key, value in generation.items()}
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
-    return Model("lm-eval", str(name), settings_of(settings))
+    return str(name), settings_of(settings)
 
 
 def _arguments(given: Any) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ...errors import HKCantoError
+from ..errors import HKCantoError
 
 T = TypeVar("T")
 

@@ -1,0 +1,435 @@
+"""The figures of a run: what each is called, and how the values of items become it.
+
+Every figure has one of three forms. A *mean* is a weighting of items, Σ w·x: an accuracy, a mean
+over subjects, TMMLU+'s mean of means over categories. A *rate* is a ratio of two sums, errors over
+lengths. A *corpus* figure, such as BLEU, is a function of all pairs of texts. Both harnesses, the
+reports, comparisons, gates and plans ask here for weights and values.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import fsum, nan, sqrt
+from statistics import variance
+from typing import Any, Literal, NamedTuple
+
+from hkcanto_metrics.translation import (
+    Interval,
+    Language,
+    bootstrap_translation,
+    score_translation,
+    translation_signatures,
+)
+
+from .catalogue import Average, Subject, TaskVariant, find_task
+from .judgements import Judgement
+from .samples import Sample
+
+Unit = Literal["share", "score", "rate", "count"]
+Over = Literal["questions", "subjects", "categories"]
+Form = Literal["mean", "rate", "corpus"]
+
+_FEW_SUBJECTS = 6
+_IN_WORDS = {
+    "questions": "every question counts once",
+    "subjects": "mean of the subjects' accuracies",
+    "categories": "mean over the categories of the mean over their subjects",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a figure is called, what it means, and how items become it.
+
+    The one description of it, for both harnesses, reports and docs.
+
+    Attributes:
+        name: The key in results.
+        title: What a person calls it.
+        unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
+            where more is added than is right; `score` from 0 to 100; `count`.
+        higher_is_better: Which way is good; None if neither is.
+        help: What it measures, in a sentence.
+        form: `mean`, `rate` or `corpus`, as the module says. No item has a corpus figure.
+        diagnostic: It stays out of the harnesses' tables, in samples and reports.
+        of: The figure of an item that it averages; empty for its own name.
+        over: What counts alike in a mean.
+        part: The set of items that it is restricted to; empty for all.
+
+    Examples:
+        >>> Figure("acc", "Accuracy", "share", True, "Share of right answers.").averages
+        'acc'
+    """
+
+    name: str
+    title: str
+    unit: Unit
+    higher_is_better: bool | None
+    help: str
+    form: Form = "mean"
+    diagnostic: bool = False
+    of: str = ""
+    over: Over = "questions"
+    part: str = ""
+
+    @property
+    def averages(self) -> str:
+        """The figure of an item that it averages."""
+        return self.of or self.name
+
+
+class Pair(NamedTuple):
+    """What one item gives to a corpus figure."""
+
+    hypothesis: str
+    reference: str
+    source: str
+
+
+class ItemValue(float):
+    """An item's value of a figure that remembers what the figure is computed from.
+
+    lm-eval hands an aggregation nothing but the items' values. In a log it is a plain number, and
+    it survives pickling, which brings it from one process to another.
+
+    Attributes:
+        subject: The item's subject.
+        length: Of the reference, for a rate.
+
+    Examples:
+        >>> ItemValue.of(1.0, "hk_law").subject
+        'hk_law'
+    """
+
+    subject: str
+    length: float
+
+    @classmethod
+    def of(cls, value: float, subject: str, length: float = 1.0) -> "ItemValue":
+        """Make a value with what belongs to it."""
+        made = cls(value)
+        made.subject, made.length = subject, length
+        return made
+
+
+def item_values(
+    figures: Iterable[Figure], sample: Sample, judgement: Judgement
+) -> dict[str, ItemValue | Pair | None]:
+    """Return what an item gives to each figure: figure → value, or the texts for one of a corpus.
+
+    It is None where the item is not of the figure's part.
+
+    Args:
+        figures: Those of its task.
+        sample: The item.
+        judgement: That of the response.
+    """
+    found: dict[str, ItemValue | Pair | None] = {}
+    for figure in figures:
+        if figure.form == "corpus":
+            found[figure.name] = Pair(judgement.answer, sample.target, sample.source)
+        elif figure.part and figure.part not in sample.parts:
+            found[figure.name] = None
+        elif (own := judgement.values.get(figure.averages)) is not None:
+            length = judgement.weights.get(figure.averages, 1.0)
+            found[figure.name] = ItemValue.of(own, sample.subject, length)
+    return found
+
+
+def weights(
+    over: Over, subjects: Sequence[str], categories: Mapping[str, str] | None = None
+) -> list[float]:
+    """Return how much each item counts in a mean.
+
+    Args:
+        over: `questions`: every item counts once (HKMMLU, Table 1). `subjects`: the mean of the
+            subjects' means (HKCanto-Eval, Table 7). `categories`: the mean over categories of the
+            mean over their subjects' means (TMMLU+, Table 2).
+        subjects: The subject of each item.
+        categories: Subject → category, for `categories`.
+
+    Returns:
+        A weight for each item, in sum 1; subjects and categories without an item take no part.
+
+    Examples:
+        >>> weights("subjects", ["law", "law", "food"])
+        [0.25, 0.25, 0.5]
+    """
+    if over == "questions":
+        return [1 / len(subjects)] * len(subjects)
+    share = subject_weights(over, Counter(subjects), categories)
+    return [share[name] for name in subjects]
+
+
+def subject_weights(
+    over: Over, sizes: Mapping[str, int], categories: Mapping[str, str] | None = None
+) -> dict[str, float]:
+    """Return how much each item of a subject counts in a mean, by the subjects' sizes.
+
+    Args:
+        over: As in `weights`, as are categories.
+        sizes: Subject → its number of items, those of none left out.
+        categories: See there.
+
+    Examples:
+        >>> subject_weights("subjects", {"law": 2, "food": 1})
+        {'law': 0.25, 'food': 0.5}
+    """
+    if over == "questions":
+        return dict.fromkeys(sizes, 1 / sum(sizes.values()))
+    category_of = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
+    in_category = Counter(category_of.values())
+    return {
+        name: 1 / (len(in_category) * in_category[category_of[name]] * size)
+        for name, size in sizes.items()
+    }
+
+
+def value(
+    figure: Figure,
+    items: Iterable[Any],
+    categories: Mapping[str, str] | None = None,
+    language: Language = "zh",
+) -> float:
+    """Return a figure of some items; NaN of none.
+
+    Args:
+        figure: The figure.
+        items: What `item_values` returns of each of them.
+        categories: Subject → category, for a mean over categories.
+        language: By which units texts are compared, see `language_of`.
+
+    Examples:
+        >>> acc = Figure("acc_macro", "", "share", True, "", over="subjects")
+        >>> value(acc, [ItemValue.of(x, s) for x, s in ((1, "law"), (0, "law"), (1, "food"))])
+        0.75
+    """
+    own = [each for each in items if each is not None]
+    if not own:
+        return nan
+    if figure.form == "corpus":
+        return corpus_scores(own, language)[figure.name]
+    if figure.form == "rate":
+        errors = fsum(each * (each.length or 1) for each in own)
+        return errors / (fsum(each.length for each in own) or 1)
+    if figure.over == "questions":
+        return fsum(own) / len(own)
+    shares = weights(figure.over, [each.subject for each in own], categories)
+    return fsum(share * each for share, each in zip(shares, own, strict=True))
+
+
+def standard_error(
+    figure: Figure, items: Sequence[ItemValue], categories: Mapping[str, str] | None = None
+) -> float:
+    """Return the standard error of a mean; NaN of fewer than two items.
+
+    Over subjects or categories it is that of a stratified mean, the subjects being the strata
+    (Cochran 1977, section 5.3); a subject with a single item adds nothing.
+
+    Args:
+        figure: As in `value`, as are items and categories.
+        items: See there.
+        categories: See there.
+
+    Examples:
+        >>> acc = Figure("acc", "Accuracy", "share", True, "")
+        >>> standard_error(acc, [ItemValue.of(x, "") for x in (1, 0, 1, 0)])
+        0.28867513459481287
+    """
+    if len(items) < 2:
+        return nan
+    of_stratum: dict[str, list[float]] = {}
+    strata = ["" if figure.over == "questions" else each.subject for each in items]
+    for stratum, each in zip(strata, items, strict=True):
+        of_stratum.setdefault(stratum, []).append(float(each))
+    weight = dict(zip(strata, weights(figure.over, strata, categories), strict=True))
+    of_sum = (
+        weight[stratum] ** 2 * len(of) * variance(of)
+        for stratum, of in of_stratum.items()
+        if len(of) > 1
+    )
+    return sqrt(fsum(of_sum))
+
+
+# ---------------------------------------------------------------------- figures of a corpus
+
+
+def language_of(task: TaskVariant) -> Language:
+    """Return by which units a task's texts are compared: words in English, else characters."""
+    return "en" if task.definition.language == "en" else "zh"
+
+
+def metric_signatures(task: TaskVariant) -> dict[str, str]:
+    """Return how each corpus figure of a task is computed, in sacreBLEU's form where it has one."""
+    return dict(translation_signatures(language_of(task)))
+
+
+def corpus_scores(pairs: Iterable[Pair], language: Language) -> Mapping[str, float]:
+    """Return all figures of a corpus; the harnesses ask for them one by one, and get them cached.
+
+    Args:
+        pairs: One per item.
+        language: See `language_of`.
+    """
+    return _scores(tuple(pairs), language)
+
+
+def corpus_errors(
+    pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
+) -> Mapping[str, Interval]:
+    """Return the bootstrap intervals of `corpus_scores`, cached likewise.
+
+    Args:
+        pairs: One per response.
+        language: See `language_of`.
+        items: What each is a response to: those of all epochs of an item are drawn together.
+    """
+    return _errors(tuple(pairs), language, tuple(items))
+
+
+@lru_cache(maxsize=4)
+def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
+    hypotheses, references, sources = zip(*pairs, strict=True)
+    return score_translation(hypotheses, references, language=language, sources=sources)
+
+
+@lru_cache(maxsize=4)
+def _errors(
+    pairs: tuple[Pair, ...], language: Language, items: tuple[Hashable, ...]
+) -> Mapping[str, Interval]:
+    hypotheses, references, _ = zip(*pairs, strict=True)
+    return bootstrap_translation(hypotheses, references, language=language, clusters=items)
+
+
+# ---------------------------------------------------------------------- the figures of a task
+
+
+def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ...]:
+    """Return all figures of a task, the headline first: its kind's, and the averages of accuracy.
+
+    Args:
+        task: The task, with the subjects that it runs.
+        of_kind: Those of its kind.
+
+    Examples:
+        >>> from hkcanto_tasks import load_task
+        >>> [figure.name for figure in load_task("hkcanto_cultural").setup.figures][:3]
+        ['acc_macro', 'acc', 'acc_food']
+    """
+    own = [*of_kind]
+    made = [*own]
+    for figure in own:
+        if figure.name == "acc":
+            made[1:1] = _averages(task, figure)
+    first = _headline(task) or made[0].name
+    return tuple(sorted(made, key=lambda figure: figure.name != first))
+
+
+def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Return the figures that a harness's table shows, the headline first.
+
+    Args:
+        task: The task.
+        every: All of its figures, as from `figures_of`.
+    """
+    wanted = task.definition.table
+
+    def is_shown(figure: Figure) -> bool:
+        return bool({figure.averages, figure.name} & {*wanted}) if wanted else not figure.diagnostic
+
+    return (every[0], *filter(is_shown, every[1:]))
+
+
+def _headline(task: TaskVariant) -> str:
+    """Of a single category it is the mean over its subjects, of a single subject its accuracy."""
+    name, subjects = task.definition.headline, task.subjects
+    if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
+        name = "acc_macro"
+    return "acc" if name.startswith("acc_") and len(subjects) == 1 else name
+
+
+def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
+    of_acc = replace(acc, of=acc.name)
+    subjects, definition = task.subjects, task.definition
+    categories = list(dict.fromkeys(filter(None, (subject.category for subject in subjects))))
+    by_category = definition.headline == "acc_category_macro"
+    if len(subjects) > 1:
+        yield _over(of_acc, "acc_macro", "Mean over subjects", "subjects")
+    if len(categories) > 1 and by_category:
+        yield _over(of_acc, "acc_category_macro", "Mean over categories", "categories")
+    parts = dict.fromkeys(categories, "") if len(categories) > 1 else {}
+    if _has_figure_by_subject(task):
+        parts |= {subject.name: subject.title for subject in subjects}
+    parts |= {group: "" for subject in subjects for group in subject.groups}
+    parts |= dict.fromkeys((*definition.types, *definition.coarse), "")
+    summed_up = {fine for fines in definition.coarse.values() for fine in fines}
+    for name, title in parts.items():
+        title = title or definition.titles.get(name) or name.replace("_", " ").capitalize()
+        yield replace(
+            of_acc,
+            name=f"acc_{name}",
+            title=title,
+            help=f"Accuracy on its part: {title}.",
+            # Where the average is over categories, each of them is one over its subjects.
+            over="subjects" if by_category and name in categories else "questions",
+            part=name,
+            diagnostic=name in summed_up,
+        )
+
+
+def _has_figure_by_subject(task: TaskVariant) -> bool:
+    """Whether each subject has a figure of its own: where there are few, as in Table 7."""
+    few = len(task.subjects) > 1 and len(task.definition.subjects) <= _FEW_SUBJECTS
+    return few and not any(subject.category for subject in task.subjects)
+
+
+def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
+    """Return the parts of a task, reported apart, that all items of a subject belong to."""
+    by_name = (subject.name,) if _has_figure_by_subject(task) else ()
+    return tuple(filter(None, (subject.category, *by_name, *subject.groups)))
+
+
+def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
+    return replace(acc, name=name, title=title, over=over, help=f"Accuracy: {_IN_WORDS[over]}.")
+
+
+# ---------------------------------------------------------------------- averages of several tasks
+
+
+def share(of: Average, task: str) -> float:
+    """Return how much of an average over several tasks the headline of one of them is.
+
+    Args:
+        of: The average, such as the ZH/YUE average of HKCanto-Eval's Table 1.
+        task: The name of a task in one of its columns.
+
+    Returns:
+        Its part of its column, which is by number of questions, over the number of columns.
+
+    Examples:
+        >>> from hkcanto_tasks.catalogue import find_benchmark
+        >>> share(find_benchmark("hkcanto").averages[1], "hkcanto_mmlu_yue")
+        0.25
+    """
+    column = next(column for column in of.columns if task in column)
+    questions = {name: sum(each.rows for each in find_task(name).subjects) for name in column}
+    return questions[task] / sum(questions.values()) / len(of.columns)
+
+
+def of_columns(of: Average, headlines: Mapping[str, float]) -> float:
+    """Return an average over several tasks.
+
+    Args:
+        of: The average.
+        headlines: Task → its headline, for every task in the average's columns.
+
+    Examples:
+        >>> from hkcanto_tasks.catalogue import find_benchmark
+        >>> english = find_benchmark("hkcanto").averages[0]
+        >>> tasks = ["hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en"]
+        >>> of_columns(english, dict(zip(tasks, [0.5, 1.0, 1.0])))
+        0.75
+    """
+    tasks = [task for column in of.columns for task in column]
+    return fsum(share(of, task) * headlines[task] for task in tasks)

@@ -1,0 +1,284 @@
+"""A task with its data, ready for a harness: `load_task`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from heapq import heappop, heappush
+from typing import Any
+
+import msgspec
+
+from .catalogue import Subject, TaskVariant
+from .data.locating import locate
+from .data.release_files import ReleaseRows, report
+from .errors import DataNotFound, HKCantoError, OptionError
+from .figures import parts_of
+from .prompts import Example, Prompt
+from .samples import Sample
+from .setup import Setup, setup
+
+_ORDER_SEED = 0
+
+
+@dataclass(frozen=True)
+class LoadedTask:
+    """A setup with its data.
+
+    Attributes:
+        setup: How the task is run, on those of its subjects that the data has.
+        samples: The scored items, in an order in which every prefix is a stratified sample.
+        examples: Subject → the worked examples to draw shots from, in order.
+        revision: Which data: the pinned revision, `sample`, or `local-…` for changed files; with
+            `-3rows` where three rows could not be read.
+        asked: The subjects that were asked for.
+    """
+
+    setup: Setup
+    samples: Sequence[Sample]
+    examples: Mapping[str, Sequence[Example]]
+    revision: str
+    asked: tuple[Subject, ...] = ()
+
+    @property
+    def task(self) -> TaskVariant:
+        """What the task's name stands for."""
+        return self.setup.task
+
+    @property
+    def remark(self) -> str:
+        """What makes it incomparable, in parentheses for a results table; empty if nothing does."""
+        there, is_whole = len(self.task.subjects), self.task.scope == "task"
+        every = len(self.task.definition.subjects) if is_whole else len(self.asked)
+        remarks = [
+            f"{there} of {every} subjects" * (there < every),
+            "sample data" * (self.revision == "sample"),
+        ]
+        told = ", ".join(filter(None, remarks))
+        return f" ({told})" if told else ""
+
+    def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
+        """Return the same with another number of worked examples, or other turns."""
+        return replace(self, setup=self.setup.at(shots=shots, multiturn=multiturn))
+
+    def prompt(self, sample: Sample) -> Prompt:
+        """Return the prompt of an item.
+
+        Raises:
+            OptionError: There are fewer worked examples.
+        """
+        return self.setup.prompt(sample, self.shots(sample.subject))
+
+    def shots(self, subject: str) -> Sequence[Example]:
+        """Return the worked examples of a subject that are in its prompts.
+
+        Raises:
+            OptionError: There are fewer than that.
+        """
+        if not (count := self.setup.shots):
+            return ()
+        examples = self.examples[subject]
+        if not 0 < count <= len(examples):
+            where = " ".join(filter(None, (self.task.name, subject)))
+            there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
+            if not examples:
+                why = ": the data has no dev file of it" * self.task.definition.has_examples
+                there = f"there are no worked examples{why}. Ask for 0."
+            raise OptionError(f"{where}: shots={count}, but {there}")
+        return examples[:count]
+
+    @property
+    def signature(self) -> str:
+        """How a number was made, in the manner of sacreBLEU.
+
+        Two numbers with different signatures are not comparable as they stand, but for `pkg`.
+
+        Examples:
+            >>> load_task("hkcanto_g2p").signature.split("|")[:4]
+            ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
+        """
+        first = self.task.subjects[:1] if self.samples else ()
+        origins = {each.origin for subject in first for each in self.shots(subject.name)}
+        asked = self.setup.at(subjects=self.asked) if self.asked else self.setup
+        return asked.signature(self.revision, origins).text
+
+
+def load_task(
+    name: str,
+    subjects: str | Sequence[str] = (),
+    *,
+    shots: int | str | None = None,
+    multiturn: bool | str = False,
+    allow_absent: bool = False,
+    **options: Any,
+) -> LoadedTask:
+    """Load a task's data from where the environment says it is.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
+        subjects: Load only these subjects.
+        shots: Worked examples in the prompt; the task's own number without it.
+        multiturn: Whether each of them is a turn of its own in a chat.
+        allow_absent: Return a task without samples if the data lacks all of its subjects.
+        options: See the kind's `Options`, e.g. `examples="release"`.
+
+    Returns:
+        The task. Subjects that the data lacks are left out, and reported once as a warning.
+
+    Raises:
+        CatalogueError: No task of that name.
+        OptionError: An option has a value that it cannot have.
+        DataNotFound: The data is not where the environment says it is.
+        DataCorrupt: A file is not what it should be; the message names file and row.
+        NetworkUnavailable: The data has to be downloaded and cannot be.
+    """
+    how = setup(name, subjects, shots=shots, multiturn=multiturn, **options)
+    task = how.task
+    folder = locate(task.benchmark)
+    release = ReleaseRows(folder, how)
+    present = [subject for subject in task.subjects if subject.name in release.rows]
+    if not present and not allow_absent:
+        paths = task.definition.paths("test", task.subjects[0].stem)
+        expected = f"; expected {' or '.join(paths)}" if paths else ""
+        raise DataNotFound(f"{folder.root} has no test file of {name}{expected}.")
+    found = release.differences
+    said = found.summary() if present else ""
+    report(said, found.matter, folder.root, task.definition.name, task.benchmark.name)
+    revision = folder.revision(*release.tests) if present else ""
+    examples = WorkedExamples(how, release)
+    samples = [
+        [_placed(each, task, subject) for each in how.scored(rows, subject)]
+        for subject in present
+        if (rows := release.rows.pop(subject.name))  # or they would be kept with the examples
+    ]
+    return LoadedTask(
+        setup=how.at(subjects=present),
+        samples=stratified(samples),
+        examples=examples,
+        revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
+        asked=task.subjects,
+    )
+
+
+def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
+    """Add to an item what follows from its task and subject."""
+    return msgspec.structs.replace(
+        sample,
+        id="/".join(filter(None, (task.definition.name, subject.name, sample.id))),
+        subject=subject.name,
+        category=sample.category or subject.category,
+        parts=parts_of(task, subject) + sample.parts,
+        reasoning="",
+    )
+
+
+def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
+    """Return the samples of all subjects in an order in which every prefix is a fair sample.
+
+    Each subject is shuffled by a fixed seed, and they take turns in proportion to their size: of
+    the first m items of N, a subject with n has m · n / N, give or take less than one.
+
+    Args:
+        by_subject: The samples of each subject.
+
+    Examples:
+        >>> law, food = (Sample(id="", subject=name) for name in ("law", "food"))
+        >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
+        ['law', 'food', 'law', 'law', 'food', 'law']
+    """
+    shuffled = [sorted(each, key=lambda sample: _digest(sample.id)) for each in by_subject]
+    total = sum(map(len, shuffled))
+    # Each item has a first and a last turn within which its subject is less than one item off, and
+    # of those whose turn may be, the one that can wait least is next (Tijdeman, 1980).
+    turns: list[tuple[int, int, float, int, int]] = []
+    for subject, each in enumerate(shuffled):
+        size = len(each)
+        for place in range(size):
+            first, last = place * total // size + 1, -(-(place + 1) * total // size)
+            turns.append((first, last, (place + 0.5) / size, subject, place))
+    turns.sort()
+    waiting: list[tuple[int, float, int, int]] = []
+    ordered: list[Sample] = []
+    upcoming = 0
+    for turn in range(1, total + 1):
+        while upcoming < total and turns[upcoming][0] <= turn:
+            heappush(waiting, turns[upcoming][1:])
+            upcoming += 1
+        _, _, subject, place = heappop(waiting)
+        ordered.append(shuffled[subject][place])
+    return ordered
+
+
+def _digest(item: str) -> bytes:
+    return sha256(f"{_ORDER_SEED}/{item}".encode()).digest()
+
+
+class WorkedExamples(Mapping[str, Sequence[Example]]):
+    """Subject → its worked examples, in order; none where the data has none.
+
+    Without worked examples in the prompt, nothing is read: no dev file is needed, or looked at.
+
+    Args:
+        setup: What renders them.
+        release: The rows of the release.
+
+    Raises:
+        OptionError: An example of a chain of thought has no reasoning to show.
+        DataCorrupt: A file of examples is not what it should be.
+    """
+
+    def __init__(self, setup: Setup, release: ReleaseRows) -> None:
+        self._setup, self._release = setup, release
+        there = (subject for subject in setup.task.subjects if subject.name in release.rows)
+        self._subjects = {subject.name: subject for subject in there}
+        self._found: dict[str, Sequence[Example]] = {}
+        self._with_reasoning: tuple[ReleaseRows, str] | None = None
+
+    def __getitem__(self, name: str) -> Sequence[Example]:
+        if name not in self._found:
+            self._found[name] = self._examples(self._subjects[name])
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._subjects)
+
+    def __len__(self) -> int:
+        return len(self._subjects)
+
+    def _examples(self, subject: Subject) -> Sequence[Example]:
+        rows, origin = self._release.examples(subject), self._setup.example_source
+        if not all(map(self._setup.has_rationale, rows)):
+            if printed := self._setup.printed():
+                rows, origin = printed, "paper"
+            else:
+                rows, origin = self._reasoned(subject)
+        made = self._setup.examples(subject, rows)
+        return [replace(example, origin=origin) for example in made] if origin else made
+
+    def _reasoned(self, subject: Subject) -> tuple[list[Any], str]:
+        """Take the rows of the data set that has the reasoning which the release lacks."""
+        task = self._setup.task
+        source, why = task.benchmark.reasoning, "no other data set is known to have it"
+        if source:
+            name = source.repo_id.rpartition("/")[2]
+            try:
+                if not self._with_reasoning:
+                    other = msgspec.structs.replace(
+                        task.benchmark, hub=source, github=None, data=None, folder=name
+                    )
+                    folder = locate(other)
+                    release = ReleaseRows(folder, self._setup)
+                    self._with_reasoning = release, f"{name}@{folder.revision()}"
+                release, origin = self._with_reasoning
+                rows = release.examples(subject) or release.rows.get(subject.name, [])
+                rows = rows[: task.definition.dev_rows]
+                if rows and all(map(self._setup.has_rationale, rows)):
+                    return rows, origin
+                why = f"{source.repo_id} has none for it"
+            except HKCantoError as error:
+                why = f"{source.repo_id} cannot be used: {error}"
+        raise OptionError(
+            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples of a chain of "
+            "thought show the reasoning, and the release has none (no column 'explanation' or "
+            f"'reasoning'): without it they would teach a model to skip it. {why}\n"
+            "Ask for none: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        )

@@ -1,0 +1,139 @@
+"""The judged items of one task, as a log is read: each is added once, and all become columns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import nan
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from hkcanto_metrics.reasoning import split_reasoning
+
+from ..figures import Pair
+from ..judgements import Judgement
+from ..reasoning import reasoning_values
+from ..runs import Floats, Items, ItemText, codes
+from ..samples import Sample
+from ..setup import Setup
+from .decoding import Unusable
+
+Length = Callable[[str], int]
+
+_PASSAGE = 120  # Questions that have so many first characters in common are on one passage.
+_MOST_NAMES = 64  # A hostile log may have another metric for each item.
+_same = lru_cache(maxsize=4096)(lambda one: one)  # Thousands of items share the first of equals.
+
+
+class ItemRows:
+    """The items of a task, added one by one; `texts` are kept, lengths are by `length`."""
+
+    def __init__(self, setup: Setup, length: Length, texts: bool) -> None:
+        self.setup = setup
+        self._length, self._texts = length, texts
+        form = {figure.form for figure in setup.FIGURES}
+        self._pairs = bool(form & {"corpus", "rate"})
+        self._known = {subject.name for subject in setup.task.definition.subjects}
+        self._rows: list[tuple[Any, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self,
+        sample: Sample,
+        judgement: Judgement,
+        response: str,
+        *,
+        reasoning: str = "",
+        further: Mapping[str, float] | None = None,
+        output_tokens: float = nan,
+        truncated: float = nan,
+        prompt: str = "",
+    ) -> None:
+        """Add an item.
+
+        Args:
+            sample: The item.
+            judgement: Of the response.
+            response: What the model wrote.
+            reasoning: The reasoning, where it was handed over apart.
+            further: Values of figures that are not ours, such as a judge's.
+            output_tokens: That the model wrote.
+            truncated: Whether it ended at a limit of length: 1 or 0.
+            prompt: What it was asked.
+
+        Raises:
+            Unusable: The catalogue does not have its subject.
+        """
+        if sample.subject not in self._known:
+            what = f"subject {sample.subject!r} of {self.setup.task.name}"
+            raise Unusable(f"the catalogue of this version has no {what}")
+        values, judged = judgement.values, judgement.reasoning
+        if further:
+            values = {**values, **further}
+        if judged:
+            values = {**values, **reasoning_values(judged, values)}
+            truncated = truncated if judged.finished else 1.0
+        written, thought = judgement.length, judged.n_characters if judged else 0
+        if self._length is not len:
+            parts = split_reasoning(response)
+            written, thought = self._length(parts.answer), self._length(reasoning + parts.reasoning)
+        if not thought and self.setup.task.variant.cot:
+            thought = written
+        text = sample.text
+        pair, shown = None, None
+        if self._pairs:
+            pair = Pair(judgement.answer, sample.target, sample.source)
+        if self._texts:
+            shown = ItemText(prompt, response, judgement.answer, sample.target)
+        self._rows.append(
+            (
+                sample.id,
+                _same(sample.subject),
+                _same(sample.parts),
+                values,
+                judgement.weights,
+                hash((sample.subject, text[:_PASSAGE])),
+                self._length(text),
+                crc32(sample.target.encode()),
+                written,
+                thought,
+                output_tokens,
+                truncated,
+                _same(judgement.reason),
+                pair,
+                shown,
+            )
+        )
+
+    def items(self) -> Items:
+        """Return the items by subject, each in the order of the ids: 9 before 10, epochs as is."""
+        order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
+        self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
+        ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)
+        *lengths, tokens, truncated, reasons, pairs, texts = rest
+        asked, golds, responses, reasoning = (np.array(each, np.int64) for each in lengths)
+        return Items(
+            ids=ids,
+            subjects=subjects,
+            parts=parts,
+            values=_by_name(values, nan),
+            weights=_by_name(weights, 0.0),
+            clusters=codes(hashes)[1],
+            question_lengths=asked,
+            golds=golds,
+            response_lengths=responses,
+            reasoning_lengths=reasoning,
+            output_tokens=np.array(tokens, np.float64),
+            truncated=np.array(truncated, np.float64),
+            reasons=reasons,
+            pairs=pairs if self._pairs else (),
+            texts=texts if self._texts else (),
+        )
+
+
+def _by_name(found: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
+    names = [*dict.fromkeys(chain.from_iterable(found))][:_MOST_NAMES]
+    return {name: np.array([own.get(name, fill) for own in found], np.float64) for name in names}

@@ -1,0 +1,104 @@
+"""How runs of one model under one setup, out of several logs, become one."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+
+from ..catalogue import find_task
+from ..runs import Items, Run, SkippedLog
+from ..signatures import joined
+
+# What changes how fast a model runs, but not what it answers; and what is nobody's business.
+_OF_NO_MATTER = re.compile(
+    r"api_key|secret|password|headers?$|_token$|^token$|url$|device|batch|concurrent|"
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
+    re.IGNORECASE,
+)
+_GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
+
+Parts = Mapping[str, Run]
+"""The runs that are joined: subject → where its items are."""
+
+
+def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the settings that can change what a model answers, those that are set.
+
+    Examples:
+        >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
+        (('dtype', 'bfloat16'),)
+    """
+    return tuple(
+        (name, str(value))
+        for name, value in sorted(given.items())
+        if value not in (None, "") and not _OF_NO_MATTER.search(name)
+    )
+
+
+def numbers(given: Mapping[str, object]) -> dict[str, float]:
+    """Return the settings of decoding that reports and records know, as far as they are set."""
+    found = ((name, given.get(name)) for name in _GENERATION)
+    return {name: value for name, value in found if isinstance(value, int | float)}
+
+
+def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
+    """Return the newest runs of each model, setup and subject, and the logs with older ones."""
+    latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
+    for run in sorted(runs, key=lambda run: (run.created, run.sources[0].name)):
+        latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
+    skipped = []
+    for run in runs:
+        parts = latest[_joined_by(run)]
+        newer = Counter(parts[name].sources[0] for name in dict.fromkeys(run.items.subjects))
+        for source, count in newer.items():
+            if source != run.sources[0]:
+                what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
+                why = f"{source.name} is newer; to have both, name them NAME=PATH"
+                skipped.append(SkippedLog(run.sources[0], f"{what}: older run of the same, {why}"))
+    return list(latest.values()), skipped
+
+
+def _joined_by(run: Run) -> Hashable:
+    signature = run.signature
+    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
+    return run.harness, run.model, run.settings, whole
+
+
+def join(parts: Parts, length_unit: str) -> Run:
+    """Join runs of one model under one setup; the result has no label yet."""
+    signature = joined(run.signature for run in parts.values())
+    order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
+    runs = list(dict.fromkeys(parts[subject] for subject in order))
+    counted = {run: [each for each in order if parts[each] is run] for run in runs}
+    is_whole = {run: len(own) == len({*run.items.subjects}) for run, own in counted.items()}
+    items = Items.joined(
+        [
+            run.items if is_whole[run] else run.items.take(run.items.of_subjects(own).nonzero()[0])
+            for run, own in counted.items()
+        ]
+    )
+    if len(runs) > 1:
+        rank = {name: place for place, name in enumerate(order)}
+        items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
+        notes[f"{unread} unreadable rows of its data set aside"] = None
+    versions = sorted({run.version_of_harness for run in runs})
+    return replace(
+        runs[0],
+        signature=signature,
+        created=max(run.created for run in runs),
+        sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
+        items=items,
+        reported={
+            (() if len(own) == len(parts) else tuple(own), name): value
+            for run, own in counted.items()
+            if is_whole[run]
+            for (_, name), value in run.reported.items()
+        },
+        notes=tuple(notes),
+        length_unit=length_unit,
+        limited=any(run.limited for run in runs),
+        status=next((run.status for run in runs if run.status != "success"), "success"),
+        version_of_harness="+".join(versions),
+    )

@@ -1,0 +1,331 @@
+"""What one model did on one task: a run, its items as columns, and the runs read from logs."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .catalogue import Subject
+from .figures import Figure, Pair
+from .setup import Setup, setup
+from .signatures import Signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class ItemText(NamedTuple):
+    """The texts of an item, whole: to look at."""
+
+    prompt: str
+    response: str
+    answer: str  # what was read out of the response
+    target: str  # the gold answer
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The judged items of a run, column by column: place `i` of every column is item `i`."""
+
+    ids: Sequence[str]  # stable, such as `hkmmlu/hk_law/3`; one occurs once per epoch
+    subjects: Sequence[str]  # empty texts for a task without subjects
+    parts: Sequence[tuple[str, ...]]  # of the task, such as the category or `hk_specific`
+    values: Mapping[str, Floats]  # figure of items → what the harness logged; NaN for nothing
+    weights: Mapping[str, Floats]  # figure that is a rate → the length of each item's reference
+    clusters: Ints  # equal where not independent: epochs of an item, questions on one passage
+    question_lengths: Ints  # with its options
+    golds: Ints  # checksums of the gold answers
+    response_lengths: Ints  # after the reasoning block
+    reasoning_lengths: Ints  # of the reasoning block, or the response in a chain of thought
+    output_tokens: Floats  # that the model wrote, by the provider's count; NaN where not logged
+    truncated: Floats  # 1 where it ended at a limit of length, else 0; NaN where nothing says so
+    reasons: Sequence[str] = ()  # how it was read, or why not, such as `none: refusal`
+    pairs: Sequence[Pair] = ()  # of kinds whose figures or analyses are of texts
+    texts: Sequence[ItemText] = ()  # if they were asked for
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
+        """The subjects that there are, and the place of each item's among them."""
+        known, places = codes(self.subjects)
+        return np.array(known, np.str_), places
+
+    def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which items are of some subjects."""
+        known, places = self.subject_codes
+        return np.isin(known, list(names))[places]
+
+    @cached_property
+    def _part_codes(self) -> tuple[list[tuple[str, ...]], Ints]:
+        return codes(self.parts)
+
+    def of_part(self, name: str) -> NDArray[np.bool_]:
+        """Return which items belong to a part, such as `hk_specific` or a subject."""
+        known, places = self._part_codes
+        own = np.array([name in parts for parts in known], np.bool_)
+        return own[places] | self.of_subjects([name])
+
+    def take(self, places: Sequence[int] | Ints) -> "Items":
+        """Return the items at some places, in that order."""
+
+        def taken(column: Any) -> Any:
+            if isinstance(column, Mapping):
+                return {name: values[places] for name, values in column.items()}
+            if isinstance(column, np.ndarray):
+                return column[places]
+            return [column[place] for place in places] if column else column
+
+        places = np.asarray(places, np.intp)
+        return Items(**{each.name: taken(getattr(self, each.name)) for each in fields(self)})
+
+    @staticmethod
+    def joined(parts: Sequence["Items"]) -> "Items":
+        """Return the items of several runs, one after another; they have no cluster in common."""
+
+        def joined(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            if isinstance(columns[0], Mapping):
+                keys = dict.fromkeys(key for column in columns for key in column)
+                fill = np.nan if name == "values" else 0.0
+                return {
+                    key: np.concatenate(
+                        [
+                            column.get(key, np.full(len(part), fill))
+                            for column, part in zip(columns, parts, strict=True)
+                        ]
+                    )
+                    for key in keys
+                }
+            if name == "clusters":
+                firsts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+                columns = [own + first for own, first in zip(columns, firsts, strict=True)]
+            if isinstance(columns[0], np.ndarray):
+                return np.concatenate(columns)
+            return [value for column in columns for value in column]
+
+        if len(parts) == 1:
+            return parts[0]
+        return Items(**{each.name: joined(each.name) for each in fields(Items)})
+
+
+def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
+    """Return the values that there are, and the place of each among them."""
+    places: dict[Hashable, int] = {}
+    found = [places.setdefault(value, len(places)) for value in values]
+    return list(places), np.array(found, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One model on one task under one setup, out of one log or several of its subjects."""
+
+    label: str  # what a report calls the model; unique for a task and setup
+    model: str  # what the harness calls it
+    harness: Literal["lm-eval", "inspect"]
+    signature: Signature  # of the task with all of its subjects
+    created: datetime
+    sources: tuple[Path, ...]  # the files that it was read from
+    items: Items
+    #: (subjects, figure) → what the harness itself reports of them; no subjects stand for all
+    reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
+    length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
+    limited: bool = False  # whether the harness was asked for some of the items
+    status: str = "success"  # how it ended
+    backend: str = "unknown"  # what ran the model: lm-eval's `--model`, or Inspect's provider
+    version_of_harness: str = "unknown"
+    #: What can change what the model answers, such as `dtype`, as the log has it
+    settings: tuple[tuple[str, str], ...] = ()
+    #: temperature, top_p, top_k, max_tokens, as far as they are set
+    generation: Mapping[str, float] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ how it was run
+
+    @property
+    def task(self) -> str:
+        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
+        return self.signature.task
+
+    @property
+    def shots(self) -> int:
+        """Worked examples in the prompt."""
+        return self.signature.shots
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """The options that the signature names: `prompt` → `paper`."""
+        return dict(self.signature.options)
+
+    @property
+    def data(self) -> str:
+        """Which data: a pinned revision, `sample`, or `local-…`."""
+        return self.signature.data
+
+    @property
+    def version(self) -> str:
+        """The task's version: figures of two versions are not comparable."""
+        return self.signature.version
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The task and variant, all of it, with their figures."""
+        return setup(self.task, shots=self.shots)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of its task by name, the headline first."""
+        return {figure.name: figure for figure in self.setup.figures}
+
+    @property
+    def headline(self) -> Figure:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.setup.headline
+
+    @cached_property
+    def condition(self) -> str:
+        """How it was run, for people: the shots, and the options that are not the default."""
+        defaults, variant = self.setup.Options(), self.setup.task.variant
+        of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
+        chosen = [
+            f"{name}:{value}"
+            for name, value in self.options.items()
+            if value != str(of_variant.get(name) or getattr(defaults, name, None))
+        ]
+        return ", ".join([f"{self.shots}-shot", *chosen])
+
+    @property
+    def comparable_as(self) -> Hashable:
+        """Equal for runs that differ in nothing but the model: task, setup and data."""
+        signature, data = self.signature, "local" if self.is_local else self.data
+        return self.task, signature.version, self.shots, frozenset(signature.options), data
+
+    # ------------------------------------------------------------------ what it has
+
+    @cached_property
+    def subjects(self) -> Sequence[Subject]:
+        """The catalogue's subjects of which it has items, in the paper's order."""
+        present = set(self.items.subjects)
+        return [subject for subject in self.setup.task.subjects if subject.name in present]
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether it has every item of its task: no `--limit`, no missing subject."""
+        known = not self.limited or all(subject.rows for subject in self.setup.task.subjects)
+        return known and len(set(self.items.ids)) == self.expected
+
+    @property
+    def expected(self) -> int:
+        """How many items the task has, as far as the catalogue knows."""
+        return sum(map(self.expected_of, self.setup.task.subjects))
+
+    @cached_property
+    def is_beginning(self) -> bool:
+        """Whether it has each subject in proportion, as every beginning of a release has."""
+        counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
+        part = counts.total() / self.expected
+        off = (
+            counts[each.name] - part * self.expected_of(each) for each in self.setup.task.subjects
+        )
+        return self.trusted_data and all(abs(each) < 1 for each in off)
+
+    def expected_of(self, subject: Subject) -> int:
+        """Return how many items of a subject are scored."""
+        if not subject.rows:
+            pairs = zip(self.items.ids, self.items.subjects, strict=True)
+            return max(1, len({name for name, own in pairs if own == subject.name}))
+        scored = subject.rows - self.setup.task.definition.examples_from_test
+        return min(scored, int(self.options.get("size", 0)) or scored)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it ran on files of the user's own, which the two harnesses sign differently."""
+        return "local-" in self.data
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it ran on our sample data, whose figures are comparable with nothing."""
+        return self.data == "sample"
+
+    @property
+    def trusted_data(self) -> bool:
+        """Whether it ran on a pinned revision: what it was asked is known."""
+        return bool(self.data) and not self.is_sample and not self.is_local
+
+
+class SkippedLog(NamedTuple):
+    """A file that was not read, or not all of it, and why, in one line."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Runs(Sequence[Run]):
+    """Runs that were read from logs, in the order of the arguments.
+
+    Attributes:
+        runs: The runs.
+        places: Of each run: the place of its argument.
+        skipped: What could not be read, or was elsewhere.
+        names: Of each run: the name that its argument gives it, or nothing.
+    """
+
+    runs: Sequence[Run]
+    places: Sequence[int]
+    skipped: Sequence[SkippedLog]
+    names: Sequence[str]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.runs[place]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def to_frame(self, *, items: bool = False) -> "pd.DataFrame":
+        """Return the runs' figures as a table of pandas, which must be installed.
+
+        Args:
+            items: A row for each item and value instead: no intervals, but the item's id and
+                subject.
+
+        Returns:
+            A row for each run and figure: `model`, `task`, `setup`, `figure`, `value`, `low` and
+            `high` (the 95 % interval, NaN without one), `n` (items), `unit`, `headline` (whether it
+            is the figure to read first) and `signature`. Shares and rates are from 0 to 1.
+        """
+        import pandas as pd
+
+        from .reports.estimates import estimate
+
+        rows: list[dict[str, Any]] = []
+        for run in self.runs:
+            about = {"model": run.label, "task": run.task, "setup": run.condition}
+            if items:
+                for name, values in run.items.values.items():
+                    own = {"id": run.items.ids, "subject": run.items.subjects}
+                    frame = {**about, **own, "figure": name, "value": values}
+                    rows.append(frame)
+                continue
+            for name, figure in run.figures.items():
+                if (found := estimate(run, name)) is not None:
+                    ends = {"value": found.value, "low": found.low, "high": found.high}
+                    more: dict[str, Any] = {"n": found.items, "unit": figure.unit}
+                    more |= {"headline": figure == run.headline, "signature": run.signature.text}
+                    rows.append({**about, "figure": name, **ends, **more})
+        if items:
+            return pd.concat(map(pd.DataFrame, rows), ignore_index=True) if rows else pd.DataFrame()
+        return pd.DataFrame(rows).astype({"low": float, "high": float})

@@ -1,0 +1,520 @@
+"""A task as it is run: what is asked, what is sent, how an answer is read, which figures follow.
+
+A kind of task is a class derived from `Setup`; an instance of it is one task under one condition.
+"""
+
+import copy
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.reasoning import split_reasoning
+
+from . import __version__
+from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
+from .data.tables import Record
+from .errors import CatalogueError, OptionError
+from .figures import Figure, figures_of, in_table
+from .judgements import Judgement
+from .prompts import Example, Prompt, fill, until_stop
+from .reasoning import judge_reasoning, with_reasoning
+from .samples import Sample
+from .signatures import Signature, subset_of
+
+REASONING_TOKENS = 8192
+"""Room for the block that a reasoning model writes before its answer."""
+
+RUN_OPTIONS = {
+    "shots": "a number from 0",
+    "subjects": "names of subjects or categories, with commas",
+    "multiturn": "true or false",
+}
+"""The options of every task, besides those of its kind, and their values."""
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a user can choose in every kind.
+
+    Attributes:
+        reasoning: Leave room for a reasoning block, and do not stop at what looks like a next item.
+    """
+
+    reasoning: bool = False
+
+
+class Setup(ABC):
+    """A task as it is run, without its data.
+
+    To add a kind of task, derive from this, and declare the class in the entry point group
+    `hkcanto.kinds` under the name that a `benchmark.toml` calls it by.
+
+    Attributes:
+        task: The task, and the subjects of it that are run.
+        options: What the user chose, an instance of the kind's `Options`.
+        shots: Worked examples in the prompt.
+        multiturn: Whether each of them is a turn of its own in a chat.
+        template: The texts of its prompt.
+
+    Raises:
+        CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
+        OptionError: The prompt has no such form.
+    """
+
+    FIGURES: ClassVar[tuple[Figure, ...]]
+    """The figures of an item, in the order of a results table."""
+
+    COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """What a cell is → the names of its column, where the task does not declare it."""
+
+    Options: ClassVar[type[Any]] = Options
+    """A frozen `msgspec.Struct` whose fields all have defaults."""
+
+    SCAFFOLD: ClassVar[str] = ""
+    """What a prompt's name may end in to ask for an answer in a fixed form."""
+
+    TOKENS: ClassVar[int]
+    """The longest answer to ask for, without a reasoning block."""
+
+    def __init__(
+        self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
+    ) -> None:
+        self.options, self.multiturn = options, multiturn
+        self.shots = task.shots if shots is None else shots
+        self.task = _named_as_run(task, options, self.shots)
+        self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
+        definition, roles = task.definition, [*self.COLUMNS, "subject"]
+        where = f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}"
+        for role in definition.columns:
+            if role not in roles:
+                raise CatalogueError(
+                    f"{where} has a column for {role!r}; its kind {definition.kind!r} has "
+                    f"{', '.join(roles)}. Fix this entry of the catalogue."
+                )
+        known = [figure.name for figure in self.FIGURES]
+        known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
+        if definition.headline and definition.headline not in known:
+            raise CatalogueError(
+                f"{where} has the headline {definition.headline!r}; its kind {definition.kind!r} "
+                f"has {', '.join(known)}. Fix this entry of the catalogue."
+            )
+
+    def at(
+        self,
+        *,
+        shots: int | None = None,
+        multiturn: bool | None = None,
+        subjects: Sequence[Subject] | None = None,
+    ) -> "Setup":
+        """Return the same with another number of worked examples, other turns or subjects."""
+        made = copy.copy(self)
+        for name in [name for name in vars(made) if name not in _OWN]:
+            del made.__dict__[name]  # what was computed from them
+        made.shots = self.shots if shots is None else shots
+        made.multiturn = self.multiturn if multiturn is None else multiturn
+        chosen = self.task.subjects if subjects is None else tuple(subjects)
+        made.task = _named_as_run(replace(self.task, subjects=chosen), self.options, made.shots)
+        return made
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def is_generative(self) -> bool:
+        """Whether the model writes its answer; else it is the likeliest letter."""
+        return self.task.variant.scoring == "generative"
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """All of its figures, the headline first."""
+        of_kind = with_reasoning(self.FIGURES) if self.is_generative else self.FIGURES
+        return figures_of(self.task, of_kind)
+
+    @cached_property
+    def table(self) -> tuple[Figure, ...]:
+        """The figures that a harness's table shows, the headline first."""
+        return in_table(self.task, self.figures)
+
+    @property
+    def headline(self) -> Figure:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.figures[0]
+
+    @cached_property
+    def categories(self) -> Mapping[str, str]:
+        """Subject → category."""
+        return {subject.name: subject.category for subject in self.task.definition.subjects}
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not switched off, by name."""
+        values = msgspec.structs.asdict(self.options)
+        return {name: value for name, value in values.items() if value}
+
+    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
+        """Return how a figure is made.
+
+        Args:
+            data: Which data.
+            rationales: Where the reasoning of the worked examples is from.
+        """
+        definition = self.task.definition
+        options = {"turns": "multi" if self.multiturn and self.shots else ""}
+        options["subjects"] = subset_of(self.task)
+        options |= {k: "yes" if v is True else str(v) for k, v in self.chosen.items()}
+        options["rationale"] = "+".join(sorted(filter(None, rationales)))
+        return Signature(
+            task=self.task.whole,
+            shots=self.shots,
+            options=tuple((name, text) for name, text in options.items() if text),
+            data=data,
+            metric=definition.metric if self.is_generative else "loglikelihood",
+            version=str(definition.version),
+            package=__version__,
+        )
+
+    # ------------------------------------------------------------------ reading the release
+
+    def columns(self, role: str) -> tuple[str, ...]:
+        """Return the columns that a cell may be in, in lower case."""
+        declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
+        names = (declared,) if isinstance(declared, str) else declared
+        return tuple(name.lower() for name in names)
+
+    @property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        return tuple(self.columns(role)[0] for role in self.COLUMNS)
+
+    @abstractmethod
+    def row(self, record: Record) -> Sample:
+        """Read a row of the release.
+
+        Its id is the release's number or name for it. What follows from the task and the subject
+        (the whole id, subject, category, parts) is added to it by `load_task`.
+
+        Raises:
+            UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
+        """
+
+    def check(self, rows: Sequence[Sample], file: str) -> None:  # noqa: B027
+        """Refuse rows of a file for what only all of them together show; nothing by default.
+
+        Raises:
+            DataCorrupt: They cannot all be right.
+        """
+
+    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+        """Return the items of a subject that are scored, as they are asked; all, by default."""
+        del subject
+        return rows
+
+    # ------------------------------------------------------------------ rendering
+
+    def _prompt_name(self) -> str:
+        prompts = self.task.definition.prompts
+        asked = getattr(self.options, "prompt", "paper")
+        name = asked.removesuffix(self.SCAFFOLD)
+        if name not in prompts:
+            ends = dict.fromkeys(("", self.SCAFFOLD))
+            known = ", ".join(each + end for each in prompts for end in ends)
+            raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
+        return prompts[name]
+
+    def subject(self, name: str) -> Subject:
+        """Return a subject of the task by its name."""
+        return next(each for each in self.task.definition.subjects if each.name == name)
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return what a template may call a subject by."""
+        return {
+            "subject": subject.shown or subject.stem.replace("_", " "),
+            "title": subject.title,
+            "chinese": subject.chinese or subject.title,
+        }
+
+    def system(self, subject: Subject) -> str:
+        """Render the text in front of everything."""
+        text = self.template.system
+        if not self.shots and self.template.zero_shot:
+            text = self.template.zero_shot
+        return fill(text, self.names(subject))
+
+    def question(self, subject: Subject) -> str:
+        """Return the text of a scored question, with places for what differs between the items."""
+        text = self.template.question
+        if not self.shots and self.template.zero_shot_question is not None:
+            text = self.template.zero_shot_question
+        return fill(text, self.names(subject))
+
+    @abstractmethod
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return what a template may show of an item: the name of the place → the text."""
+
+    def turn(self, sample: Sample) -> str:
+        """Render the question turn of a scored item."""
+        if (text := self._questions.get(sample.subject)) is None:
+            text = self._questions[sample.subject] = self.question(self.subject(sample.subject))
+        return fill(text, self.values(sample))
+
+    @cached_property
+    def _questions(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def example_source(self) -> str:
+        """`release`, where a worked example shows what not every release has; else empty."""
+        return ""
+
+    def has_rationale(self, row: Sample) -> bool:
+        """Whether a row has all that a worked example shows."""
+        return row is not None
+
+    def printed(self) -> list[Sample]:
+        """Return the worked examples that the paper prints, as rows."""
+        return []
+
+    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+        """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
+        made = (self.example(subject, row, number) for number, row in enumerate(rows, start=1))
+        return [example for example in made if example is not None]
+
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Render a row as a worked example; None where the prompt has no form for it."""
+        text = self.template.example or self.template.question
+        places = {**self.names(subject), "number": str(number), **self.values(row)}
+        return Example(fill(text, places), row.target)
+
+    def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
+        """Return the prompt of an item.
+
+        Args:
+            sample: The item.
+            examples: The worked examples in it.
+        """
+        return Prompt(
+            system=self.system(self.subject(sample.subject)),
+            examples=examples,
+            question=self.turn(sample),
+            answer_separator=self.template.answer_separator,
+            example_separator=self.template.example_separator,
+        )
+
+    # ------------------------------------------------------------------ what is sent
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts before which a response ends when it is scored."""
+        return () if self.options.reasoning else self.template.stop
+
+    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
+        """Return the texts that the harness is asked to stop at.
+
+        Args:
+            chat: Whether the prompt is a chat, where a response may begin with line breaks.
+        """
+        del chat
+        return self.stop
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens."""
+        return REASONING_TOKENS if self.options.reasoning else self.TOKENS
+
+    # ------------------------------------------------------------------ judging
+
+    def judge(self, response: str | None, sample: Sample, reasoning: str = "") -> Judgement:
+        """Judge a response to an item: the same in every harness.
+
+        Args:
+            response: What the model wrote, with or without its reasoning; None if it wrote nothing.
+            sample: The item.
+            reasoning: The reasoning, where the server handed it over apart.
+
+        Examples:
+            >>> g2p, nei = setup("hkcanto_g2p"), Sample(id="", target="hou2")
+            >>> g2p.judge("<think>nei5?</think>hou2", nei).values["ser"]
+            0.0
+        """
+        parts = split_reasoning(response or "")
+        answer = self.cut(parts.answer.lstrip())
+        judgement = self.score(answer, sample)
+        found = None
+        if parts.reasoning or reasoning:
+            found = judge_reasoning(response or "", reasoning, answer)
+        unread = not parts.finished and not answer.strip()
+        return msgspec.structs.replace(
+            judgement,
+            values={name: float(own) for name, own in judgement.values.items() if own is not None},
+            length=len(parts.answer),
+            reasoning=found,
+            reason="none: cut off" if unread else judgement.reason,
+        )
+
+    def cut(self, response: str) -> str:
+        """Cut a response, without its reasoning, to what is scored of it."""
+        return until_stop(response, self.stop)
+
+    @abstractmethod
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer, without reasoning and cut before the stop texts.
+
+        Never raises on an answer, whatever is in it.
+        """
+
+
+_OWN = ("options", "multiturn", "shots", "task", "template")
+
+
+def setup(
+    name: str,
+    subjects: str | Sequence[str] = (),
+    *,
+    shots: int | str | None = None,
+    multiturn: bool | str = False,
+    **options: Any,
+) -> Setup:
+    """Return the setup of a task.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
+        subjects: Run only these subjects; the name of a category or set stands for its subjects.
+        shots: Worked examples in the prompt, from 0; the task's own number without it.
+        multiturn: Whether each of them is a turn of its own in a chat.
+        options: See the kind's `Options`; texts such as `"true"` are read as what they stand for.
+
+    Raises:
+        CatalogueError: There is no such task.
+        OptionError: There is no such subject or option, or it cannot have that value.
+
+    Examples:
+        >>> setup("hkmmlu", "stem", cot=True).signature("…").text.split("|")[:4]
+        ['hkmmlu-cot', 'shots:0', 'turns:single', 'subjects:stem']
+    """
+    task = find_task(name)
+    refuse_unknown(name, options)
+    named = subjects.split(",") if isinstance(subjects, str) else subjects
+    if wanted := [each.strip() for each in named if each.strip()]:
+        task = replace(task, subjects=_chosen(task, wanted))
+    kind = find_kind(task.definition.kind)
+    fields = kind.Options.__struct_fields__
+    of_variant = {"cot": task.variant.cot, "script": task.variant.script}
+    given = {option: value for option, value in of_variant.items() if option in fields} | options
+    try:
+        chosen = msgspec.convert(given, kind.Options, strict=False)
+    except msgspec.ValidationError as error:
+        listed = "; ".join(f"{each}: {values}" for each, values in option_values(name).items())
+        raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
+    if shots is not None and not str(shots).isdecimal():
+        raise OptionError(f"{name}: shots={shots!r} is not {RUN_OPTIONS['shots']}.")
+    if (turns := str(multiturn).lower()) not in ("true", "false"):
+        raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
+    return kind(task, chosen, None if shots is None else int(shots), multiturn=turns == "true")
+
+
+def option_values(name: str) -> dict[str, str]:
+    """Return the options of a task's kind and the values that each can have, for people.
+
+    Examples:
+        >>> option_values("hkcanto_g2p")
+        {'reasoning': 'true or false', 'examples': 'paper or release'}
+    """
+    task = find_task(name)
+    kind = find_kind(task.definition.kind)
+    prompts = ", ".join(task.definition.prompts)
+    if kind.SCAFFOLD:
+        prompts += f", each with or without {kind.SCAFFOLD}"
+    inspect, found = msgspec.inspect, {}
+    for field in msgspec.structs.fields(kind.Options):
+        declared = inspect.type_info(field.type)
+        if isinstance(declared, inspect.LiteralType):
+            found[field.name] = " or ".join(sorted(map(str, declared.values)))
+        else:
+            words = {inspect.BoolType: "true or false", inspect.IntType: RUN_OPTIONS["shots"]}
+            words[inspect.StrType] = prompts if field.name == "prompt" else "a text"
+            found[field.name] = words.get(type(declared), "a number")
+    return found
+
+
+def refuse_unknown(name: str, given: Iterable[str]) -> None:
+    """Refuse options that a task does not have.
+
+    Args:
+        name: The task's name.
+        given: The names of the options that were given.
+
+    Raises:
+        OptionError: There is no such option; the message names those that there are.
+    """
+    known = {**RUN_OPTIONS, **option_values(name)}
+    for option in given:
+        if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            listed = "; ".join(f"{each}: {values}" for each, values in known.items())
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+
+
+def _named_as_run(task: TaskVariant, options: Any, shots: int) -> TaskVariant:
+    """Return a task under the name of the variant that the options make of it, if there is one."""
+
+    def asked(variant: Variant, count: int) -> tuple[object, ...]:
+        return variant.scoring, variant.cot, variant.script, count
+
+    def of(variant: Variant) -> tuple[object, ...]:
+        own = task.definition.shots if variant.shots is None else variant.shots
+        return asked(variant, own)
+
+    chosen = {name: getattr(options, name) for name in ("cot", "script") if hasattr(options, name)}
+    as_run = Variant(scoring=task.variant.scoring, **chosen)
+    alike = [
+        each
+        for each in (Variant(), *task.definition.variants)
+        if asked(each, 0) == asked(as_run, 0)
+    ]
+    exact = (each for each in alike if of(each) == asked(as_run, shots))
+    variant = next(exact, alike[0] if alike else task.variant)
+    return task if variant == task.variant else replace(task, variant=variant)
+
+
+def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
+    chosen = [each for each in task.subjects if {*each.sets} & {*wanted}]
+    known = {name for subject in chosen for name in subject.sets}
+    if unknown := sorted({*wanted} - known):
+        there = [subject.name for subject in task.subjects]
+        near = [each for name in unknown for each in difflib.get_close_matches(name, there, n=1)]
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise OptionError(f"{task.name} has no subjects {unknown}; there are {there}.{hint}")
+    return tuple(chosen)
+
+
+# ---------------------------------------------------------------------- kinds
+
+
+def find_kind(name: str) -> type[Setup]:
+    """Return a kind of task by its name in a `benchmark.toml`.
+
+    Raises:
+        CatalogueError: No installed package declares it.
+
+    Examples:
+        >>> [figure.name for figure in find_kind("sentiment").FIGURES]
+        ['acc', 'unparsed_rate']
+    """
+    declared = _declared().get(name)
+    if declared is None:
+        raise CatalogueError(
+            f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. A package adds one by "
+            "the entry point group hkcanto.kinds."
+        )
+    kind: type[Setup] = declared.load()
+    return kind
+
+
+@cache
+def _declared() -> dict[str, EntryPoint]:
+    return {declared.name: declared for declared in entry_points(group="hkcanto.kinds")}
