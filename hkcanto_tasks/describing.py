@@ -31,7 +31,8 @@ from .catalogue import (
 from .errors import CatalogueError, DataNotFound, OptionError
 from .figures import Figure
 from .loading import LoadedTask, load_task
-from .setup import option_values, refuse_unknown
+from .setup import Setup, option_values, refuse_unknown
+from .setup import setup as make_setup
 
 UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
 """What values a figure can have, by its unit."""
