@@ -41,11 +41,10 @@ from hkcanto_tasks.describing import (
     inspect_name,
     plain,
 )
-from hkcanto_tasks.kinds import find_kind
-from hkcanto_tasks.published import PublishedColumn
 from hkcanto_tasks.figures import Figure
+from hkcanto_tasks.published import PublishedColumn
 from hkcanto_tasks.reports.analyses.writing import JUDGED
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.setup import find_kind, setup
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
@@ -260,7 +259,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     conditions = [setup(entry.name) for entry in entries]
     shown = {figure.name for each in conditions for figure in each.table}
     headlines = {each.figures[0].name for each in conditions}
-    every = [figure for kind in kinds for figure in find_kind(kind).METRICS]
+    every = [figure for kind in kinds for figure in find_kind(kind).FIGURES]
     every += [figure for each in conditions for figure in each.figures]
     return {
         figure.name: (

@@ -21,7 +21,7 @@ def reference(model: object, tokenizer: object, batch: int) -> tuple[float, floa
     import torch
 
     loaded = [load_task(name) for name in TASKS]
-    prompts = [task.prompt(sample, 5).text() for task in loaded for sample in task.samples]
+    prompts = [task.at(shots=5).prompt(sample).text() for task in loaded for sample in task.samples]
     answers = [sample.target for task in loaded for sample in task.samples]
     tokenizer.padding_side = "left"  # type: ignore[attr-defined]
     start = perf_counter()

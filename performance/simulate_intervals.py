@@ -21,8 +21,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.reports.figures import Estimate, stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
@@ -31,7 +31,7 @@ from hkcanto_tasks.reports.intervals import (
     ratio_interval,
 )
 from hkcanto_tasks.reports.significance import mcnemar_p_value
-from hkcanto_tasks.task import stratified
+from hkcanto_tasks.samples import Sample
 
 SIZES = (30, 60, 78, 145, 500)
 Ends = tuple[float, float]

@@ -46,7 +46,7 @@ def test_lm_eval_sends_the_messages_that_inspect_sends(name: str, multiturn: boo
     samples = {sample.id: sample for sample in loaded.samples}
     assert results["samples"][name]
     for sample in results["samples"][name]:
-        prompt = loaded.prompt(samples[sample["doc"]["id"]], loaded.task.shots)
+        prompt = loaded.at(shots=loaded.task.shots).prompt(samples[sample["doc"]["id"]])
         messages = prompt.messages(multiturn=bool(multiturn))
         sent = json.loads(sample["arguments"][0][0])
         assert sent == [{"role": each.role, "content": each.content} for each in messages]

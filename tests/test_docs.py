@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from hkcanto_tasks import published
 from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.describing import describe
-from hkcanto_tasks.kinds import kind_names
 from hkcanto_tasks.setup import setup
 
 from .scripts import REPOSITORY, load_script
@@ -235,7 +235,10 @@ def _rows_after(text: str, place: str) -> list[str]:
 
 def test_every_kind_is_mentioned() -> None:
     text = " ".join(GUIDE.read_text("utf-8").split())
-    assert f"`kind` is one of {', '.join(f'`{name}`' for name in kind_names())}, or" in text
+    assert (
+        f"`kind` is one of {', '.join(f'`{name}`' for name in sorted(entry_points(group='hkcanto.kinds').names))}, or"
+        in text
+    )
 
 
 def test_every_place_on_the_map_exists() -> None:
@@ -306,7 +309,7 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     code = (
         "from hkcanto_tasks import load_task\n"
         "task = load_task('capitals')\n"
-        "print(sorted((s.question, task.condition.judge('東京。', s.target).values['acc'])"
+        "print(sorted((s.question, task.setup.judge('東京。', s.target).values['acc'])"
         " for s in task.samples))"
     )
     # Not HKCANTO_BENCHMARKS: the package is enough.

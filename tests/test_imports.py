@@ -31,8 +31,11 @@ def test_importing_a_package_is_fast(package: str) -> None:
     ("layer", "forbidden"),
     [
         ("hkcanto_metrics.g2p", ["hkcanto_tasks", "hkcanto_lm_eval.task", "hkcanto.tasks"]),
-        ("hkcanto_tasks.task", ["lm_eval", "inspect_ai", "hkcanto_lm_eval.task", "hkcanto.tasks"]),
-        ("hkcanto_tasks.catalogue", ["hkcanto_tasks.kinds", "hkcanto_tasks.task"]),
+        (
+            "hkcanto_tasks.loading",
+            ["lm_eval", "inspect_ai", "hkcanto_lm_eval.task", "hkcanto.tasks"],
+        ),
+        ("hkcanto_tasks.catalogue", ["hkcanto_tasks.kinds", "hkcanto_tasks.setup"]),
         ("hkcanto_tasks.data.tables", ["hkcanto_tasks.catalogue", "hkcanto_tasks.kinds"]),
         ("hkcanto_lm_eval.task", ["inspect_ai", "hkcanto"]),
         ("hkcanto._registry", ["lm_eval"]),

@@ -23,6 +23,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.samples import Sample
 
 from .answering import AnsweringLM, answer
 from .lm_eval.evaluating import evaluate
@@ -329,7 +330,7 @@ def test_data_in_many_forms_are_the_same_questions(
         (("大澳", "中環", None), "B"),
         (("長洲", "旺角", "沙田"), "A"),
     ]
-    assert loaded.prompt(samples[0], 0).text() == "邊度有電車？\nA. 大澳\nB. 中環\n答案："
+    assert loaded.at(shots=0).prompt(samples[0]).text() == "邊度有電車？\nA. 大澳\nB. 中環\n答案："
     assert len(loaded.revision) == 7
 
 
@@ -365,7 +366,12 @@ def test_ten_options_are_scored_in_both_harnesses(
         assert sample["doc"]["target"] == rows[int(sample["doc"]["question"][1])]["answer"]
     loaded = load_task("quiz")
     last = next(sample for sample in loaded.samples if sample.target == "J")
-    assert loaded.condition.judge("J", "J", last.choices).values["acc"] == 1.0
+    assert (
+        loaded.setup.judge("J", Sample(id="", target="J", choices=tuple(last.choices))).values[
+            "acc"
+        ]
+        == 1.0
+    )
     log = in_inspect("quiz", tmp_path / "logs")
     assert log.results.total_samples == 10
 

@@ -33,6 +33,7 @@ from hkcanto_metrics.translation import (
     sentence_scores,
     sufficient_statistics,
 )
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
 SIZE = 200_000
@@ -141,7 +142,9 @@ def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
 def test_a_judgement_says_what_part_of_a_translation_was_scored(name: str) -> None:
     how = setup(name)
     for repeats, note in ((1_000, ""), (1_429, "the first 10,000 of 10,003 characters")):
-        judgement = how.judge("佢今日唔得閒，" * repeats, REFERENCE, source=SOURCE)
+        judgement = how.judge(
+            "佢今日唔得閒，" * repeats, Sample(id="", target=REFERENCE, source=SOURCE)
+        )
         assert judgement.details.get("scored", "") == note
         assert ("Scored: " in judgement.explanation) == bool(note)
         assert note in judgement.explanation
@@ -149,7 +152,9 @@ def test_a_judgement_says_what_part_of_a_translation_was_scored(name: str) -> No
 
 def test_of_a_loop_the_first_words_of_written_chinese_are_named() -> None:
     how = setup("hkmmlu_translation_zh_yue")
-    explanation = how.judge("他們的這" * 20_000, REFERENCE, source=SOURCE).explanation
+    explanation = how.judge(
+        "他們的這" * 20_000, Sample(id="", target=REFERENCE, source=SOURCE)
+    ).explanation
     assert " more.\n" in explanation
     assert len(explanation) < 30_000
 

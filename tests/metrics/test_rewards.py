@@ -29,6 +29,7 @@ from hkcanto_metrics.rewards import (
     product,
     reasoning_language_reward,
 )
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
 ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
@@ -43,7 +44,9 @@ FLUENCY = setup("hkcanto_fluency", reasoning=True)
 def evaluated(text: str, options: dict[str, str], gold: str) -> float:
     """What the evaluation makes of a response to a multiple-choice question."""
     choices = [options.get(letter) for letter in "ABCD"]
-    return MULTIPLE_CHOICE.judge(text, gold, choices).values["acc"]
+    return MULTIPLE_CHOICE.judge(text, Sample(id="", target=gold, choices=tuple(choices))).values[
+        "acc"
+    ]
 
 
 # A reward is the evaluation's score ---------------------------------------------------------------
@@ -63,9 +66,9 @@ responses = st.lists(pieces, max_size=12).map("".join)
 def test_a_reward_is_the_score_of_any_response(text: str) -> None:
     letters = choice_reward([text] * 4, answer=[*"ABCD"], options=[ISLANDS] * 4)
     assert letters == [evaluated(text, ISLANDS, letter) for letter in "ABCD"]
-    judged = JYUTPING.judge(text, GOLD).values
+    judged = JYUTPING.judge(text, Sample(id="", target=GOLD)).values
     assert jyutping_reward([text], [GOLD]) == [max(0.0, 1 - judged["ser"])]
-    fluency = FLUENCY.judge(text, "").values
+    fluency = FLUENCY.judge(text, Sample(id="", target="")).values
     assert cantonese_reward([text]) == [fluency["fluent"]]
     assert cantonese_reward([text], script="hant") == [
         fluency["fluent"] * (1 - fluency["simplified_ratio"])
@@ -90,7 +93,7 @@ def test_a_reward_is_the_score_of_every_real_output() -> None:
     assert found == [evaluated(row["text"], row["options"], row["gold"]) for row in rows]
     assert 0.3 < sum(filter(None, found)) / len(found) < 0.9
     assert cantonese_reward(columns["text"]) == [
-        FLUENCY.judge(row["text"], "").values["fluent"] for row in rows
+        FLUENCY.judge(row["text"], Sample(id="", target="")).values["fluent"] for row in rows
     ]
 
 
@@ -107,7 +110,7 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
         for each in samples
     ]
     expected = [
-        max(0.0, 1 - JYUTPING.judge(text, each.target).values["ser"])
+        max(0.0, 1 - JYUTPING.judge(text, Sample(id="", target=each)).values["ser"])
         for text, each in zip(said, samples, strict=True)
     ]
     assert jyutping_reward(said, [each.target for each in samples]) == expected

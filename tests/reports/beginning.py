@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.task import stratified
 
 from .building import evaluation

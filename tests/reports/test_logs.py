@@ -11,6 +11,7 @@ import pytest
 from hkcanto import tasks
 from hkcanto_tasks import __version__
 from hkcanto_tasks.errors import LogError
+from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.reports.comparison import compare
 from hkcanto_tasks.reports.evaluations import Evaluation
 from hkcanto_tasks.reports.figures import figure
@@ -18,7 +19,6 @@ from hkcanto_tasks.reports.items import Items
 from hkcanto_tasks.reports.logs import read_runs
 from hkcanto_tasks.reports.logs.task_items import Row, TaskItems
 from hkcanto_tasks.signatures import parse_signature
-from hkcanto_tasks.loading import load_task
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.reports.figures import stratified_figure
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
@@ -22,6 +21,7 @@ from hkcanto_tasks.reports.intervals import (
     paired_mean_interval,
     ratio_interval,
 )
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.task import stratified
 
 pytestmark = pytest.mark.slow

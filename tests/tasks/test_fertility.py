@@ -18,8 +18,8 @@ from hkcanto_tasks.fertility.report import (
     load_tokenizer,
     sections,
 )
-from hkcanto_tasks.reports.blocks import Section, Table
 from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.reports.blocks import Section, Table
 
 tokenizers = pytest.importorskip("tokenizers")
 

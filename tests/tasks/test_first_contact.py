@@ -339,8 +339,8 @@ def test_a_bad_row_costs_a_row(
     assert {sample.question for sample in loaded.samples} == {
         sample.question for sample in whole.samples
     }
-    assert "|data:local-" in loaded.signature(0)
-    assert "-1rows|" in loaded.signature(0)
+    assert "|data:local-" in loaded.at(shots=0).signature
+    assert "-1rows|" in loaded.at(shots=0).signature
     assert "1 unreadable rows were set aside" in caplog.text
     from hkcanto_tasks.catalogue import find_benchmark
     from hkcanto_tasks.doctor import data
@@ -383,7 +383,7 @@ def test_a_bad_row_is_no_matter_of_other_subjects(folder: Folder, split: str) ->
     if split == "dev":
         assert len(load_task("hkmmlu_hk_law").samples) == 200
         with pytest.raises(DataCorrupt, match=r"dev/hk_law\.csv"):
-            load_task("hkmmlu_hk_law").shots("hk_law", 1)
+            load_task("hkmmlu_hk_law").at(shots=1).shots("hk_law")
     else:
         with pytest.raises(DataCorrupt, match=r"5 of 5 rows cannot be read"):
             load_task("hkmmlu")
@@ -431,9 +431,9 @@ def test_a_file_without_a_header_and_with_a_cell_too_many_is_an_error(folder: Fo
 def test_no_dev_file_is_needed_for_0_shots_and_its_absence_is_said(folder: Folder) -> None:
     folder({"test/hk_law.csv": as_csv([LAW])})
     loaded = load_task("hkmmlu_hk_law")
-    assert loaded.prompt(loaded.samples[0], 0).text()
+    assert loaded.at(shots=0).prompt(loaded.samples[0]).text()
     with pytest.raises(OptionError, match=r"hk_law: shots=1.* no dev file of it\. Ask for 0"):
-        loaded.prompt(loaded.samples[0], 1)
+        loaded.at(shots=1).prompt(loaded.samples[0])
 
 
 def test_a_chain_of_thought_takes_the_papers_example_if_the_release_has_no_reasoning(
@@ -441,11 +441,11 @@ def test_a_chain_of_thought_takes_the_papers_example_if_the_release_has_no_reaso
 ) -> None:
     folder({"test/hk_law.csv": as_csv([LAW]), "dev/hk_law.csv": as_csv([LONG])})
     loaded = load_task("hkmmlu_cot_1shot")
-    text = loaded.prompt(loaded.samples[0], 1).text()
+    text = loaded.at(shots=1).prompt(loaded.samples[0]).text()
     assert "問題: 《英皇制誥》作爲香港殖民地時期的憲制性文件" in text
     assert "正確答案是選項A。\n答案: A" in text
-    assert "|rationale:paper|" in loaded.signature(1)
-    assert "rationale:" not in loaded.signature(0)
+    assert "|rationale:paper|" in loaded.at(shots=1).signature
+    assert "rationale:" not in loaded.at(shots=0).signature
 
 
 def test_a_chain_of_thought_takes_the_releases_reasoning_if_there_is_any(folder: Folder) -> None:
@@ -454,8 +454,8 @@ def test_a_chain_of_thought_takes_the_releases_reasoning_if_there_is_any(folder:
         "dev/hk_law.csv": as_csv([(*LONG, "因為己。")], (*COLUMNS, "解析")),
     })  # fmt: skip
     loaded = load_task("hkmmlu_cot_1shot")
-    assert "推理: 因為己。\n答案: D" in loaded.prompt(loaded.samples[0], 1).text()
-    assert "|rationale:release|" in loaded.signature(1)
+    assert "推理: 因為己。\n答案: D" in loaded.at(shots=1).prompt(loaded.samples[0]).text()
+    assert "|rationale:release|" in loaded.at(shots=1).signature
 
 
 @pytest.mark.parametrize("column", ["explanation", "Reasoning", "rationale", "解析"])
@@ -469,9 +469,9 @@ def test_tmmluplus_takes_the_reasoning_from_its_second_data_set(
     explained = [(*row, f"因為{n}。") for n, row in enumerate([LONG] * 5)]
     folder({"data/physics_dev.csv": as_csv(explained, (*COLUMNS, column))}, "tmmluplus_cot")
     loaded = load_task("tmmluplus_gen_cot")
-    text = loaded.prompt(loaded.samples[0], 5).text()
+    text = loaded.at(shots=5).prompt(loaded.samples[0]).text()
     assert text.count("讓我們一步一步思考，因為") == 5
-    assert "|rationale:tmmluplus_cot@local-" in loaded.signature(5)
+    assert "|rationale:tmmluplus_cot@local-" in loaded.at(shots=5).signature
 
 
 def test_tmmluplus_without_reasoning_anywhere_is_refused(folder: Folder) -> None:
@@ -480,9 +480,9 @@ def test_tmmluplus_without_reasoning_anywhere_is_refused(folder: Folder) -> None
         "tmmluplus",
     )
     loaded = load_task("tmmluplus_gen_cot")
-    assert loaded.prompt(loaded.samples[0], 0).text()
+    assert loaded.at(shots=0).prompt(loaded.samples[0]).text()
     with pytest.raises(OptionError, match=r"(?s)ikala/tmmluplus_cot cannot be used.*fewshot 0"):
-        loaded.prompt(loaded.samples[0], 5)
+        loaded.at(shots=5).prompt(loaded.samples[0])
 
 
 # ------------------------------------------------------------------------------- counts

@@ -7,7 +7,6 @@ import pytest
 from hkcanto_tasks import load_task
 from hkcanto_tasks.engines import find_engine, sentence_of
 from hkcanto_tasks.errors import DataCorrupt, OptionError
-from hkcanto_tasks.records import Message
 
 # Appendix E.3: the sentence, and the first worked example with its line break undone.
 SENTENCE = (
@@ -24,13 +23,13 @@ FIRST = (
 def test_zero_shot_is_the_sentence_and_the_text_to_convert() -> None:
     task = load_task("hkcanto_g2p")
     sample = task.samples[0]
-    assert task.prompt(sample, shots=0).text() == SENTENCE + sample.question
+    assert task.at(shots=0).prompt(sample).text() == SENTENCE + sample.question
     assert sample.question.startswith("Text to Convert: \n")
 
 
 def test_five_shots_number_the_papers_examples() -> None:
     task = load_task("hkcanto_g2p")
-    text = task.prompt(task.samples[0], shots=5).text()
+    text = task.at(shots=5).prompt(task.samples[0]).text()
     assert text.startswith(SENTENCE + FIRST + "Example 2\n")
     assert text.count("Example ") == 5
     assert "學而時習之，不亦說乎\nhok6 ji4 si4 zaap6 zi1 bat1 jik6 jyut6 fu4\n\nText to" in text
@@ -38,7 +37,7 @@ def test_five_shots_number_the_papers_examples() -> None:
 
 def test_chat_messages_hold_the_same_text_as_the_plain_prompt() -> None:
     task = load_task("hkcanto_g2p")
-    prompt = task.prompt(task.samples[0], shots=5)
+    prompt = task.at(shots=5).prompt(task.samples[0])
     system, user = prompt.messages()
     assert (system.role, user.role) == ("system", "user")
     assert system.content + user.content == prompt.text()
@@ -46,8 +45,8 @@ def test_chat_messages_hold_the_same_text_as_the_plain_prompt() -> None:
 
 def test_multiturn_messages_alternate() -> None:
     task = load_task("hkcanto_g2p")
-    messages = task.prompt(task.samples[0], shots=2).messages(multiturn=True)
-    assert messages[1] == Message("user", "Example 1\n今日天氣好好，不如出去散步？")
+    messages = task.at(shots=2).prompt(task.samples[0]).messages(multiturn=True)
+    assert messages[1] == ("user", "Example 1\n今日天氣好好，不如出去散步？")
     assert [message.role for message in messages[1:]] == [
         *("user", "assistant", "user", "assistant", "user")
     ]
@@ -57,7 +56,7 @@ def test_multiturn_messages_alternate() -> None:
 def test_more_shots_than_examples_are_refused(shots: int) -> None:
     task = load_task("hkcanto_g2p")
     with pytest.raises(OptionError, match="0 to 5"):
-        task.prompt(task.samples[0], shots=shots)
+        task.at(shots=shots).prompt(task.samples[0])
 
 
 def test_an_unknown_source_of_examples_is_refused() -> None:
@@ -69,7 +68,7 @@ def test_an_unknown_source_of_examples_is_refused() -> None:
 def test_an_engine_finds_the_sentence_in_the_prompt(shots: int) -> None:
     task = load_task("hkcanto_g2p")
     for sample in task.samples:
-        prompt = task.prompt(sample, shots)
+        prompt = task.at(shots=shots).prompt(sample)
         sentence = sample.question.removeprefix("Text to Convert: \n").removesuffix("\n")
         assert sentence_of(prompt.text()) == sentence
         assert sentence_of(prompt.messages(multiturn=True)[-1].content) == sentence

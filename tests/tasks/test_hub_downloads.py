@@ -231,7 +231,7 @@ def test_hkmmlu_is_downloaded_and_read_whatever_it_looks_like(
     assert sorted(sample.subject for sample in loaded.samples) == ["hk_law"] * 2 + ["hk_music"] * 2
     (music,) = [sample for sample in loaded.samples if "007" in sample.choices]
     assert music.choices == MUSIC[1:5]
-    assert f"|data:{FIRST[:7]}|" in loaded.signature(0)
+    assert f"|data:{FIRST[:7]}|" in loaded.at(shots=0).signature
 
 
 def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
@@ -245,7 +245,7 @@ def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
             "/api/datasets/ikala/tmmluplus/revision/v1.1"
         ]
         monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS", revision)
-        assert f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").signature(0)
+        assert f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
 
 def test_a_tag_that_moved_is_said_and_the_data_stays(server: WebServer) -> None:
@@ -258,7 +258,7 @@ def test_a_tag_that_moved_is_said_and_the_data_stays(server: WebServer) -> None:
     assert f"v1.0 of ikala/tmmluplus is at {SECOND[:7]} now" in moved
     assert f"used, is {FIRST[:7]}" in moved
     assert f"HKCANTO_REVISION_TMMLUPLUS={SECOND[:7]}" in moved
-    assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").signature(0)
+    assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
 
 def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebServer) -> None:
@@ -267,7 +267,9 @@ def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebS
     explained = as_csv([(*LAW, "因為甲。")] * 5, (*COLUMNS, "explanation"))
     publish(server, SECOND, {"data/physics_dev.csv": explained}, "ikala/tmmluplus_cot")
     loaded = load_task("tmmluplus_gen_cot")
-    loaded.prompt(loaded.samples[0], 0)
+    loaded.at(shots=0).prompt(loaded.samples[0])
     assert not any("tmmluplus_cot" in request for request in server.requests)
-    assert "因為甲。" in loaded.prompt(loaded.samples[0], 5).text()
-    assert f"|rationale:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.signature(5)
+    assert "因為甲。" in loaded.at(shots=5).prompt(loaded.samples[0]).text()
+    assert (
+        f"|rationale:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.at(shots=5).signature
+    )

@@ -10,6 +10,7 @@ import pytest
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.errors import DataNotFound, OptionError
+from hkcanto_tasks.samples import Sample
 
 # Appendices C and D. The MMLU sentence is the release's; the linguistic ones are in Appendix E.
 SENTENCES = {
@@ -68,7 +69,7 @@ def test_prompts_are_the_papers_sentence_and_the_releases_body(name: str, shots:
         for subject in task.task.subjects
         for row, prompt in enumerate(release_prompts(root, subject.stem, shots), start=1)
     }
-    assert {s.id: task.prompt(s, shots).text() for s in task.samples} == expected
+    assert {s.id: task.at(shots=shots).prompt(s).text() for s in task.samples} == expected
 
 
 def test_five_shots_take_the_first_five_of_six_rows() -> None:
@@ -95,8 +96,8 @@ def test_only_options_that_exist_are_shown_and_accepted(
     assert "A. 28\nB. 32\n" in two.question
     assert "C." not in two.question
     assert "A." not in gap.question
-    assert task.condition.judge("D", two.target, two.choices).values["unparsed_rate"] == 1.0
-    assert task.condition.judge("B", two.target, two.choices).values["acc"] == 1.0
+    assert task.setup.judge("D", Sample(id="", target=two)).values["unparsed_rate"] == 1.0
+    assert task.setup.judge("B", Sample(id="", target=two)).values["acc"] == 1.0
 
 
 def test_labels_lose_the_accent_that_the_release_got_on_them(
@@ -134,7 +135,7 @@ def test_simplified_script_reaches_every_part_of_the_prompt() -> None:
     import opencc
 
     task = load_task("hkmmlu_sc")
-    text = task.prompt(task.samples[0], 2).text()
+    text = task.at(shots=2).prompt(task.samples[0]).text()
     assert "香港特别行政区" in text
     assert opencc.OpenCC("hk2s").convert(text) == text
 
@@ -145,18 +146,18 @@ def test_the_prompt_grid_has_every_cell_and_says_so(name: str, language: str) ->
     texts = set()
     for prompt in (language, f"{language}+scaffold", "paper", "paper+scaffold"):
         task = load_task(name, prompt=prompt)
-        texts.add(task.prompt(task.samples[0], 0).text())
-        assert f"|prompt:{prompt}|" in task.signature(0)
+        texts.add(task.at(shots=0).prompt(task.samples[0]).text())
+        assert f"|prompt:{prompt}|" in task.at(shots=0).signature
     assert len(texts) == 4
 
 
 def test_a_scaffold_asks_for_a_last_line_and_leaves_room_for_it() -> None:
     plain, scaffold = load_task("hkmmlu"), load_task("hkmmlu", prompt="zh+scaffold")
-    assert "答案：X" in scaffold.prompt(scaffold.samples[0], 0).text()
+    assert "答案：X" in scaffold.at(shots=0).prompt(scaffold.samples[0]).text()
     assert not scaffold.samples[0].question.endswith("答案：")
-    assert plain.condition.stop == ("\n",)
-    assert scaffold.condition.stop != ("\n",)
-    assert scaffold.condition.max_tokens > plain.condition.max_tokens
+    assert plain.setup.stop == ("\n",)
+    assert scaffold.setup.stop != ("\n",)
+    assert scaffold.setup.max_tokens > plain.setup.max_tokens
 
 
 def test_an_unknown_prompt_or_option_lists_the_known_ones() -> None:
@@ -169,31 +170,44 @@ def test_an_unknown_prompt_or_option_lists_the_known_ones() -> None:
 
 
 def test_options_may_be_given_as_texts() -> None:
-    assert load_task("hkmmlu", cot="true", shuffle_choices="3").signature(0).count(":yes") == 1
+    assert (
+        load_task("hkmmlu", cot="true", shuffle_choices="3").at(shots=0).signature.count(":yes")
+        == 1
+    )
 
 
 def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guessed() -> None:
-    how = load_task("hkmmlu_cot").condition
+    how = load_task("hkmmlu_cot").setup
     choices = ("旺角", "灣仔", "北角", "紅磡")
     whole = "逐步分析：\nA 選項錯誤。\nB 選項喺灣仔。\n\n答案：C"
-    assert how.judge(whole, "C", choices).values == {"acc": 1.0, "unparsed_rate": 0.0}
-    assert how.judge(whole[:20], "A", choices).values == {"acc": 0.0, "unparsed_rate": 1.0}
+    assert how.judge(whole, Sample(id="", target="C", choices=tuple(choices))).values == {
+        "acc": 1.0,
+        "unparsed_rate": 0.0,
+    }
+    assert how.judge(whole[:20], Sample(id="", target="A", choices=tuple(choices))).values == {
+        "acc": 0.0,
+        "unparsed_rate": 1.0,
+    }
 
 
 def test_a_direct_answer_ends_at_its_line() -> None:
-    how = load_task("hkmmlu").condition
+    how = load_task("hkmmlu").setup
     choices = ("旺角", "灣仔", "北角", "紅磡")
     response = "<think>可能係 D。\n</think>\n\nB\n\n問題: 下一題\n答案: D"
-    assert how.judge(response, "B", choices).values["acc"] == 1.0
+    assert (
+        how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values["acc"] == 1.0
+    )
 
 
 @pytest.mark.parametrize(
     "response", ["答案係：\n\nB. 灣仔", "回應：\nB", "**The answer is:**\n\nB. 灣仔\n\n因為D唔係"]
 )
 def test_a_line_that_ends_in_a_colon_goes_on(response: str) -> None:
-    how = load_task("hkmmlu").condition
+    how = load_task("hkmmlu").setup
     choices = ("旺角", "灣仔", "北角", "紅磡")
-    assert how.judge(response, "B", choices).values["acc"] == 1.0
+    assert (
+        how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values["acc"] == 1.0
+    )
 
 
 def test_every_name_of_the_design_exists() -> None:

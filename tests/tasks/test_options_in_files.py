@@ -9,6 +9,7 @@ import pytest
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, HKCantoError
+from hkcanto_tasks.samples import Sample
 
 from .declaring import QUIZ
 
@@ -84,7 +85,7 @@ def test_two_to_ten_options_are_read_each_under_its_letter(quiz: Quiz, count: in
     last = letters[count - 1]
     assert f"\n{last}. 選項{last}\n" in sample.question
     for letter in letters[:count]:
-        judged = loaded.condition.judge(letter, sample.target, sample.choices)
+        judged = loaded.setup.judge(letter, Sample(id="", target=sample))
         assert judged.values == {"acc": float(letter == last), "unparsed_rate": 0.0}
 
 

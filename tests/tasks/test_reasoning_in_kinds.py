@@ -21,14 +21,14 @@ ANSWERS = {
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 def test_a_response_is_read_without_its_reasoning(task: str, wrapping: str) -> None:
     loaded = load_task(task)
-    sample, how = loaded.samples[0], loaded.condition
+    sample, how = loaded.samples[0], loaded.setup
     opening, closing = WRAPPINGS[wrapping]
     about = (sample.target, sample.choices, sample.source)
     plain = how.judge(ANSWERS[task], *about)
     for began in (opening, ""):
         wrapped = how.judge(f"{began}{THOUGHT}{closing}{ANSWERS[task]}", *about)
         assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer)
-        assert wrapped.hypothesis == plain.hypothesis
+        assert wrapped.answer == plain.answer
         assert wrapped.details == plain.details
     nothing = how.judge("", *about)
     cut_off = how.judge(opening + THOUGHT, *about)

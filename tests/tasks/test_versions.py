@@ -18,7 +18,8 @@ import pytest
 from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks.catalogue import BENCHMARKS, TaskDefinition, named_tasks, read_benchmark
 from hkcanto_tasks.kinds import multiple_choice
-from hkcanto_tasks.task import LoadedTask, condition, load_task
+from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.setup import setup
 
 NEW: dict[str, Any] = {"version": 0, "pins": {}}
 PINNED = Path(__file__).with_name("pinned_versions.json")
@@ -137,25 +138,21 @@ def prompts(entry: TaskDefinition) -> Iterator[str]:
 
 def described(loaded: LoadedTask) -> dict[str, Any]:
     """What is asked, and by name what every figure is and makes of the responses."""
-    how, shots = loaded.condition, min(loaded.task.shots, *map(len, loaded.examples.values()))
+    how, shots = loaded.setup, min(loaded.task.shots, *map(len, loaded.examples.values()))
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
     asked = [
-        [each.id, loaded.prompt(each, count).text(), each.target]
+        [each.id, loaded.at(shots=count).prompt(each).text(), each.target]
         for each in samples
         for count in dict.fromkeys([0, shots])
     ]
-    read = [
-        how.judge(response, each.target, each.choices, each.source).values
-        for each in samples[:2]
-        for response in RESPONSES
-    ]
+    read = [how.judge(response, each).values for each in samples[:2] for response in RESPONSES]
     values = {
         name: [round(values[name], 6) if name in values else None for values in read]
         for name in dict.fromkeys(name for values in read for name in values)
     }
     figures = {
-        figure.name: [figure.averages, figure.over, figure.part, figure.pooled]
-        for figure in condition(loaded.task.name).figures  # whatever the sample has of them
+        figure.name: [figure.averages, figure.over, figure.part, figure.form == "rate"]
+        for figure in setup(loaded.task.name).figures  # whatever the sample has of them
     }
     return {"prompts": [asked, how.stop, how.max_tokens]} | {
         name: [figures.get(name), values.get(name)] for name in figures | values

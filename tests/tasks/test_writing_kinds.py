@@ -17,6 +17,7 @@ from hkcanto_metrics.translation import score_translation
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
 DIRECTIONS = ("yue_en", "en_yue", "yue_zh", "zh_yue")
@@ -31,7 +32,7 @@ Layout = Callable[[str, list[tuple[str, str]]], None]
 
 def text(task: str, shots: int) -> str:
     loaded = load_task(task)
-    return loaded.prompt(loaded.samples[0], shots).text()
+    return loaded.at(shots=shots).prompt(loaded.samples[0]).text()
 
 
 def pairs(name: str) -> list[tuple[str, str]]:
@@ -72,7 +73,7 @@ def test_the_three_shot_prompt_into_cantonese_is_the_papers() -> None:
     (one, two, three) = loaded.examples[""]
     sources = [example.question.partition("書面語：")[2] for example in (one, two, three)]
     # Appendix F, with its (e.g. n) and (Text to translate) filled in.
-    assert loaded.prompt(first, shots=3).text() == (
+    assert loaded.at(shots=3).prompt(first).text() == (
         "參考以下例子，將以下繁體中文句子翻譯成香港的廣東話：\n"
         "\n"
         f"例子1：中文書面語：{sources[0]} 廣東話：{one.answer}\n"
@@ -96,7 +97,7 @@ def test_the_three_shot_prompt_into_english_is_the_papers() -> None:
     first = loaded.samples[0]
     (one, two, three) = loaded.examples[""]
     sources = [example.question.partition("Cantonese: ")[2] for example in (one, two, three)]
-    assert loaded.prompt(first, shots=3).text() == (
+    assert loaded.at(shots=3).prompt(first).text() == (
         "Translate the following Cantonese text into English, referring to the examples below:\n"
         "\n"
         f"Example 1: Cantonese: {sources[0]} English: {one.answer}\n"
@@ -172,19 +173,19 @@ def test_worked_examples_are_the_train_rows_in_order(direction: str) -> None:
 def test_hkmmlu_asks_as_in_figures_12_and_20(task: str, asked: str) -> None:
     loaded = load_task(task)
     first = loaded.samples[0]
-    assert loaded.prompt(first, shots=0).text() == f"{asked}問題: {first.source}\n答案:"
+    assert loaded.at(shots=0).prompt(first).text() == f"{asked}問題: {first.source}\n答案:"
 
 
 def test_hkmmlu_has_no_worked_examples() -> None:
     loaded = load_task(HKMMLU[0])
     with pytest.raises(OptionError, match="shots=1, but there are no worked examples"):
-        loaded.prompt(loaded.samples[0], shots=1)
+        loaded.at(shots=1).prompt(loaded.samples[0])
 
 
 def test_the_summarisation_prompt_is_the_papers() -> None:
     loaded = load_task("hkcanto_summarization")
     first = loaded.samples[0]
-    assert loaded.prompt(first, shots=0).text() == (
+    assert loaded.at(shots=0).prompt(first).text() == (
         "我哋會提供一段用廣東話寫成嘅文本。請你將文本概括成200字嘅廣東話，保留核心訊息同主題，"
         "確保內容準確、行文流暢連貫，並且忠於原意。\n\n"
         f"文本（原文）：{first.source}\n\n"
@@ -199,19 +200,25 @@ def test_braces_in_a_text_stay_as_they_are(hkmmlu: Layout) -> None:
 
 def test_a_reasoning_model_gets_room_and_no_stop_text() -> None:
     for name in ("hkcanto_sentiment", "hkcanto_translation_yue_en", "hkcanto_summarization"):
-        plain, reasoning = load_task(name).condition, load_task(name, reasoning=True).condition
+        plain, reasoning = load_task(name).setup, load_task(name, reasoning=True).setup
         assert plain.stop
         assert not reasoning.stop
         assert reasoning.max_tokens > plain.max_tokens + 4096
 
 
 def test_a_base_model_that_runs_on_is_judged_by_its_first_answer() -> None:
-    how = load_task("hkcanto_translation_zh_yue").condition
+    how = load_task("hkcanto_translation_zh_yue").setup
     ran_on = "部機壞咗。\n\n例子4：中文書面語：天氣很好。 廣東話：天氣好好。"
-    assert how.judge(ran_on, "部機壞咗。", source="機器壞了。").hypothesis == "部機壞咗。"
-    how = load_task("hkcanto_sentiment").condition
     assert (
-        how.judge("Negative\n\nInput: 好正\n\nSentiment: Positive", "Negative").values["acc"] == 1
+        how.judge(ran_on, Sample(id="", target="部機壞咗。", source="機器壞了。")).answer
+        == "部機壞咗。"
+    )
+    how = load_task("hkcanto_sentiment").setup
+    assert (
+        how.judge(
+            "Negative\n\nInput: 好正\n\nSentiment: Positive", Sample(id="", target="Negative")
+        ).values["acc"]
+        == 1
     )
 
 
@@ -305,7 +312,7 @@ def test_a_row_without_both_texts_is_set_aside(
     path.write_text("\n".join([*good, bad]), encoding="utf-8")
     loaded = load_task(HKMMLU[0])
     assert len(loaded.samples) == len(PAIRS)
-    assert "-1rows|" in loaded.signature(0)
+    assert "-1rows|" in loaded.at(shots=0).signature
     path.write_text("\n".join([*good, bad, bad]), encoding="utf-8")
     with pytest.raises(DataCorrupt, match=f"row 41: {message}"):
         load_task(HKMMLU[0])
@@ -384,8 +391,8 @@ def test_two_thousand_pairs_by_default(hkmmlu: Layout) -> None:
 
 
 def test_the_signature_tells_the_sample_from_the_full_set() -> None:
-    sample = load_task(HKMMLU[0]).signature(shots=0)
-    full = load_task(HKMMLU[0], size=0).signature(shots=0)
+    sample = load_task(HKMMLU[0]).at(shots=0).signature
+    full = load_task(HKMMLU[0], size=0).at(shots=0).signature
     assert "size:2000" in sample
     assert "size" not in full
 
@@ -395,15 +402,15 @@ def test_the_signature_tells_the_sample_from_the_full_set() -> None:
 
 def translated(response: str, target: str, source: str) -> Any:
     how = setup("hkcanto_translation_yue_zh")
-    return how.judge(response, target, source=source)
+    return how.judge(response, Sample(id="", target=target, source=source))
 
 
 def test_what_stands_around_a_translation_is_counted_and_not_scored() -> None:
     source = "我哋聽日出發，你都一齊嚟啦。"
     plain = translated("我們明天出發，你也一起來吧。", "我們明天出發。", source)
     around = "Here is the translation:\n\n{}\n\nNote: 「啦」 is a particle that softens a request."
-    talkative = translated(around.format(plain.hypothesis), "我們明天出發。", source)
-    assert talkative.hypothesis == plain.hypothesis
+    talkative = translated(around.format(plain.answer), "我們明天出發。", source)
+    assert talkative.answer == plain.answer
     assert (plain.values["overgenerated"], talkative.values["overgenerated"]) == (0, 1)
     assert "notes" in talkative.details["removed"]
 
@@ -412,7 +419,7 @@ def test_a_good_translation_has_no_fault() -> None:
     judgement = translated("我們明天出發。", "我們明天出發。", "我哋聽日出發。")
     assert not any(judgement.values.values())
     assert {*judgement.values} == {"empty", "overgenerated", "wrong_script", "copied_source"}
-    assert judgement.hypothesis == judgement.reference == "我們明天出發。"
+    assert judgement.answer == judgement.reference == "我們明天出發。"
     assert judgement.source == "我哋聽日出發。"
 
 
@@ -445,7 +452,7 @@ def test_the_script_of_a_reference_that_tells_none_is_not_held_against_anyone() 
 
 def test_what_surrounds_a_translation_is_removed_and_named() -> None:
     judgement = translated("譯文：「我們明天出發。」", "我們明天出發。", "我哋聽日出發。")
-    assert judgement.hypothesis == judgement.answer == "我們明天出發。"
+    assert judgement.answer == judgement.answer == "我們明天出發。"
     assert judgement.details["removed"] == "label, quotes"
     assert "label, quotes" in judgement.explanation
 
@@ -460,11 +467,11 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
         "nothing": [""] * len(loaded.samples),
     }[answer]
     judged = [
-        loaded.condition.judge(response, sample.target, source=sample.source)
+        loaded.setup.judge(response, Sample(id="", target=sample))
         for response, sample in zip(responses, loaded.samples, strict=True)
     ]
     corpus = score_translation(
-        [judgement.hypothesis for judgement in judged],
+        [judgement.answer for judgement in judged],
         [judgement.reference for judgement in judged],
         sources=[judgement.source for judgement in judged],
         language="en" if loaded.task.definition.language == "en" else "zh",
@@ -476,13 +483,13 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
 
 @pytest.mark.parametrize("direction", ["en_yue", "zh_yue"])
 def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction: str) -> None:
-    how = load_task(f"hkcanto_translation_{direction}").condition
+    how = load_task(f"hkcanto_translation_{direction}").setup
     written = {sample.target for sample in load_task("hkcanto_translation_yue_zh").samples}
     for sample in load_task(f"hkcanto_translation_{direction}").samples:
-        judged = how.judge(sample.target, sample.target, source=sample.source)
+        judged = how.judge(sample.target, Sample(id="", target=sample))
         assert judged.values["fluent"] == judged.values["cantonese_ratio"] == 1
     for text_ in written:
-        judged = how.judge(text_, "佢哋返咗嚟。", source="They came back.")
+        judged = how.judge(text_, Sample(id="", target="佢哋返咗嚟。", source="They came back."))
         assert judged.values["fluent"] == 0, text_
         assert "Words of Written Chinese" in judged.explanation
 
@@ -511,7 +518,7 @@ def test_any_response_gets_a_value_for_every_metric_of_an_item(
     name: str, response: str, source: str
 ) -> None:
     how = setup(name)
-    judgement = how.judge(response, "我哋聽日出發。", source=source)
+    judgement = how.judge(response, Sample(id="", target="我哋聽日出發。", source=source))
     of_items = {figure.averages for figure in how.figures if not figure.corpus}
     of_reasoning = {name for name in of_items if "reasoning" in name}
     assert judgement.values.keys() == of_items - of_reasoning
@@ -522,24 +529,35 @@ def test_any_response_gets_a_value_for_every_metric_of_an_item(
 
 
 def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
-    how = load_task("hkcanto_summarization").condition
-    judged = [how.judge("佢" * n, "", source="原文").values for n in (200, 500, 600, 1200)]
+    how = load_task("hkcanto_summarization").setup
+    judged = [
+        how.judge("佢" * n, Sample(id="", target="", source="原文")).values
+        for n in (200, 500, 600, 1200)
+    ]
     assert [values["n_characters"] for values in judged] == [200, 500, 600, 1200]
     # "reducing the score proportionally to the excess length" (G.1): 100 of 500 too many is 0.8.
     assert [values["length_penalty"] for values in judged] == pytest.approx([1, 1, 0.8, 0])
 
 
 def test_a_summary_in_written_chinese_fails() -> None:
-    how = load_task("hkcanto_summarization").condition
-    written = how.judge("這篇文章說的是街市的人情味，他們都記得熟客的喜好。", "", source="原文")
-    spoken = how.judge("呢篇文講街市嘅人情味，檔主個個都記得啲熟客鍾意乜嘢。", "", source="原文")
+    how = load_task("hkcanto_summarization").setup
+    written = how.judge(
+        "這篇文章說的是街市的人情味，他們都記得熟客的喜好。",
+        Sample(id="", target="", source="原文"),
+    )
+    spoken = how.judge(
+        "呢篇文講街市嘅人情味，檔主個個都記得啲熟客鍾意乜嘢。",
+        Sample(id="", target="", source="原文"),
+    )
     assert (written.values["fluent"], spoken.values["fluent"]) == (0, 1)
 
 
 def test_the_text_to_summarise_is_handed_to_a_judge() -> None:
     loaded = load_task("hkcanto_summarization")
     sample = loaded.samples[0]
-    judgement = loaded.condition.judge("佢話維修日好有意思。", "", source=sample.source)
+    judgement = loaded.setup.judge(
+        "佢話維修日好有意思。", Sample(id="", target="", source=sample.source)
+    )
     assert judgement.source == sample.source
     assert judgement.source in sample.question
     assert judgement.reference == ""
@@ -556,12 +574,16 @@ def test_the_text_to_summarise_is_handed_to_a_judge() -> None:
     ],
 )
 def test_an_answer_is_fluent_if_it_is_cantonese(answer: str, expected: dict[str, float]) -> None:
-    values = load_task("hkcanto_fluency").condition.judge(answer, "").values
+    values = load_task("hkcanto_fluency").setup.judge(answer, Sample(id="", target="")).values
     assert {name: values[name] for name in expected} == expected
 
 
 def test_cantonese_in_simplified_script_is_reported_as_such() -> None:
-    values = load_task("hkcanto_fluency").condition.judge("你应该早啲瞓，唔好睇电话。", "").values
+    values = (
+        load_task("hkcanto_fluency")
+        .setup.judge("你应该早啲瞓，唔好睇电话。", Sample(id="", target=""))
+        .values
+    )
     assert values["fluent"] == 1
     assert values["simplified_ratio"] == 1
 
@@ -606,9 +628,9 @@ def test_cantonese_in_simplified_script_is_reported_as_such() -> None:
     ],
 )
 def test_the_label_that_a_response_settles_on(response: str, label: str | None) -> None:
-    how = load_task("hkcanto_sentiment").condition
+    how = load_task("hkcanto_sentiment").setup
     for gold in ("Positive", "Negative", "Neutral"):
-        judged = how.judge(response, gold)
+        judged = how.judge(response, Sample(id="", target=gold))
         assert judged.values == {"acc": label == gold, "unparsed_rate": label is None}
     assert judged.answer == (label or "")
 
@@ -620,7 +642,7 @@ def test_the_first_row_is_the_example_and_is_not_scored() -> None:
         samples = [sample for sample in loaded.samples if sample.subject == source]
         assert len(samples) == 8
         assert example.question not in [sample.question for sample in samples]
-        prompt = loaded.prompt(samples[0], shots=1).text()
+        prompt = loaded.at(shots=1).prompt(samples[0]).text()
         # The release's prompt, of which the paper prints none.
         assert prompt == (
             "Follow the given examples and analyze the sentiment of the Cantonese text. You should "
