@@ -4,26 +4,29 @@ A downloaded file counts only while its sha256 is the recorded one, looked at on
 for all 390 files of HKCanto-Eval), so no half-written or altered file is ever scored.
 """
 
-import hashlib
+import json
 import logging
 import os
 import re
 import shutil
-from abc import abstractmethod
+import stat
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, ClassVar
-from urllib.parse import quote
-
-import msgspec
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
-from .folders import DataFolder, Problem, sha256
-from .releases import GitHubRelease, HubDataset, Registry, read_registry, recorded_files
+from .folders import digest
+from .releases import GitHubRelease, HubDataset, RecordedFile, Registry, inside, read_registry
 from .tables import is_file, read_bytes, refusal
 from .transfers import TRIES, Transfer, receive
+
+if TYPE_CHECKING:
+    from .folders import DataFolder
 
 _log = logging.getLogger("hkcanto")
 
@@ -33,10 +36,16 @@ _REMEDY = (
 )
 _SILENT_WAIT = 2.0
 """Seconds that another process is waited for before that is said."""
+_COMMIT = "[0-9a-f]{40}"
 
 
-class CachedRelease(DataFolder):
-    """Files in the user's cache, where one process at a time adds what is lacking."""
+class Source(ABC):
+    """A server that fills a folder of the cache, where one process at a time adds what is lacking.
+
+    Args:
+        name: The release's folder name.
+        home: The release's folder in the cache; it need not exist yet.
+    """
 
     mirror: ClassVar[str]
     """The environment variable that names another server."""
@@ -44,24 +53,25 @@ class CachedRelease(DataFolder):
     server: ClassVar[str]
     """The server without it."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, "cache")
-        self._home = cache_folder() / name
-        self._partial = self._home / ".partial"
+    def __init__(self, name: str, home: Path) -> None:
+        self.name, self.home = name, home
+        self.partial = home / ".partial"
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
-        """Download what is not there or not as recorded."""
-        if not (lacking := self._lacking(files)):
+    def fetch(
+        self, folder: "DataFolder", files: Sequence[str] | None, progress: bool | None
+    ) -> None:
+        """Download what is not there or not as recorded; see `DataFolder.fetch`."""
+        if not (lacking := self._lacking(folder, files)):
             return
-        if variable := self._forbidden():
-            raise self._unavailable(
-                f"{variable} forbids it, and {lacking[0]} is not in {self._home}"
-            )
+        if variable := forbidden():
+            raise self.unavailable(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._home / ".lock")
-        with on_disk(self._home, "written", _REMEDY):
-            self._home.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.home / ".lock")
+        with on_disk(self.home, "written", _REMEDY):
+            for each in (self.home.parent, self.home):
+                each.mkdir(0o755, parents=True, exist_ok=True)
+                own_cache(each)
             try:
                 lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
@@ -74,46 +84,85 @@ class CachedRelease(DataFolder):
                 lock.acquire(timeout=-1)
             try:
                 # While this process waited, another may have fetched them.
-                if lacking := self._lacking(files):
-                    shutil.rmtree(self._partial, ignore_errors=True)  # of one that was killed
-                    self._partial.mkdir()
-                    self._download(lacking, progress)
-                    self._lacking(files)  # only now does a hub data set know its files' names
+                self.look(folder)
+                if lacking := self._lacking(folder, files):
+                    shutil.rmtree(self.partial, ignore_errors=True)  # of one that was killed
+                    self.partial.mkdir()
+                    self.fill(folder, lacking, progress)
+                    self._lacking(folder, files)  # only now are the names of a hub's files known
             finally:
-                shutil.rmtree(self._partial, ignore_errors=True)
+                shutil.rmtree(self.partial, ignore_errors=True)
                 lock.release()
 
     @abstractmethod
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
+    def look(self, folder: "DataFolder") -> None:
+        """Tell a folder its root and its record, as they are now."""
+
+    @abstractmethod
+    def fill(self, folder: "DataFolder", files: Sequence[str], progress: bool | None) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
 
-    def _receive(self, transfers: Sequence[Transfer], progress: bool | None) -> None:
-        """Download files into the folder of what is partial, and move each that is whole."""
+    def moved(self) -> str:
+        """Say that the release is another now; a release at a fixed commit never is."""
+        return ""
+
+    def download(
+        self,
+        root: Path,
+        files: Registry,
+        progress: bool | None,
+        *,
+        address: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Download files beside the folder, and move each into it that is whole and as recorded.
+
+        Args:
+            root: The folder.
+            files: Path in the folder → what it must be.
+            progress: As for `DataFolder.fetch`.
+            address: The address of a file on the server, with `{commit}` and `{file}`.
+            headers: The requests' headers.
+        """
         from tqdm import tqdm
 
+        server, auth = self.endpoint()
+        wanted = {
+            Transfer(
+                server + address.format(commit=entry.commit, file=quote(entry.origin)),
+                self.partial / str(number),
+                entry.size,
+                headers or {},
+                auth,
+            ): (inside(root, file, f"{self.name}, to be downloaded", error=DataCorrupt), entry)
+            for number, (file, entry) in enumerate(files.items())
+        }
         bar = tqdm(
             desc=f"Downloading {self.name}",
-            total=len(transfers),
+            total=len(wanted),
             unit="file",
             disable=None if progress is None else not progress,
         )
-        with bar, closing(receive(transfers)) as arriving:
+        with bar, closing(receive([*wanted])) as arriving:
             for each in arriving:
-                self._check(each)
-                if each.sha256 not in ("", digest := sha256(each.path)):
+                self.check(each)
+                target, entry = wanted[each]
+                assert each.path
+                if entry.sha256 not in ("", found := digest(each.path, entry.sha256)):
                     what = refusal(read_bytes(each.path))
                     raise DataCorrupt(
-                        f"{each.url} is not the file recorded for {each.target}: sha256 {digest},"
-                        f" expected {each.sha256}{f'; {what}' if what else ''}. It was not kept."
-                        f" Try again; if that does not help, check {self.mirror} and your proxy, or"
-                        f" set HKCANTO_DATA_DIR=<dir> to use a good copy in <dir>/{self.name}."
+                        f"{each.url} is not the file recorded for {target}:"
+                        f" {'sha256' if len(found) == 64 else 'git blob id'} {found}, expected"
+                        f" {entry.sha256}{f'; {what}' if what else ''}. It was not kept. Try again;"
+                        f" if that does not help, check {self.mirror} and your proxy, or set"
+                        f" HKCANTO_DATA_DIR=<dir> to use a good copy in <dir>/{self.name}."
                     )
-                each.target.parent.mkdir(parents=True, exist_ok=True)
-                each.path.replace(each.target)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                each.path.replace(target)
                 bar.update()
 
-    def _check(self, transfer: Transfer) -> None:
-        """Raise what a transfer failed of, if it did."""
+    def check(self, transfer: Transfer) -> None:
+        """Raise the error that a transfer ended with, if it did, as one of ours."""
         error, url = transfer.error, transfer.url.partition("?")[0]
         if error is None:
             return
@@ -127,35 +176,23 @@ class CachedRelease(DataFolder):
                 f" to use a copy in <dir>/{self.name}."
             ) from error
         said = f"{type(error).__name__}: {shorten(str(error), 160)}"
-        raise self._unavailable(said if url in said else f"{url}: {said}") from error
+        said = said if url in said else f"{url}: {said}"
+        if status == 403:
+            said += ". If the data set is gated, set HF_TOKEN"
+        raise self.unavailable(said) from error
 
-    def _lacking(self, files: Sequence[str] | None) -> list[str]:
-        recorded = self.recorded
-        if absent := [file for file in files or () if file not in recorded]:
-            raise self._absent(absent[0])
-        return [
-            file
-            for file in (recorded if files is None else files)
-            if sha256(self.root / file) != recorded[file].sha256
-        ]
+    def endpoint(self) -> tuple[str, tuple[str, str] | None]:
+        """Return the server's URL, and the user and password that were in it."""
+        given = (os.environ.get(self.mirror) or self.server).rstrip("/")
+        if not (named := re.fullmatch(r"(\w+://)([^/]*)@(.*)", given)):
+            return given, None
+        user, _, password = named[2].partition(":")
+        return named[1] + named[3], (unquote(user), unquote(password))
 
-    def _forbidden(self) -> str:
-        """Name the variable that forbids downloads, if one does."""
-        return next(
-            (
-                variable
-                for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE")
-                if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES")
-            ),
-            "",
-        )
-
-    def _endpoint(self) -> str:
-        return (os.environ.get(self.mirror) or self.server).rstrip("/")
-
-    def _unavailable(self, why: str) -> NetworkUnavailable:
+    def unavailable(self, why: str) -> NetworkUnavailable:
+        """Return the error that says why nothing can be downloaded, and what to do."""
         return NetworkUnavailable(
-            f"cannot download {self.name} from {self._endpoint()}: {why.rstrip('.')}.\n"
+            f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
             "Run it again later (files that did arrive are kept), or set one of these:\n"
             f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
             "  HKCANTO_DATA=sample: try things with the small data set in the package\n"
@@ -163,112 +200,69 @@ class CachedRelease(DataFolder):
             "  HTTPS_PROXY=<url>: go through a proxy"
         )
 
+    def _lacking(self, folder: "DataFolder", files: Sequence[str] | None) -> list[str]:
+        recorded = folder.recorded
+        if not recorded:
+            return ["the data set"]
+        if absent := [file for file in files or () if file not in recorded]:
+            raise folder.absent(absent[0])
+        return [
+            file
+            for file in (recorded if files is None else files)
+            if digest(folder.root / file) != recorded[file].sha256
+        ]
 
-class CachedGitHub(CachedRelease):
-    """Files of a GitHub repository, each from its own commit, in the cache."""
+
+class GitHubSource(Source):
+    """Files of a GitHub repository, each from its own commit."""
 
     mirror = "HKCANTO_GITHUB_ENDPOINT"
     server = "https://raw.githubusercontent.com"
 
-    def __init__(self, name: str, release: GitHubRelease, home: str) -> None:
-        super().__init__(name)
-        self._release, self._benchmark = release, home
+    def __init__(self, name: str, home: Path, release: GitHubRelease) -> None:
+        super().__init__(name, home)
+        self._address = f"/{release.repository}/{{commit}}/{{file}}"
 
-    @property
-    def root(self) -> Path:
-        """A folder per commit, so that versions of the package do not undo each other's work."""
-        return self._home / self._release.commit[:7]
+    def look(self, folder: "DataFolder") -> None:
+        """Do nothing: what is recorded is in the benchmark's folder."""
 
-    @property
-    def recorded(self) -> Registry:
-        """The registry in the benchmark's folder."""
-        return recorded_files(self._release, self._benchmark)
-
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        recorded, server = self.recorded, f"{self._endpoint()}/{self._release.repository}"
-        self._receive(
-            [
-                Transfer(
-                    f"{server}/{recorded[file].commit}/{quote(recorded[file].origin)}",
-                    self._partial / str(number),
-                    self.root / file,
-                    recorded[file].sha256,
-                )
-                for number, file in enumerate(files)
-            ],
-            progress,
-        )
+    def fill(self, folder: "DataFolder", files: Sequence[str], progress: bool | None) -> None:
+        """Download these files."""
+        wanted = {file: folder.recorded[file] for file in files}
+        self.download(folder.root, wanted, progress, address=self._address)
 
 
-class _Object(msgspec.Struct):
-    size: int
-    sha256: str
-
-
-class _Sibling(msgspec.Struct):
-    rfilename: str
-    blob: str = msgspec.field(name="blobId", default="")
-    size: int | None = None
-    lfs: _Object | None = None
-
-    def is_at(self, path: Path) -> bool:
-        """Whether this file is there, as by a fetch that failed later on."""
-        if self.lfs:
-            return sha256(path) == self.lfs.sha256
-        content = read_bytes(path) if is_file(path) else b""
-        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() == self.blob
-
-
-class _Commit(msgspec.Struct):
-    """What a hub says of a commit of a data set."""
-
-    sha: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{40}$")]
-    siblings: list[_Sibling] = []
-
-
-class CachedHub(CachedRelease):
-    """A snapshot of a hub data set in the cache, and a registry made when it was complete.
+class HubSource(Source):
+    """A snapshot of a hub data set, and a registry made when it was complete.
 
     The registry's first line is the request, its second the commit and the number of files: a
     request without a revision gets the same data each time, and another request does not get this
     one's. The files come as those of GitHub do, because huggingface_hub sets no limit to the time
-    and size of a file.
+    and size of a file, and does not compare it with the hash that the hub announces.
     """
 
     mirror = "HF_ENDPOINT"
     server = "https://huggingface.co"
 
-    def __init__(self, name: str, release: HubDataset) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, home: Path, release: HubDataset) -> None:
+        super().__init__(name, home)
         self._release = release
         self._pin = f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
-        self._revision = os.environ.get(self._pin) or release.revision
+        self._revision = os.environ.get(self._pin) or release.revision or ""
         named = quote(self._revision or "default", safe="")
-        self._registry = self._home / f"registry.{named}.sha256"
+        self._registry = home / f"registry.{named}.sha256"
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
 
-    @property
-    def root(self) -> Path:
-        """A folder per commit; while that is not known, one that does not exist."""
-        return self._home / (self._commit() or "not-downloaded")
-
-    @property
-    def recorded(self) -> Registry:
-        """The registry made after the download."""
-        commit = self._commit()
-        return read_registry(self._registry, commit=commit) if commit else {}
-
-    def verify(self) -> list[Problem]:
-        """Compare every file with what was downloaded."""
-        if not self._commit():
-            return [Problem("*", "missing", f"nothing is downloaded to {self._home} yet")]
-        return super().verify()
+    def look(self, folder: "DataFolder") -> None:
+        """Tell a folder what was downloaded for this request: its commit, and its files."""
+        commit, folder.recorded = self._downloaded()
+        folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
 
     def moved(self) -> str:
         """Say that the branch or tag leads to another commit now; nothing without a network."""
-        commit = self._commit()
+        commit, _ = self._downloaded()
         try:
-            now = "" if self._forbidden() else self._ask(tries=1).sha
+            now = "" if forbidden() else self._ask(self._revision, tries=1)[0]
         except HKCantoError:  # nobody asked for the network
             return ""
         if not commit or now in ("", commit):
@@ -279,84 +273,91 @@ class CachedHub(CachedRelease):
             f" one: {self._pin}={now[:7]}, or delete {self._registry}."
         )
 
-    def _commit(self) -> str | None:
+    def fill(self, folder: "DataFolder", files: Sequence[str], progress: bool | None) -> None:
+        """Download the files of the commit that are not there, and record them all."""
+        from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
+
+        repo = self._release.repo_id
+        commit, before = self._downloaded()
+        commit, there = self._ask(commit or self._revision)
+        names = sorted(filter_repo_objects(there, allow_patterns=[*self._release.allow]))
+        if not names:
+            raise DataNotFound(
+                f"{repo} at {commit} has no file that matches"
+                f" {', '.join(self._release.allow)}: its layout has changed. Set HKCANTO_DATA_DIR"
+                f"=<dir> to use an older copy in <dir>/{self.name}."
+            )
+        root = inside(self.home, commit, str(self._registry))
+        lacking = {}
+        for name in names:
+            path = inside(root, name, f"the list of files of {repo}", error=DataCorrupt)
+            wanted = before[name].sha256 if name in before else there[name].sha256
+            if not wanted or digest(path, wanted) != wanted:
+                lacking[name] = replace(there[name], sha256=wanted)
+        address = f"/datasets/{repo}/resolve/{{commit}}/{{file}}"
+        self.download(root, lacking, progress, address=address, headers=_token())
+        lines = [f"{quote(name)} {digest(root / name)}\n" for name in names]
+        partial = self.partial / "registry"
+        head = f"{self._request}\n# {commit} {len(lines)}\n"
+        partial.write_text(head + "".join(lines), encoding="utf-8")
+        partial.replace(self._registry)
+        self.look(folder)
+
+    def _downloaded(self) -> tuple[str, Registry]:
+        """Return the commit and the files of an earlier download; nothing without one."""
         if not is_file(self._registry):
-            return None
+            return "", {}
         request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
         if lines and request != self._request:
-            return None
-        named = re.fullmatch(r"# ([0-9a-f]{40})(?: (\d+))?", lines[0]) if lines else None
+            return "", {}
+        named = re.fullmatch(rf"# ({_COMMIT})(?: (\d+))?", lines[0]) if lines else None
         if not named or int(named[2] or len(lines) - 2) != len(lines) - 2:
             raise DataCorrupt(
                 f"{self._registry} was cut or damaged. Delete it and fetch again (which takes"
                 f" {self._revision or 'the default branch'} as it is then, unless"
                 f" {self._pin}=<commit> is set)."
             )
-        return named[1]
+        return named[1], read_registry(self._registry, commit=named[1])
 
-    def _lacking(self, files: Sequence[str] | None) -> list[str]:
-        return super()._lacking(files) if self._commit() else ["the data set"]
-
-    def _ask(self, tries: int = TRIES) -> _Commit:
+    def _ask(self, revision: str, tries: int = TRIES) -> tuple[str, Registry]:
         """Ask the hub for the commit that is wanted, and its files."""
-        revision = f"/revision/{quote(self._revision, safe='')}" if self._revision else ""
-        url = f"{self._endpoint()}/api/datasets/{self._release.repo_id}{revision}?blobs=true"
-        asked = Transfer(url, headers=_token(), tries=tries)
+        server, auth = self.endpoint()
+        at = f"/revision/{quote(revision, safe='')}" if revision else ""
+        url = f"{server}/api/datasets/{self._release.repo_id}{at}?blobs=true"
+        asked = Transfer(url, headers=_token(), auth=auth, tries=tries)
         for _ in receive([asked]):
-            self._check(asked)
+            self.check(asked)
         try:
-            return msgspec.json.decode(asked.content, type=_Commit)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            raise self._unavailable(f"{url} does not answer as a hub does ({error})") from error
-
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        commit = self._commit()
-        if commit:
-            self._receive(self._transfers(commit, dict.fromkeys(files)), progress)
-            return
-        from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
-
-        now = self._ask()
-        there = {each.rfilename: each for each in now.siblings}
-        files = [*filter_repo_objects(there, allow_patterns=[*self._release.allow])]
-        if not files:
-            raise DataNotFound(
-                f"{self._release.repo_id} at {now.sha} has no file that matches"
-                f" {', '.join(self._release.allow)}: its layout has changed. Set HKCANTO_DATA_DIR"
-                f"=<dir> to use an older copy in <dir>/{self.name}."
+            said = json.loads(asked.content.getvalue())
+            commit = str(said["sha"])
+            files = {}
+            for each in said.get("siblings") or ():
+                name, lfs = str(each["rfilename"]), each.get("lfs") or {}
+                known = lfs.get("sha256") or each.get("blobId") or ""
+                files[name] = RecordedFile(known, commit, name, lfs.get("size", each.get("size")))
+            if not re.fullmatch(_COMMIT, commit):
+                raise ValueError(f"{commit!r} is no commit")
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise self.unavailable(f"{url} does not answer as a hub does ({error!r})") from error
+        if re.fullmatch(_COMMIT, revision) and commit != revision:
+            raise DataCorrupt(
+                f"{url} answers with commit {commit}, not with the one asked for. Nothing was"
+                f" downloaded. Check {self.mirror} and your proxy, or set HKCANTO_DATA_DIR=<dir> to"
+                f" use a copy in <dir>/{self.name}."
             )
-        root = self._home / now.sha
-        lacking = {
-            file: (there[file].lfs or there[file]).size
-            for file in files
-            if not there[file].is_at(root / file)
-        }
-        self._receive(self._transfers(now.sha, lacking), progress)
-        lines = [f"{quote(file)} {sha256(root / file)}\n" for file in sorted(files)]
-        partial = self._partial / "registry"
-        head = f"{self._request}\n# {now.sha} {len(lines)}\n"
-        partial.write_text(head + "".join(lines), encoding="utf-8")
-        partial.replace(self._registry)
+        return commit, files
 
-    def _transfers(self, commit: str, sizes: Mapping[str, int | None]) -> list[Transfer]:
-        if wrong := [file for file in sizes if {"..", "/"} & {*PurePosixPath(file).parts}]:
-            raise DataCorrupt(f"{self._release.repo_id} names a file outside: {wrong[0]!r}.")
-        where, recorded = f"{self._endpoint()}/datasets/{self._release.repo_id}", self.recorded
-        return [
-            Transfer(
-                f"{where}/resolve/{commit}/{quote(file)}",
-                self._partial / str(number),
-                self._home / commit / file,
-                recorded[file].sha256 if recorded else "",
-                size,
-                _token(),
-            )
-            for number, (file, size) in enumerate(sizes.items())
-        ]
+
+def forbidden() -> str:
+    """Name the variable that forbids downloads; an empty text if none does."""
+    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
+            return variable
+    return ""
 
 
 def _token() -> Mapping[str, str]:
-    """Return the headers that show a hub who asks."""
+    """Return the headers that authenticate the user to a hub."""
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     headers: Mapping[str, str] = build_hf_headers()
@@ -370,3 +371,27 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("hkcanto")
+
+
+def own_cache(folder: Path) -> Path:
+    """Return a folder of the cache, unless another user can change what is in it.
+
+    The registry of a hub data set is in there: whoever writes to it decides what is scored.
+
+    Raises:
+        DataNotFound: It is another user's, or others may write to it.
+    """
+    with on_disk(folder, remedy=_REMEDY):
+        if not folder.exists():
+            return folder
+        found = folder.stat()
+        why = f"user {found.st_uid} owns it" if found.st_uid != os.getuid() else ""
+        if found.st_mode & stat.S_IWOTH:
+            why = why or "any user may write to it"
+        if why:
+            raise DataNotFound(
+                f"the cache folder {folder} is not used, because {why} and could change what is"
+                " scored. Set HKCANTO_CACHE to a folder of your own"
+                f"{'' if 'owns' in why else f', or run `chmod o-w {folder}`'}."
+            )
+    return folder

@@ -1,7 +1,9 @@
 """Files over HTTP: several side by side, within limits of time and size.
 
-A server that is busy is asked again when it says so. Other failures are not tried twice: who has no
-network is to hear so at once, and files that did arrive stay for the next run.
+A busy server is asked again when it says so. Other failures are not tried twice: someone without a
+network hears so at once, and the files that did arrive stay for the next run. (pooch and
+huggingface_hub limit neither the time nor the unpacked size of a file, and pooch ignores
+`Retry-After`.)
 """
 
 import logging
@@ -9,6 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -59,12 +62,11 @@ class Transfer:
     """A file to be had, and how far it has come.
 
     Attributes:
-        url: Where from.
-        path: Where to; by default it is kept in `content`.
-        target: Where it belongs once it is whole and as expected.
-        sha256: What it must have, where that is known.
+        url: Where from, without a password.
+        path: Where to; without one it is kept in `content`.
         size: Its size in bytes, where that is known.
-        headers: Of the request.
+        headers: The request's headers.
+        auth: The user and password that the server wants, if any.
         tries: How often a busy server is asked.
         content: The file, if it has no path.
         received: How many bytes have come, unpacked.
@@ -73,13 +75,12 @@ class Transfer:
     """
 
     url: str
-    path: Path = Path()
-    target: Path = Path()
-    sha256: str = ""
+    path: Path | None = None
     size: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    auth: tuple[str, str] | None = None
     tries: int = TRIES
-    content: bytes = b""
+    content: BytesIO = field(default_factory=BytesIO)
     received: int = 0
     started: float = math.inf
     error: Exception | None = None
@@ -95,11 +96,9 @@ class Transfer:
         """Download it, unless told to stop."""
         self._together = together
         try:
-            with self.path.open("wb") if self.path.name else BytesIO() as self._file:
+            with self.path.open("wb") if self.path else nullcontext(self.content) as self._file:
                 while not self._arrives():
                     self.tries -= 1
-                if isinstance(self._file, BytesIO):
-                    self.content = self._file.getvalue()
             if self.size not in (None, self.received):
                 raise OSError(f"it broke off after {self.received:,} of {self.size:,} bytes")
         except Exception as error:  # the caller's thread deals with it
@@ -129,7 +128,8 @@ class Transfer:
         from requests import HTTPError
 
         timeout = (_CONNECT_TIMEOUT, _READ_TIMEOUT)
-        get = HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, headers=self.headers)
+        asked = {"headers": self.headers, "auth": self.auth}
+        get = HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, **asked)
         self._together.rest()
         self.started = time.monotonic()
         try:
@@ -139,8 +139,7 @@ class Transfer:
             if answer is None or answer.status_code not in _BUSY or self.tries <= 1:
                 raise
             status = answer.status_code
-            asked = _retry_after(answer.headers)
-            wait = asked or _FIRST_WAIT * 2 ** (TRIES - self.tries)
+            wait = _retry_after(answer.headers) or _FIRST_WAIT * 2 ** (TRIES - self.tries)
             if wait > _LONGEST_WAIT:
                 raise OSError(f"HTTP {status}, to be asked again in {wait:,.0f} s") from error
             self.started = math.inf
@@ -174,25 +173,22 @@ def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
     for thread in threads:
         thread.start()
     try:
-        for _ in transfers:
-            yield _next(done, transfers)
+        left = len(transfers)
+        while left:
+            try:
+                each = done.get(timeout=_POLL)
+            except Empty:
+                slow = next((each for each in transfers if each.overdue), None)
+                if not slow:
+                    continue
+                each, waited = slow, f"{slow.received:,} bytes in more than {_GRACE:.0f} s"
+                each.error = OSError(f"it came too slowly, {waited}")
+            left -= 1
+            yield each
     finally:
         together.stopped.set()
         for thread in threads:
             thread.join(_POLL)
-
-
-def _next(done: "SimpleQueue[Transfer]", transfers: Sequence[Transfer]) -> Transfer:
-    while True:
-        try:
-            return done.get(timeout=_POLL)
-        except Empty:
-            for each in transfers:
-                if each.overdue:
-                    each.error = OSError(
-                        f"it came too slowly, {each.received:,} bytes in more than {_GRACE:.0f} s"
-                    )
-                    return each
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -231,7 +231,8 @@ def test_a_page_in_place_of_the_hubs_answer_is_said(server: WebServer) -> None:
 
 def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -> None:
     publish(server, FIRST, {"../../../evil.csv": "x"}, "chuxuecao/HKMMLU")
-    assert "names a file outside" in refused("hkmmlu")
+    said = refused("hkmmlu")
+    assert "list of files of chuxuecao/HKMMLU names a path outside: '../../../evil.csv'" in said
     assert not [*cache.parent.rglob("evil.csv")]
 
 
