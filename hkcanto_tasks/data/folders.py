@@ -15,7 +15,7 @@ from .releases import Registry
 from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 if TYPE_CHECKING:
-    from .downloads import Source
+    from .downloads import GitHubSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class DataFolder:
     kind: Literal["local", "sample", "cache", "own"]
     root: Path
     recorded: Registry = field(default_factory=dict)
-    source: "Source | None" = None
+    source: "GitHubSource | None" = None
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Make files available, several side by side; costs little when they are.

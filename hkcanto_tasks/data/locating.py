@@ -75,7 +75,9 @@ def locate(benchmark: "Benchmark") -> DataFolder:
     if isinstance(release, GitHubRelease):
         # A folder per commit, so that versions of the package do not undo each other's work.
         root = inside(place, release.commit[:7], f"{declared}: commit")
-        return DataFolder(name, "cache", root, recorded, GitHubSource(name, place, release))
+        return DataFolder(
+            name, "cache", root, recorded, GitHubSource(name, place, release.repository)
+        )
     source = HubSource(name, place, release)
     folder = DataFolder(name, "cache", place, source=source)
     source.look(folder)

@@ -94,7 +94,11 @@ Registry = Mapping[str, RecordedFile]
 
 
 def inside(
-    root: Path, name: str, said: str, error: type[HKCantoError] = CatalogueError, links: bool = False
+    root: Path,
+    name: str,
+    said: str,
+    error: type[HKCantoError] = CatalogueError,
+    links: bool = False,
 ) -> Path:
     r"""Join a folder and a name that someone else wrote, and refuse to leave the folder.
 

@@ -11,11 +11,10 @@ import math
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import IO
 
 from ..errors import DataCorrupt
@@ -33,28 +32,6 @@ _BUSY = (429, 503)
 TRIES = 5  # of a busy server
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 120.0  # seconds
 _POLL = 0.1
-
-
-class _Together:
-    """What the transfers of one call share: whether to stop, and how long the server wants rest."""
-
-    def __init__(self) -> None:
-        self.stopped = threading.Event()
-        self._until = 0.0
-
-    def rest(self) -> None:
-        """Wait as long as the server wants, unless all is to stop."""
-        while not self.stopped.is_set() and (seconds := self._until - time.monotonic()) > 0:
-            self.stopped.wait(seconds)
-        if self.stopped.is_set():
-            raise InterruptedError
-
-    def extend(self, seconds: float, why: str) -> None:
-        """Have all wait, and say so once."""
-        now, before = time.monotonic(), self._until
-        self._until = max(before, now + seconds)
-        if before < now:
-            _log.warning("%s; asking again in %.0f s.", why, seconds)
 
 
 @dataclass(eq=False)
@@ -85,29 +62,36 @@ class Transfer:
     started: float = math.inf
     error: Exception | None = None
     _file: IO[bytes] = field(init=False, repr=False)
-    _together: _Together = field(init=False, repr=False)
+    _stopped: threading.Event = field(init=False, repr=False)
+    _told: threading.Event = field(init=False, repr=False)
 
     @property
     def overdue(self) -> bool:
         """Whether it comes too slowly to be waited for."""
         return time.monotonic() - self.started > _GRACE + self.received / _SLOWEST
 
-    def run(self, together: _Together) -> None:
-        """Download it, unless told to stop."""
-        self._together = together
+    def run(self, stopped: threading.Event, told: threading.Event) -> "Transfer":
+        """Download it, and return it.
+
+        Args:
+            stopped: Whether nobody wants it any more.
+            told: Whether the user knows that the server is busy.
+        """
+        self._stopped, self._told = stopped, told
         try:
             with self.path.open("wb") if self.path else nullcontext(self.content) as self._file:
-                while not self._arrives():
+                while not self._request():
                     self.tries -= 1
             if self.size not in (None, self.received):
                 raise OSError(f"it broke off after {self.received:,} of {self.size:,} bytes")
         except Exception as error:  # the caller's thread deals with it
             self.error = error
         self.started = math.inf
+        return self
 
     def write(self, chunk: bytes) -> None:
-        """Take what has come: to the downloader this is the file."""
-        if self._together.stopped.is_set():
+        """Take what has come: to pooch this is the file."""
+        if self._stopped.is_set():
             raise InterruptedError
         self.received += len(chunk)
         most = _LARGEST if self.size is None else self.size
@@ -122,15 +106,15 @@ class Transfer:
     def flush(self) -> None:
         """Do nothing: closing the file does it."""
 
-    def _arrives(self) -> bool:
-        """Ask for it; False if the server is busy and to be asked again."""
+    def _request(self) -> bool:
+        """Ask for it; False if the server was busy, and has had its rest."""
         from pooch import HTTPDownloader
         from requests import HTTPError
+        from urllib3.exceptions import InvalidHeader
+        from urllib3.util import Retry
 
-        timeout = (_CONNECT_TIMEOUT, _READ_TIMEOUT)
-        asked = {"headers": self.headers, "auth": self.auth}
-        get = HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, **asked)
-        self._together.rest()
+        request = {"timeout": (_CONNECT_TIMEOUT, _READ_TIMEOUT), "auth": self.auth}
+        get = HTTPDownloader(chunk_size=_CHUNK, headers=self.headers, **request)
         self.started = time.monotonic()
         try:
             get(self.url, self, None)
@@ -138,12 +122,17 @@ class Transfer:
             answer = error.response
             if answer is None or answer.status_code not in _BUSY or self.tries <= 1:
                 raise
-            status = answer.status_code
-            wait = _retry_after(answer.headers) or _FIRST_WAIT * 2 ** (TRIES - self.tries)
+            wait = _FIRST_WAIT * 2 ** (TRIES - self.tries)
+            with suppress(InvalidHeader):  # neither a number of seconds nor a date
+                wait = Retry().parse_retry_after(answer.headers.get("Retry-After", "")) or wait
+            busy = f"HTTP {answer.status_code}"
             if wait > _LONGEST_WAIT:
-                raise OSError(f"HTTP {status}, to be asked again in {wait:,.0f} s") from error
+                raise OSError(f"{busy}, to be asked again in {wait:,.0f} s") from error
+            if not self._told.is_set():
+                self._told.set()
+                _log.warning("%s is busy (%s); asking again in %.0f s.", self.url, busy, wait)
             self.started = math.inf
-            self._together.extend(wait, f"{self.url} is busy (HTTP {status})")
+            self._stopped.wait(wait)
             return False
         return True
 
@@ -154,49 +143,24 @@ def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
     The threads are not waited for when one stays silent: they end by themselves, or with the
     process, and what they still write is in files that nobody has.
     """
-    waiting: SimpleQueue[Transfer] = SimpleQueue()
-    done: SimpleQueue[Transfer] = SimpleQueue()
-    together = _Together()
-    for each in transfers:
-        waiting.put(each)
+    from multiprocessing import TimeoutError as NothingYet
+    from multiprocessing.pool import ThreadPool
 
-    def work() -> None:
-        while not together.stopped.is_set():
-            try:
-                each = waiting.get_nowait()
-            except Empty:
-                return
-            each.run(together)
-            done.put(each)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in transfers[:_CONNECTIONS]]
-    for thread in threads:
-        thread.start()
+    stopped, told = threading.Event(), threading.Event()
+    pool = ThreadPool(_CONNECTIONS)
+    arriving = pool.imap_unordered(lambda each: each.run(stopped, told), transfers)
+    left = len(transfers)
     try:
-        left = len(transfers)
         while left:
             try:
-                each = done.get(timeout=_POLL)
-            except Empty:
-                slow = next((each for each in transfers if each.overdue), None)
-                if not slow:
+                each = arriving.next(_POLL)
+            except NothingYet:
+                if not (slow := [each for each in transfers if each.overdue]):
                     continue
-                each, waited = slow, f"{slow.received:,} bytes in more than {_GRACE:.0f} s"
-                each.error = OSError(f"it came too slowly, {waited}")
+                each, had = slow[0], f"{slow[0].received:,} bytes in more than {_GRACE:.0f} s"
+                each.error = OSError(f"it came too slowly, {had}")
             left -= 1
             yield each
     finally:
-        together.stopped.set()
-        for thread in threads:
-            thread.join(_POLL)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds a server asks to wait, as a number or a date; None if it does not."""
-    from urllib3.exceptions import InvalidHeader
-    from urllib3.util import Retry
-
-    try:
-        return float(Retry().parse_retry_after(headers.get("Retry-After", "")))
-    except InvalidHeader:
-        return None
+        stopped.set()
+        pool.terminate()

@@ -134,7 +134,7 @@ def test_a_file_altered_in_the_cache_is_downloaded_again(folder: DataFolder) -> 
         (Answer(b""), DataCorrupt, "it is empty"),
         (Answer(b"version https://git-lfs.github.com/spec/v1\n"), DataCorrupt, "LFS pointer"),
         (Answer(b"<html>Please log in</html>"), DataCorrupt, "HTML page"),
-        (Answer(status=404), DataNotFound, r"HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
+        (Answer(status=404), DataNotFound, r"(?s)HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
         (Answer(status=403), NetworkUnavailable, "403"),
         (Answer(status=429), NetworkUnavailable, "429"),
         (Answer(status=500), NetworkUnavailable, "500"),
