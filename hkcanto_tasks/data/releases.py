@@ -118,11 +118,11 @@ def inside(
             link out of the folder.
 
     Examples:
-        >>> inside(Path("data"), "test/x.csv", "list, line 1").as_posix()
+        >>> inside(Path("data"), "test/x.csv", "line 1").as_posix()
         'data/test/x.csv'
-        >>> inside(Path("data"), "../x.csv", "list, line 1")
+        >>> inside(Path("data"), "../x.csv", "line 1")
         Traceback (most recent call last):
-        hkcanto_tasks.errors.CatalogueError: list, line 1 names a path outside: '../x.csv' has a `..`. ...
+        hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv' has a `..`...
     """
     strict = PureWindowsPath(name)  # it knows drives, and takes either slash for one
     if "\0" in name:
