@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
@@ -49,8 +50,8 @@ class GitHubSource:
     server = "https://raw.githubusercontent.com"
     """The server without it."""
 
-    address = "/{repository}/{commit}/{file}"
-    """Where a file is on it."""
+    address = "/{}/{}/{}"
+    """Where a file is on it: repository, commit, path."""
 
     def __init__(self, name: str, home: Path, repository: str) -> None:
         self.name, self.home, self.repository = name, home, repository
@@ -106,36 +107,39 @@ class GitHubSource:
         """Download files beside a folder, and move each into it that is whole and as recorded."""
         from tqdm import tqdm
 
-        wanted = {}
-        for number, (file, entry) in enumerate(files.items()):
-            target = inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
-            at = {"repository": self.repository, "commit": entry.commit}
-            transfer = self.transfer(self.address.format(file=quote(entry.origin), **at))
-            transfer.path, transfer.size = self.partial / str(number), entry.size
-            wanted[transfer] = (transfer.path, target, entry.sha256)
+        listed = f"the list of files of {self.repository}"
+        wanted = [
+            self.transfer(
+                self.address.format(self.repository, entry.commit, quote(entry.origin)),
+                path=self.partial / str(number),
+                target=inside(root, file, listed, DataCorrupt),
+                expected=entry.sha256,
+                size=entry.size,
+            )
+            for number, (file, entry) in enumerate(files.items())
+        ]
         hidden = None if progress is None else not progress
         title = f"Downloading {self.name}"
         bar = tqdm(desc=title, total=len(wanted), unit="file", disable=hidden)
-        with bar, closing(receive([*wanted])) as arriving:
+        with bar, closing(receive(wanted)) as arriving:
             for each in arriving:
                 self.check(each)
-                path, target, expected = wanted[each]
-                if expected not in ("", found := digest(path, expected)):
+                if each.expected not in ("", found := digest(each.path, each.expected)):
                     kind = "sha256" if len(found) == 64 else "git blob id"
-                    what = refusal(read_bytes(path)) or f"the proxy or {self.mirror} may be wrong"
+                    what = refusal(read_bytes(each.path)) or "another file"
                     raise self.failure(
-                        f"{each.url} is not the file recorded for {target}: {kind} {found},"
-                        f" expected {expected}; {what}. It was not kept",
+                        f"{each.url} is not the file recorded for {each.target}: {kind} {found},"
+                        f" expected {each.expected}; {what}. It was not kept",
                         DataCorrupt,
                     )
-                target.parent.mkdir(parents=True, exist_ok=True)
-                path.replace(target)
+                each.target.parent.mkdir(parents=True, exist_ok=True)
+                each.path.replace(each.target)
                 bar.update()
 
-    def transfer(self, address: str, tries: int = TRIES) -> Transfer:
+    def transfer(self, address: str, **details: Any) -> Transfer:
         """Return the transfer of something on the server."""
         server, auth = self.endpoint()
-        return Transfer(server + address, headers=self.headers(), auth=auth, tries=tries)
+        return Transfer(server + address, headers=self.headers(), auth=auth, **details)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of all requests."""
@@ -189,7 +193,7 @@ class HubSource(GitHubSource):
 
     mirror = "HF_ENDPOINT"
     server = "https://huggingface.co"
-    address = "/datasets/{repository}/resolve/{commit}/{file}"
+    address = "/datasets/{}/resolve/{}/{}"
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
         super().__init__(name, home, release.repo_id)
@@ -271,7 +275,7 @@ class HubSource(GitHubSource):
     def _ask(self, revision: str, tries: int = TRIES) -> tuple[str, Registry]:
         """Ask the hub for the commit that a revision is, and its files."""
         at = f"/revision/{quote(revision, safe='')}" if revision else ""
-        asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true", tries)
+        asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true", tries=tries)
         for _ in receive([asked]):
             self.check(asked)
         try:

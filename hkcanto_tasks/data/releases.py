@@ -1,10 +1,10 @@
 """Where benchmarks are published, and what is known about their files beforehand."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from os.path import realpath
 from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
@@ -122,24 +122,20 @@ def inside(
         'data/test/x.csv'
         >>> inside(Path("data"), "../x.csv", "line 1")
         Traceback (most recent call last):
-        hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv' has a `..`...
+        hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
     strict = PureWindowsPath(name)  # it knows drives, and takes either slash for one
-    if "\0" in name:
-        why = "has a NUL character. Correct it"
-    elif strict.anchor:
-        why = "is not relative. Name a path in the folder"
-    elif ".." in strict.parts:
-        why = "has a `..`. Name a path in the folder"
-    elif links or Path(os.path.realpath(root / name)).is_relative_to(os.path.realpath(root)):
+    within = "\0" not in name and not strict.anchor and ".." not in strict.parts
+    if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
-    else:
-        why = f"goes by a link that leads out of {root}. Remove that link"
-    raise error(f"{said} names a path outside: {name!r} {why}.")
+    raise error(
+        f"{said} names a path outside: {name!r}. Name one in {root} (relative, without `..`, a"
+        " drive, a NUL character, or a link that leads out)."
+    )
 
 
 def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
-    """Read a list of checksums in pooch's format.
+    """Read a list of checksums, in the format of pooch's registries.
 
     A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
     column `<commit>:<path>`, as git writes it, gives that one file another origin. (Pooch has a URL

@@ -1,21 +1,20 @@
 """Files over HTTP: several side by side, within limits of time and size.
 
 A busy server is asked again when it says so. Other failures are not tried twice: someone without a
-network hears so at once, and the files that did arrive stay for the next run. (pooch and
-huggingface_hub limit neither the time nor the unpacked size of a file, and pooch ignores
-`Retry-After`.)
+network hears so at once, and the files that did arrive stay for the next run. (Neither
+pooch nor huggingface_hub limits the time and the unpacked size of a file.)
 """
 
 import logging
 import math
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import IO
 
 from ..errors import DataCorrupt
 
@@ -41,6 +40,8 @@ class Transfer:
     Attributes:
         url: Where from, without a password.
         path: Where to; without one it is kept in `content`.
+        target: Where it belongs once it is whole and as expected.
+        expected: The hash that it must have, where that is known; see `RecordedFile`.
         size: Its size in bytes, where that is known.
         headers: The request's headers.
         auth: The user and password that the server wants, if any.
@@ -52,7 +53,9 @@ class Transfer:
     """
 
     url: str
-    path: Path | None = None
+    path: Path = Path()
+    target: Path = Path()
+    expected: str = ""
     size: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     auth: tuple[str, str] | None = None
@@ -61,9 +64,6 @@ class Transfer:
     received: int = 0
     started: float = math.inf
     error: Exception | None = None
-    _file: IO[bytes] = field(init=False, repr=False)
-    _stopped: threading.Event = field(init=False, repr=False)
-    _told: threading.Event = field(init=False, repr=False)
 
     @property
     def overdue(self) -> bool:
@@ -74,14 +74,23 @@ class Transfer:
         """Download it, and return it.
 
         Args:
-            stopped: Whether nobody wants it any more.
-            told: Whether the user knows that the server is busy.
+            stopped: Set once nobody wants it any more.
+            told: Set once the user knows that the server is busy.
         """
-        self._stopped, self._told = stopped, told
+        most = _LARGEST if self.size is None else self.size
         try:
-            with self.path.open("wb") if self.path else nullcontext(self.content) as self._file:
-                while not self._request():
-                    self.tries -= 1
+            with self.path.open("wb") if self.path.name else nullcontext(self.content) as file:
+                for chunk in self._chunks(stopped, told):
+                    if stopped.is_set():
+                        raise InterruptedError
+                    self.received += len(chunk)
+                    if self.received > most:
+                        raise DataCorrupt(
+                            f"{self.url} is more than {most:,} bytes when unpacked, so it is not"
+                            " the file wanted. It was not kept. Check the mirror and the proxy that"
+                            " you have set, or set HKCANTO_DATA_DIR=<dir> to use a copy."
+                        )
+                    file.write(chunk)
             if self.size not in (None, self.received):
                 raise OSError(f"it broke off after {self.received:,} of {self.size:,} bytes")
         except Exception as error:  # the caller's thread deals with it
@@ -89,52 +98,30 @@ class Transfer:
         self.started = math.inf
         return self
 
-    def write(self, chunk: bytes) -> None:
-        """Take what has come: to pooch this is the file."""
-        if self._stopped.is_set():
-            raise InterruptedError
-        self.received += len(chunk)
-        most = _LARGEST if self.size is None else self.size
-        if self.received > most:
-            raise DataCorrupt(
-                f"{self.url} is more than {most:,} bytes when unpacked, so it is not the file"
-                " wanted. It was not kept. Check the mirror and the proxy that you have set, or set"
-                " HKCANTO_DATA_DIR=<dir> to use a copy."
-            )
-        self._file.write(chunk)
-
-    def flush(self) -> None:
-        """Do nothing: closing the file does it."""
-
-    def _request(self) -> bool:
-        """Ask for it; False if the server was busy, and has had its rest."""
-        from pooch import HTTPDownloader
-        from requests import HTTPError
+    def _chunks(self, stopped: threading.Event, told: threading.Event) -> Iterator[bytes]:
+        """Ask for it, again while the server is busy, and yield what comes."""
+        import requests
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
 
-        request = {"timeout": (_CONNECT_TIMEOUT, _READ_TIMEOUT), "auth": self.auth}
-        get = HTTPDownloader(chunk_size=_CHUNK, headers=self.headers, **request)
-        self.started = time.monotonic()
-        try:
-            get(self.url, self, None)
-        except HTTPError as error:
-            answer = error.response
-            if answer is None or answer.status_code not in _BUSY or self.tries <= 1:
-                raise
-            wait = _FIRST_WAIT * 2 ** (TRIES - self.tries)
+        get = partial(requests.get, timeout=(_CONNECT_TIMEOUT, _READ_TIMEOUT), stream=True)
+        for tried in range(1, self.tries + 1):
+            self.started = time.monotonic()
+            with get(self.url, headers=self.headers, auth=self.auth) as answer:
+                if answer.status_code not in _BUSY or tried == self.tries:
+                    answer.raise_for_status()
+                    yield from answer.iter_content(_CHUNK)
+                    return
+            wait, busy = _FIRST_WAIT * 2 ** (tried - 1), f"HTTP {answer.status_code}"
             with suppress(InvalidHeader):  # neither a number of seconds nor a date
                 wait = Retry().parse_retry_after(answer.headers.get("Retry-After", "")) or wait
-            busy = f"HTTP {answer.status_code}"
             if wait > _LONGEST_WAIT:
-                raise OSError(f"{busy}, to be asked again in {wait:,.0f} s") from error
-            if not self._told.is_set():
-                self._told.set()
+                raise OSError(f"{busy}, to be asked again in {wait:,.0f} s")
+            if not told.is_set():
+                told.set()
                 _log.warning("%s is busy (%s); asking again in %.0f s.", self.url, busy, wait)
             self.started = math.inf
-            self._stopped.wait(wait)
-            return False
-        return True
+            stopped.wait(wait)
 
 
 def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
