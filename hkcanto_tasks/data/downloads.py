@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
@@ -30,8 +29,7 @@ _REMEDY = (
     "Set HKCANTO_CACHE to a folder that you may write to, or make room, or take away what is in its"
     " place."
 )
-_SILENT_WAIT = 2.0
-"""Seconds that another process is waited for before that is said."""
+_SILENT_WAIT = 2.0  # seconds that another process is waited for before that is said
 _COMMIT = "[0-9a-f]{40}"
 
 
@@ -42,16 +40,16 @@ class GitHubSource:
         name: The release's folder name.
         home: The release's folder in the cache; it need not exist yet.
         repository: `owner/name`.
+
+    Attributes:
+        mirror: The environment variable that names another server.
+        server: The server without it.
+        address: Where a file is on it: repository, commit, path.
     """
 
     mirror = "HKCANTO_GITHUB_ENDPOINT"
-    """The environment variable that names another server."""
-
     server = "https://raw.githubusercontent.com"
-    """The server without it."""
-
     address = "/{}/{}/{}"
-    """Where a file is on it: repository, commit, path."""
 
     def __init__(self, name: str, home: Path, repository: str) -> None:
         self.name, self.home, self.repository = name, home, repository
@@ -107,17 +105,13 @@ class GitHubSource:
         """Download files beside a folder, and move each into it that is whole and as recorded."""
         from tqdm import tqdm
 
-        listed = f"the list of files of {self.repository}"
-        wanted = [
-            self.transfer(
-                self.address.format(self.repository, entry.commit, quote(entry.origin)),
-                path=self.partial / str(number),
-                target=inside(root, file, listed, DataCorrupt),
-                expected=entry.sha256,
-                size=entry.size,
-            )
-            for number, (file, entry) in enumerate(files.items())
-        ]
+        wanted: list[Transfer] = []
+        for file, entry in files.items():
+            address = self.address.format(self.repository, entry.commit, quote(entry.origin))
+            each = self.transfer(address)
+            each.path, each.target = self.partial / str(len(wanted)), self.inside(root, file)
+            each.expected, each.size = entry.sha256, entry.size
+            wanted.append(each)
         hidden = None if progress is None else not progress
         title = f"Downloading {self.name}"
         bar = tqdm(desc=title, total=len(wanted), unit="file", disable=hidden)
@@ -136,10 +130,14 @@ class GitHubSource:
                 each.path.replace(each.target)
                 bar.update()
 
-    def transfer(self, address: str, **details: Any) -> Transfer:
+    def inside(self, root: Path, file: str) -> Path:
+        """Return where a file that the release lists is to be."""
+        return inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
+
+    def transfer(self, address: str) -> Transfer:
         """Return the transfer of something on the server."""
         server, auth = self.endpoint()
-        return Transfer(server + address, headers=self.headers(), auth=auth, **details)
+        return Transfer(server + address, headers=self.headers(), auth=auth)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of all requests."""
@@ -238,9 +236,8 @@ class HubSource(GitHubSource):
             raise self.failure(f"{why}: its layout has changed", DataNotFound)
         root, lacking = inside(self.home, commit, str(self._registry)), {}
         for name in names:
-            path = inside(root, name, f"the list of files of {self.repository}", DataCorrupt)
             expected = (recorded if name in recorded else there)[name].sha256
-            if not expected or digest(path, expected) != expected:
+            if not expected or digest(self.inside(root, name), expected) != expected:
                 lacking[name] = replace(there[name], sha256=expected)
         self.download(root, lacking, progress)
         lines = [self._request, f"# {commit} {len(names)}"]
@@ -275,7 +272,8 @@ class HubSource(GitHubSource):
     def _ask(self, revision: str, tries: int = TRIES) -> tuple[str, Registry]:
         """Ask the hub for the commit that a revision is, and its files."""
         at = f"/revision/{quote(revision, safe='')}" if revision else ""
-        asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true", tries=tries)
+        asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true")
+        asked.tries = tries
         for _ in receive([asked]):
             self.check(asked)
         try:
