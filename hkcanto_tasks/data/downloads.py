@@ -337,13 +337,11 @@ def own_cache(folder: Path) -> Path:
         if not folder.exists():
             return folder
         found = folder.stat()
-    if found.st_uid != os.getuid():
-        why, remedy = f"it belongs to user {found.st_uid}", ""
-    elif found.st_mode & stat.S_IWOTH:
-        why, remedy = "any user may write to it", f", or run `chmod o-w {folder}`"
-    else:
+    if found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH:
         return folder
+    why = "any user may write to it" if found.st_uid == os.getuid() else "another user owns it"
     raise DataNotFound(
-        f"the cache folder {folder} is not safe: {why}, and could change what is scored. Set"
-        f" HKCANTO_CACHE to a folder of your own{remedy}."
+        f"the cache folder {folder} is not safe: {why} (user {found.st_uid},"
+        f" {stat.filemode(found.st_mode)}), and could change what is scored. Set HKCANTO_CACHE to a"
+        " folder that you own and nobody else may write to."
     )

@@ -120,7 +120,7 @@ def inside(
     Examples:
         >>> inside(Path("data"), "test/x.csv", "line 1").as_posix()
         'data/test/x.csv'
-        >>> inside(Path("data"), "../x.csv", "line 1")
+        >>> inside(Path("data"), "../x.csv", "line 1")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
