@@ -4,24 +4,22 @@ A downloaded file counts only while its sha256 is the recorded one, looked at on
 for all 390 files of HKCanto-Eval), so no half-written or altered file is ever scored.
 """
 
-import hashlib
+import json
 import logging
 import os
 import re
 import shutil
-from abc import abstractmethod
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, ClassVar
-from urllib.parse import quote
-
-import msgspec
+from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
-from .folders import DataFolder, Problem, sha256
-from .releases import GitHubRelease, HubDataset, Registry, read_registry, recorded_files
+from .folders import DataFolder, digest
+from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
 from .tables import is_file, read_bytes, refusal
 from .transfers import TRIES, Transfer, receive
 
@@ -31,37 +29,45 @@ _REMEDY = (
     "Set HKCANTO_CACHE to a folder that you may write to, or make room, or take away what is in its"
     " place."
 )
-_SILENT_WAIT = 2.0
-"""Seconds that another process is waited for before that is said."""
+_SILENT_WAIT = 2.0  # seconds that another process is waited for before that is said
+_COMMIT = "[0-9a-f]{40}"
 
 
-class CachedRelease(DataFolder):
-    """Files in the user's cache, where one process at a time adds what is lacking."""
+class GitHubSource:
+    """A GitHub repository that fills a folder of the cache, each file from its own commit.
 
-    mirror: ClassVar[str]
-    """The environment variable that names another server."""
+    Args:
+        name: The release's folder name.
+        home: The release's folder in the cache; it need not exist yet.
+        repository: `owner/name`.
 
-    server: ClassVar[str]
-    """The server without it."""
+    Attributes:
+        mirror: The environment variable that names another server.
+        server: The server without it.
+        address: Where a file is on it: repository, commit, path.
+    """
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, "cache")
-        self._home = cache_folder() / name
-        self._partial = self._home / ".partial"
+    mirror = "HKCANTO_GITHUB_ENDPOINT"
+    server = "https://raw.githubusercontent.com"
+    address = "/{}/{}/{}"
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
-        """Download what is not there or not as recorded."""
-        if not (lacking := self._lacking(files)):
+    def __init__(self, name: str, home: Path, repository: str) -> None:
+        self.name, self.home, self.repository = name, home, repository
+        self.partial = home / ".partial"
+
+    def fetch(self, folder: DataFolder, files: Sequence[str] | None, progress: bool | None) -> None:
+        """Download what lacks, one process at a time; see `DataFolder.fetch`."""
+        if not (lacking := _lacking(folder, files)):
             return
-        if variable := self._forbidden():
-            raise self._unavailable(
-                f"{variable} forbids it, and {lacking[0]} is not in {self._home}"
-            )
+        if variable := _forbidden():
+            raise self.failure(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._home / ".lock")
-        with on_disk(self._home, "written", _REMEDY):
-            self._home.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.home / ".lock")
+        with on_disk(self.home, "written", _REMEDY):
+            for each in (self.home.parent, self.home):
+                each.mkdir(0o755, parents=True, exist_ok=True)
+                own_cache(each)
             try:
                 lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
@@ -74,88 +80,98 @@ class CachedRelease(DataFolder):
                 lock.acquire(timeout=-1)
             try:
                 # While this process waited, another may have fetched them.
-                if lacking := self._lacking(files):
-                    shutil.rmtree(self._partial, ignore_errors=True)  # of one that was killed
-                    self._partial.mkdir()
-                    self._download(lacking, progress)
-                    self._lacking(files)  # only now does a hub data set know its files' names
+                self.look(folder)
+                if lacking := _lacking(folder, files):
+                    shutil.rmtree(self.partial, ignore_errors=True)  # of one that was killed
+                    self.partial.mkdir()
+                    self.fill(folder, lacking, progress)
+                    _lacking(folder, files)  # only now are the names of a hub's files known
             finally:
-                shutil.rmtree(self._partial, ignore_errors=True)
+                shutil.rmtree(self.partial, ignore_errors=True)
                 lock.release()
 
-    @abstractmethod
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        """Download these files, replacing them if they exist; the caller holds the lock."""
+    def look(self, folder: DataFolder) -> None:
+        """Tell a folder its root and record as they are now; a GitHub release's never change."""
 
-    def _receive(self, transfers: Sequence[Transfer], progress: bool | None) -> None:
-        """Download files into the folder of what is partial, and move each that is whole."""
+    def moved(self) -> str:
+        """Say that the release is another now, which a GitHub release never is."""
+        return ""
+
+    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        """Download these files, replacing them if they exist; the caller holds the lock."""
+        self.download(folder.root, {file: folder.recorded[file] for file in files}, progress)
+
+    def download(self, root: Path, files: Registry, progress: bool | None) -> None:
+        """Download files beside a folder, and move each into it that is whole and as recorded."""
         from tqdm import tqdm
 
-        bar = tqdm(
-            desc=f"Downloading {self.name}",
-            total=len(transfers),
-            unit="file",
-            disable=None if progress is None else not progress,
-        )
-        with bar, closing(receive(transfers)) as arriving:
+        wanted: list[Transfer] = []
+        for file, entry in files.items():
+            address = self.address.format(self.repository, entry.commit, quote(entry.origin))
+            each = self.transfer(address)
+            each.path, each.target = self.partial / str(len(wanted)), self.inside(root, file)
+            each.expected, each.size = entry.sha256, entry.size
+            wanted.append(each)
+        hidden = None if progress is None else not progress
+        title = f"Downloading {self.name}"
+        bar = tqdm(desc=title, total=len(wanted), unit="file", disable=hidden)
+        with bar, closing(receive(wanted)) as arriving:
             for each in arriving:
-                self._check(each)
-                if each.sha256 not in ("", digest := sha256(each.path)):
-                    what = refusal(read_bytes(each.path))
-                    raise DataCorrupt(
-                        f"{each.url} is not the file recorded for {each.target}: sha256 {digest},"
-                        f" expected {each.sha256}{f'; {what}' if what else ''}. It was not kept."
-                        f" Try again; if that does not help, check {self.mirror} and your proxy, or"
-                        f" set HKCANTO_DATA_DIR=<dir> to use a good copy in <dir>/{self.name}."
+                self.check(each)
+                if each.expected not in ("", found := digest(each.path, each.expected)):
+                    kind = "sha256" if len(found) == 64 else "git blob id"
+                    what = refusal(read_bytes(each.path)) or "another file"
+                    raise self.failure(
+                        f"{each.url} is not the file recorded for {each.target}: {kind} {found},"
+                        f" expected {each.expected}; {what}. It was not kept",
+                        DataCorrupt,
                     )
                 each.target.parent.mkdir(parents=True, exist_ok=True)
                 each.path.replace(each.target)
                 bar.update()
 
-    def _check(self, transfer: Transfer) -> None:
-        """Raise what a transfer failed of, if it did."""
+    def inside(self, root: Path, file: str) -> Path:
+        """Return where a file that the release lists is to be."""
+        return inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
+
+    def transfer(self, address: str) -> Transfer:
+        """Return the transfer of something on the server."""
+        server, auth = self.endpoint()
+        return Transfer(server + address, headers=self.headers(), auth=auth)
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers of all requests."""
+        return {}
+
+    def check(self, transfer: Transfer) -> None:
+        """Raise the error that a transfer ended with, if it did, as one of ours."""
         error, url = transfer.error, transfer.url.partition("?")[0]
         if error is None:
             return
         if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
             raise error  # ours, or the disk's complaint: the network's have no number
         status = getattr(getattr(error, "response", None), "status_code", None)
-        if status in (401, 404, 410):
-            raise DataNotFound(
-                f"{url} is not on the server, or not public (HTTP {status}). Correct {self.mirror}"
-                " if you set it, set HF_TOKEN for a gated data set, or set HKCANTO_DATA_DIR=<dir>"
-                f" to use a copy in <dir>/{self.name}."
-            ) from error
         said = f"{type(error).__name__}: {shorten(str(error), 160)}"
-        raise self._unavailable(said if url in said else f"{url}: {said}") from error
+        said = said if url in said else f"{url}: {said}"
+        kind: type[HKCantoError] = NetworkUnavailable
+        if status in (401, 404, 410):
+            kind, said = DataNotFound, f"{url} is not on the server, or not public (HTTP {status})"
+        if status in (401, 403, 404):
+            said += ". A gated data set needs HF_TOKEN=<token>"
+        raise self.failure(said, kind) from error
 
-    def _lacking(self, files: Sequence[str] | None) -> list[str]:
-        recorded = self.recorded
-        if absent := [file for file in files or () if file not in recorded]:
-            raise self._absent(absent[0])
-        return [
-            file
-            for file in (recorded if files is None else files)
-            if sha256(self.root / file) != recorded[file].sha256
-        ]
+    def endpoint(self) -> tuple[str, tuple[str, str] | None]:
+        """Return the server's URL, and the user and password that stood in it."""
+        given = (os.environ.get(self.mirror) or self.server).rstrip("/")
+        if not (parts := re.fullmatch(r"(\w+://)([^/]*)@(.*)", given)):
+            return given, None
+        user, _, password = parts[2].partition(":")
+        return parts[1] + parts[3], (unquote(user), unquote(password))
 
-    def _forbidden(self) -> str:
-        """Name the variable that forbids downloads, if one does."""
-        return next(
-            (
-                variable
-                for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE")
-                if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES")
-            ),
-            "",
-        )
-
-    def _endpoint(self) -> str:
-        return (os.environ.get(self.mirror) or self.server).rstrip("/")
-
-    def _unavailable(self, why: str) -> NetworkUnavailable:
-        return NetworkUnavailable(
-            f"cannot download {self.name} from {self._endpoint()}: {why.rstrip('.')}.\n"
+    def failure(self, why: str, kind: type[HKCantoError] = NetworkUnavailable) -> HKCantoError:
+        """Return the error that says why something cannot be downloaded, and what to do."""
+        return kind(
+            f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
             "Run it again later (files that did arrive are kept), or set one of these:\n"
             f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
             "  HKCANTO_DATA=sample: try things with the small data set in the package\n"
@@ -164,203 +180,137 @@ class CachedRelease(DataFolder):
         )
 
 
-class CachedGitHub(CachedRelease):
-    """Files of a GitHub repository, each from its own commit, in the cache."""
-
-    mirror = "HKCANTO_GITHUB_ENDPOINT"
-    server = "https://raw.githubusercontent.com"
-
-    def __init__(self, name: str, release: GitHubRelease, home: str) -> None:
-        super().__init__(name)
-        self._release, self._benchmark = release, home
-
-    @property
-    def root(self) -> Path:
-        """A folder per commit, so that versions of the package do not undo each other's work."""
-        return self._home / self._release.commit[:7]
-
-    @property
-    def recorded(self) -> Registry:
-        """The registry in the benchmark's folder."""
-        return recorded_files(self._release, self._benchmark)
-
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        recorded, server = self.recorded, f"{self._endpoint()}/{self._release.repository}"
-        self._receive(
-            [
-                Transfer(
-                    f"{server}/{recorded[file].commit}/{quote(recorded[file].origin)}",
-                    self._partial / str(number),
-                    self.root / file,
-                    recorded[file].sha256,
-                )
-                for number, file in enumerate(files)
-            ],
-            progress,
-        )
-
-
-class _Object(msgspec.Struct):
-    size: int
-    sha256: str
-
-
-class _Sibling(msgspec.Struct):
-    rfilename: str
-    blob: str = msgspec.field(name="blobId", default="")
-    size: int | None = None
-    lfs: _Object | None = None
-
-    def is_at(self, path: Path) -> bool:
-        """Whether this file is there, as by a fetch that failed later on."""
-        if self.lfs:
-            return sha256(path) == self.lfs.sha256
-        content = read_bytes(path) if is_file(path) else b""
-        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() == self.blob
-
-
-class _Commit(msgspec.Struct):
-    """What a hub says of a commit of a data set."""
-
-    sha: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{40}$")]
-    siblings: list[_Sibling] = []
-
-
-class CachedHub(CachedRelease):
-    """A snapshot of a hub data set in the cache, and a registry made when it was complete.
+class HubSource(GitHubSource):
+    """A hub data set: a snapshot of one commit, and a registry made when that was complete.
 
     The registry's first line is the request, its second the commit and the number of files: a
     request without a revision gets the same data each time, and another request does not get this
-    one's. The files come as those of GitHub do, because huggingface_hub sets no limit to the time
-    and size of a file.
+    one's. The files come as those of GitHub do, because huggingface_hub limits neither the time nor
+    the size of a file, and does not compare a file with the hash that the hub announces.
     """
 
     mirror = "HF_ENDPOINT"
     server = "https://huggingface.co"
+    address = "/datasets/{}/resolve/{}/{}"
 
-    def __init__(self, name: str, release: HubDataset) -> None:
-        super().__init__(name)
-        self._release = release
+    def __init__(self, name: str, home: Path, release: HubDataset) -> None:
+        super().__init__(name, home, release.repo_id)
+        self._allow = release.allow
         self._pin = f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
-        self._revision = os.environ.get(self._pin) or release.revision
+        self._revision = os.environ.get(self._pin) or release.revision or ""
+        self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
-        self._registry = self._home / f"registry.{named}.sha256"
+        self._registry = home / f"registry.{named}.sha256"
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
 
-    @property
-    def root(self) -> Path:
-        """A folder per commit; while that is not known, one that does not exist."""
-        return self._home / (self._commit() or "not-downloaded")
-
-    @property
-    def recorded(self) -> Registry:
-        """The registry made after the download."""
-        commit = self._commit()
-        return read_registry(self._registry, commit=commit) if commit else {}
-
-    def verify(self) -> list[Problem]:
-        """Compare every file with what was downloaded."""
-        if not self._commit():
-            return [Problem("*", "missing", f"nothing is downloaded to {self._home} yet")]
-        return super().verify()
+    def look(self, folder: DataFolder) -> None:
+        """Tell a folder what an earlier download got for this request: its commit and files."""
+        commit, folder.recorded = self._downloaded()
+        folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
 
     def moved(self) -> str:
         """Say that the branch or tag leads to another commit now; nothing without a network."""
-        commit = self._commit()
+        commit, _ = self._downloaded()
         try:
-            now = "" if self._forbidden() else self._ask(tries=1).sha
+            now = "" if _forbidden() else self._ask(self._revision, tries=1)[0]
         except HKCantoError:  # nobody asked for the network
             return ""
         if not commit or now in ("", commit):
             return ""
         return (
-            f"{self._revision or 'the default branch'} of {self._release.repo_id} is at"
-            f" {now[:7]} now; what is here, and used, is {commit[:7]}. To take the new"
-            f" one: {self._pin}={now[:7]}, or delete {self._registry}."
+            f"{self._named} of {self.repository} is at {now[:7]} now; what is here, and used, is"
+            f" {commit[:7]}. To take the new one: {self._pin}={now[:7]}, or delete"
+            f" {self._registry}."
         )
 
-    def _commit(self) -> str | None:
-        if not is_file(self._registry):
-            return None
-        request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
-        if lines and request != self._request:
-            return None
-        named = re.fullmatch(r"# ([0-9a-f]{40})(?: (\d+))?", lines[0]) if lines else None
-        if not named or int(named[2] or len(lines) - 2) != len(lines) - 2:
-            raise DataCorrupt(
-                f"{self._registry} was cut or damaged. Delete it and fetch again (which takes"
-                f" {self._revision or 'the default branch'} as it is then, unless"
-                f" {self._pin}=<commit> is set)."
-            )
-        return named[1]
-
-    def _lacking(self, files: Sequence[str] | None) -> list[str]:
-        return super()._lacking(files) if self._commit() else ["the data set"]
-
-    def _ask(self, tries: int = TRIES) -> _Commit:
-        """Ask the hub for the commit that is wanted, and its files."""
-        revision = f"/revision/{quote(self._revision, safe='')}" if self._revision else ""
-        url = f"{self._endpoint()}/api/datasets/{self._release.repo_id}{revision}?blobs=true"
-        asked = Transfer(url, headers=_token(), tries=tries)
-        for _ in receive([asked]):
-            self._check(asked)
-        try:
-            return msgspec.json.decode(asked.content, type=_Commit)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            raise self._unavailable(f"{url} does not answer as a hub does ({error})") from error
-
-    def _download(self, files: Sequence[str], progress: bool | None) -> None:
-        commit = self._commit()
-        if commit:
-            self._receive(self._transfers(commit, dict.fromkeys(files)), progress)
-            return
+    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        """Download all files of the commit that lack, and record them."""
+        del files
         from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
-        now = self._ask()
-        there = {each.rfilename: each for each in now.siblings}
-        files = [*filter_repo_objects(there, allow_patterns=[*self._release.allow])]
-        if not files:
-            raise DataNotFound(
-                f"{self._release.repo_id} at {now.sha} has no file that matches"
-                f" {', '.join(self._release.allow)}: its layout has changed. Set HKCANTO_DATA_DIR"
-                f"=<dir> to use an older copy in <dir>/{self.name}."
-            )
-        root = self._home / now.sha
-        lacking = {
-            file: (there[file].lfs or there[file]).size
-            for file in files
-            if not there[file].is_at(root / file)
-        }
-        self._receive(self._transfers(now.sha, lacking), progress)
-        lines = [f"{quote(file)} {sha256(root / file)}\n" for file in sorted(files)]
-        partial = self._partial / "registry"
-        head = f"{self._request}\n# {now.sha} {len(lines)}\n"
-        partial.write_text(head + "".join(lines), encoding="utf-8")
+        before, recorded = self._downloaded()
+        commit, there = self._ask(before or self._revision)
+        names = sorted(filter_repo_objects(there, allow_patterns=[*self._allow]))
+        if not names:
+            why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
+            raise self.failure(f"{why}: its layout has changed", DataNotFound)
+        root, lacking = inside(self.home, commit, str(self._registry)), {}
+        for name in names:
+            expected = (recorded if name in recorded else there)[name].sha256
+            if not expected or digest(self.inside(root, name), expected) != expected:
+                lacking[name] = replace(there[name], sha256=expected)
+        self.download(root, lacking, progress)
+        lines = [self._request, f"# {commit} {len(names)}"]
+        lines += [f"{quote(name)} {digest(root / name)}" for name in names]
+        partial = self.partial / "registry"
+        partial.write_text("\n".join([*lines, ""]), encoding="utf-8")
         partial.replace(self._registry)
+        self.look(folder)
 
-    def _transfers(self, commit: str, sizes: Mapping[str, int | None]) -> list[Transfer]:
-        if wrong := [file for file in sizes if {"..", "/"} & {*PurePosixPath(file).parts}]:
-            raise DataCorrupt(f"{self._release.repo_id} names a file outside: {wrong[0]!r}.")
-        where, recorded = f"{self._endpoint()}/datasets/{self._release.repo_id}", self.recorded
-        return [
-            Transfer(
-                f"{where}/resolve/{commit}/{quote(file)}",
-                self._partial / str(number),
-                self._home / commit / file,
-                recorded[file].sha256 if recorded else "",
-                size,
-                _token(),
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers that authenticate the user."""
+        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+        headers: Mapping[str, str] = build_hf_headers()
+        return headers
+
+    def _downloaded(self) -> tuple[str, Registry]:
+        """Return the commit and the files of an earlier download; nothing without one."""
+        if not is_file(self._registry):
+            return "", {}
+        request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
+        if lines and request != self._request:
+            return "", {}
+        head = re.fullmatch(rf"# ({_COMMIT})(?: (\d+))?", lines[0]) if lines else None
+        if not head or int(head[2] or len(lines) - 2) != len(lines) - 2:
+            raise DataCorrupt(
+                f"{self._registry} was cut or damaged. Delete it and fetch again (which takes"
+                f" {self._named} as it is then, unless {self._pin}=<commit> is set)."
             )
-            for number, (file, size) in enumerate(sizes.items())
-        ]
+        return head[1], read_registry(self._registry, commit=head[1])
+
+    def _ask(self, revision: str, tries: int = TRIES) -> tuple[str, Registry]:
+        """Ask the hub for the commit that a revision is, and its files."""
+        at = f"/revision/{quote(revision, safe='')}" if revision else ""
+        asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true")
+        asked.tries = tries
+        for _ in receive([asked]):
+            self.check(asked)
+        try:
+            said = json.loads(asked.content.getvalue())
+            commit, files = str(said["sha"]), {}
+            if not re.fullmatch(_COMMIT, commit):
+                raise ValueError(f"{commit!r} is no commit")
+            for each in said.get("siblings") or ():
+                name, lfs = str(each["rfilename"]), each.get("lfs") or {}
+                known = lfs.get("sha256") or each.get("blobId") or ""
+                files[name] = RecordedFile(known, commit, name, lfs.get("size", each.get("size")))
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            why = f"{asked.url} does not answer as a hub does ({error!r})"
+            raise self.failure(why) from error
+        if re.fullmatch(_COMMIT, revision) and commit != revision:
+            why = f"{asked.url} answers with commit {commit}, not with the one asked for"
+            raise self.failure(why, DataCorrupt)
+        return commit, files
 
 
-def _token() -> Mapping[str, str]:
-    """Return the headers that show a hub who asks."""
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:
+    """Return which of these files are not there as recorded."""
+    recorded = folder.recorded
+    if not recorded:
+        return ["the data set"]
+    if absent := [file for file in files or () if file not in recorded]:
+        raise folder.absent(absent[0])
+    wanted = recorded if files is None else files
+    return [file for file in wanted if digest(folder.root / file) != recorded[file].sha256]
 
-    headers: Mapping[str, str] = build_hf_headers()
-    return headers
+
+def _forbidden() -> str:
+    """Name the variable that forbids downloads; an empty text if none does."""
+    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
+            return variable
+    return ""
 
 
 def cache_folder() -> Path:
@@ -370,3 +320,28 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("hkcanto")
+
+
+def own_cache(folder: Path) -> Path:
+    """Return a folder of the cache, unless another user can change what is in it.
+
+    The registries of hub data sets are there: whoever writes to one decides what is scored.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Raises:
+        DataNotFound: It belongs to another user, or any user may write to it.
+    """
+    with on_disk(folder, remedy=_REMEDY):
+        if not folder.exists():
+            return folder
+        found = folder.stat()
+    if found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH:
+        return folder
+    why = "any user may write to it" if found.st_uid == os.getuid() else "another user owns it"
+    raise DataNotFound(
+        f"the cache folder {folder} is not safe: {why} (user {found.st_uid},"
+        f" {stat.filemode(found.st_mode)}), and could change what is scored. Set HKCANTO_CACHE to a"
+        " folder that you own and nobody else may write to."
+    )

@@ -4,15 +4,18 @@ import difflib
 import fnmatch
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import DataNotFound, HKCantoError, on_disk
-from .releases import GitHubRelease, HubDataset, Registry, recorded_files
+from .releases import Registry
 from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
+
+if TYPE_CHECKING:
+    from .downloads import GitHubSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +34,26 @@ class Problem:
     detail: str
 
 
-class DataFolder(ABC):
+@dataclass(slots=True)
+class DataFolder:
     """The files of one release, wherever they are.
 
     Attributes:
         name: The release's folder name, such as `hkmmlu`.
         kind: `local` (the user's folder), `sample`, `cache` (downloaded), or `own` (in the
             benchmark's folder).
+        root: The folder that file paths start from. A hub data set has one per commit; before the
+            first download it does not exist.
+        recorded: What the release's files must be; empty where that is not known.
+        source: Where files that lack are downloaded from; None means that nothing is downloaded.
     """
 
-    def __init__(self, name: str, kind: Literal["local", "sample", "cache", "own"]) -> None:
-        self.name = name
-        self.kind = kind
+    name: str
+    kind: Literal["local", "sample", "cache", "own"]
+    root: Path
+    recorded: Registry = field(default_factory=dict)
+    source: "GitHubSource | None" = None
 
-    @property
-    @abstractmethod
-    def root(self) -> Path:
-        """The folder that file paths start from."""
-
-    @property
-    @abstractmethod
-    def recorded(self) -> Registry:
-        """What the release's files must be; empty where that is not known."""
-
-    @abstractmethod
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Make files available, several side by side; costs little when they are.
 
@@ -67,6 +66,12 @@ class DataFolder(ABC):
             DataCorrupt: What arrived is not the recorded content.
             NetworkUnavailable: A download is needed and cannot be had.
         """
+        if self.source:
+            self.source.fetch(self, files, progress)
+            return
+        for file in self.recorded if files is None else files:
+            if not is_file(self.root / file):
+                raise self.absent(file)
 
     def path(self, file: str) -> Path:
         """Return where a file is, downloading it if need be; for many, call `fetch` first.
@@ -98,19 +103,24 @@ class DataFolder(ABC):
             files: Paths in the folder, downloaded if need be; none means the whole release.
 
         Returns:
-            `sample` for the sample, else the short ids of the commits that the files
-            come from, joined by `+`. In the user's own folder, `local-` and 7 digits of their
-            sha256 stand for files that are not the recorded ones.
+            `sample` for the sample; for a benchmark's own folder, the first 7 digits of the files'
+            sha256. Else the short ids of the commits that the files come from, joined by `+`. In
+            the user's own folder, `local-` and 7 digits of their sha256 stand for files that are
+            not the recorded ones.
         """
+        if self.kind == "sample":
+            return "sample"
         self.fetch(files or None)
+        digests = [digest(self.root / file) for file in files or self.files()]
+        if self.kind == "own":
+            return hashlib.sha256("".join(digests).encode()).hexdigest()[:7]
         # By content, not by name: a clone of the release at another commit has other names.
         pin_of = {entry.sha256: entry.commit[:7] for entry in self.recorded.values()}
-        digests = [sha256(self.root / file) for file in files or self.files()]
-        pins = {pin_of[digest] for digest in digests if digest in pin_of}
-        others = [digest for digest in digests if digest not in pin_of]
+        pins = {pin_of[each] for each in digests if each in pin_of}
+        others = [each for each in digests if each not in pin_of]
         if len(others) > 1:
             others = [hashlib.sha256("".join(sorted(others)).encode()).hexdigest()]
-        return "+".join(sorted(pins) + [f"local-{digest[:7]}" for digest in others])
+        return "+".join(sorted(pins) + [f"local-{each[:7]}" for each in others])
 
     def verify(self) -> list[Problem]:
         """Compare every file with the record; downloads nothing.
@@ -119,19 +129,22 @@ class DataFolder(ABC):
             What is wrong, in file order; nothing when this is the complete, unaltered release.
             Where there is no record, only files that cannot be data are reported.
         """
-        recorded, there = self.recorded, set(self.files())
+        if self.source and not self.recorded:
+            where = self.source.home
+            return [Problem("*", "missing", f"nothing is downloaded to {where} yet")]
+        there = set(self.files())
         problems = []
-        for file in sorted(there | set(recorded)):
-            entry, path = recorded.get(file), self.root / file
+        for file in sorted(there | set(self.recorded)):
+            entry, path = self.recorded.get(file), self.root / file
             try:
                 if file not in there:
                     problems.append(Problem(file, "missing", f"{path} does not exist"))
                 elif entry:
-                    if (digest := sha256(path)) != entry.sha256:
+                    if (found := digest(path)) != entry.sha256:
                         what = refusal(read_bytes(path))
-                        detail = what or f"its sha256 is {digest}, recorded is {entry.sha256}"
+                        detail = what or f"its sha256 is {found}, recorded is {entry.sha256}"
                         problems.append(Problem(file, "changed", detail))
-                elif recorded:
+                elif self.recorded:
                     problems.append(Problem(file, "extra", "the release has no such file"))
                 elif what := refusal(read_bytes(path)):
                     problems.append(Problem(file, "unreadable", what))
@@ -140,113 +153,28 @@ class DataFolder(ABC):
         return problems
 
     def moved(self) -> str:
-        """Say, in a sentence, that the release is another now than when it was downloaded."""
-        return ""
+        """Say, in a sentence, that the release is another now than when it was downloaded.
 
-    def _absent(self, file: str) -> DataNotFound:
+        Returns:
+            The sentence; an empty text where it is the same, or where nobody can be asked.
+        """
+        return self.source.moved() if self.source else ""
+
+    def absent(self, file: str) -> DataNotFound:
+        """Return the error for a file that is not there.
+
+        Args:
+            file: Path in the folder.
+        """
+        entry, path = self.recorded.get(file), self.root / file
+        if entry and self.kind == "local":
+            return DataNotFound(
+                f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or make it in a"
+                f" clone of the release with `git show {entry.commit}:{entry.origin}`."
+            )
         near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Check the name."
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
-
-
-class OwnFolder(DataFolder):
-    """Data in the benchmark's own folder: the same everywhere."""
-
-    def __init__(
-        self, name: str, root: Path, kind: Literal["own", "sample"] = "own", missing: str = ""
-    ) -> None:
-        super().__init__(name, kind)
-        self._root = root
-        if not root.is_dir():
-            raise DataNotFound(missing or f"{root}, the data of {name}, is not a folder.")
-
-    @property
-    def root(self) -> Path:
-        """The folder below the benchmark's."""
-        return self._root
-
-    @property
-    def recorded(self) -> Registry:
-        """Nothing: the folder itself is the record."""
-        return {}
-
-    def revision(self, *files: str) -> str:
-        """Return the first 7 digits of the files' sha256, or `sample`."""
-        if self.kind == "sample":
-            return "sample"
-        digests = "".join(sha256(self.root / file) for file in files or self.files())
-        return hashlib.sha256(digests.encode()).hexdigest()[:7]
-
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
-        """Check that the files are there."""
-        del progress
-        for file in files or ():
-            if not is_file(self.root / file):
-                raise self._absent(file)
-
-
-class SampleFolder(OwnFolder):
-    """The small data set, written for trying things out, in the folder `sample`."""
-
-    def __init__(self, name: str, root: Path) -> None:
-        super().__init__(
-            name,
-            root,
-            "sample",
-            f"HKCANTO_DATA=sample, but {name} has no sample in {root}. Unset HKCANTO_DATA to use "
-            "the release.",
-        )
-
-
-class LocalFolder(DataFolder):
-    """A folder of the user's, laid out as the release is: never written to, and no network."""
-
-    def __init__(
-        self, name: str, parent: Path, release: GitHubRelease | HubDataset, home: str
-    ) -> None:
-        super().__init__(name, "local")
-        self._release, self._home = release, home
-        self._root = parent / name
-        if not parent.is_dir():
-            raise DataNotFound(
-                f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."
-            )
-        if not self._root.is_dir():
-            raise DataNotFound(
-                f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {_folders_in(parent)}."
-                " Set it to the folder that holds the releases, or unset it to download."
-            )
-        # A git clone has the data in a folder of its own.
-        if isinstance(release, GitHubRelease) and (self._root / release.prefix).is_dir():
-            self._root /= release.prefix
-
-    @property
-    def root(self) -> Path:
-        """The folder in `HKCANTO_DATA_DIR`."""
-        return self._root
-
-    @property
-    def recorded(self) -> Registry:
-        """The release's registry, if it has one."""
-        if isinstance(self._release, GitHubRelease):
-            return recorded_files(self._release, self._home)
-        return {}
-
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
-        """Check that the files are there."""
-        del progress
-        for file in self.recorded if files is None else files:
-            if not is_file(self.root / file):
-                raise self._absent(file)
-
-    def _absent(self, file: str) -> DataNotFound:
-        if entry := self.recorded.get(file):
-            return DataNotFound(
-                f"{self.root / file} {no_file(self.root / file)}. Unset HKCANTO_DATA_DIR to"
-                " download it, or make it in a clone of the release with"
-                f" `git show {entry.commit}:{entry.origin}`."
-            )
-        return super()._absent(file)
 
 
 def files_under(root: Path) -> list[str]:
@@ -287,14 +215,17 @@ def _leads_back(folder: Path) -> bool:
     return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
 
 
-def sha256(path: Path) -> str:
-    """Return the sha256 of a file's content in hexadecimal, or an empty text if it is no file."""
+def digest(path: Path, like: str = "") -> str:
+    """Return the hash of a file's content in hexadecimal, or an empty text if it is no file.
+
+    Args:
+        path: The file.
+        like: A hash to compare it with: for one of 40 digits, the hash is git's blob id; for any
+            other, the sha256.
+    """
     if not is_file(path):
         return ""
     with on_disk(path), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _folders_in(parent: Path) -> str:
-    names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
-    return ", ".join(names) or "no folder at all"
+        head = b"blob %d\0" % os.fstat(file.fileno()).st_size
+        blob = partial(hashlib.sha1, head, usedforsecurity=False)
+        return hashlib.file_digest(file, blob if len(like) == 40 else hashlib.sha256).hexdigest()

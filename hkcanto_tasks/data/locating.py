@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataNotFound, on_disk
-from .folders import DataFolder, LocalFolder, OwnFolder, SampleFolder
-from .releases import FolderData, GitHubRelease
+from .downloads import GitHubSource, HubSource, cache_folder, own_cache
+from .folders import DataFolder
+from .releases import FolderData, GitHubRelease, inside, recorded_files
 
 if TYPE_CHECKING:
     from ..catalogue import Benchmark
@@ -30,7 +31,10 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         The folder. Nothing is downloaded before a file is asked for.
 
     Raises:
-        DataNotFound: `HKCANTO_DATA` has an unknown value, or there is no such folder.
+        CatalogueError: The benchmark names a folder outside, or its registry is wrong.
+        DataCorrupt: The registry of an earlier download was damaged.
+        DataNotFound: `HKCANTO_DATA` has an unknown value, there is no such folder, or the cache is
+            one that other users can change.
 
     Examples:
         >>> from unittest.mock import patch
@@ -39,9 +43,13 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         ...     locate(find_benchmark("hkmmlu")).kind
         'cache'
     """
-    release, home = benchmark.release, Path(benchmark.home)
+    release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
+    declared = home / "benchmark.toml"
     if isinstance(release, FolderData):
-        return OwnFolder(benchmark.folder, home / release.path)
+        root = inside(home, release.path, f"{declared}: path of [data]")
+        if not root.is_dir():
+            raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
+        return DataFolder(name, "own", root)
     chosen = os.environ.get("HKCANTO_DATA") or "release"
     if chosen not in ("release", "sample"):
         raise DataNotFound(
@@ -49,14 +57,47 @@ def locate(benchmark: "Benchmark") -> DataFolder:
             " package) or 'release' (the real data, the default)."
         )
     if chosen == "sample":
-        return SampleFolder(benchmark.folder, home / "sample")
+        root = home / "sample"
+        if not root.is_dir():
+            raise DataNotFound(
+                f"HKCANTO_DATA=sample, but {name} has no sample in {root}. Unset HKCANTO_DATA to"
+                " use the release."
+            )
+        return DataFolder(name, "sample", root)
+    github = release if isinstance(release, GitHubRelease) else None
+    recorded = recorded_files(github, benchmark.home) if github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
         remedy = "Correct HKCANTO_DATA_DIR, or unset it to download."
         with on_disk(Path(given), remedy=remedy):
-            return LocalFolder(benchmark.folder, Path(given).expanduser(), release, benchmark.home)
-    # Here, so that local data and the sample do not wait for the import of what downloads need.
-    from .downloads import CachedGitHub, CachedHub
-
+            root = _local(Path(given).expanduser(), name, declared, github)
+        return DataFolder(name, "local", root, recorded)
+    place = own_cache(inside(own_cache(cache_folder()), name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
-        return CachedGitHub(benchmark.folder, release, benchmark.home)
-    return CachedHub(benchmark.folder, release)
+        # A folder per commit, so that versions of the package do not undo each other's work.
+        root = inside(place, release.commit[:7], f"{declared}: commit")
+        return DataFolder(
+            name, "cache", root, recorded, GitHubSource(name, place, release.repository)
+        )
+    source = HubSource(name, place, release)
+    folder = DataFolder(name, "cache", place, source=source)
+    source.look(folder)
+    return folder
+
+
+def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
+    """Return the folder of a release in the user's, laid out as the release is."""
+    if not parent.is_dir():
+        raise DataNotFound(
+            f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."
+        )
+    root = inside(parent, name, f"{declared}: folder", links=True)
+    if not root.is_dir():
+        names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
+        raise DataNotFound(
+            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only"
+            f" {', '.join(names) or 'no folder at all'}. Set it to the folder that holds the"
+            " releases, or unset it to download."
+        )
+    # A git clone has the data in a folder of its own.
+    clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root
+    return clone if clone.is_dir() else root

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from os.path import realpath
+from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
-from ..errors import CatalogueError
+from ..errors import CatalogueError, HKCantoError
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +74,68 @@ Release = GitHubRelease | HubDataset | FolderData
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """What a registry says about a file.
+    """What a registry, or a hub, says about a file.
 
     Attributes:
-        sha256: Of the content, in lower-case hexadecimal.
+        sha256: The sha256 of the content, in lower-case hexadecimal. For a small file, a hub
+            announces the 40 digits of git's blob id instead, or nothing.
         commit: The full id of the commit that holds it.
         origin: Its path in the repository at that commit.
+        size: The number of bytes, where a hub announces it.
     """
 
     sha256: str
     commit: str
     origin: str
+    size: int | None = None
 
 
 Registry = Mapping[str, RecordedFile]
 
 
+def inside(
+    root: Path,
+    name: str,
+    said: str,
+    error: type[HKCantoError] = CatalogueError,
+    links: bool = False,
+) -> Path:
+    r"""Join a folder and a name that someone else wrote, and refuse to leave the folder.
+
+    Every name from a list of checksums, a hub's list of files or a benchmark.toml becomes a path
+    here.
+
+    Args:
+        root: The folder.
+        name: A relative path.
+        said: The file and the entry that give the name, for the message.
+        error: What to raise.
+        links: Whether symbolic links may lead out of the folder: in the user's own folder they
+            lead where the user wants.
+
+    Raises:
+        HKCantoError: The name is absolute, has a drive, a `..` or a NUL character, or follows a
+            link out of the folder.
+
+    Examples:
+        >>> inside(Path("data"), "test/x.csv", "line 1").as_posix()
+        'data/test/x.csv'
+        >>> inside(Path("data"), "../x.csv", "line 1")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
+    """
+    strict = PureWindowsPath(name)  # it knows drives, and takes either slash for one
+    within = "\0" not in name and not strict.anchor and ".." not in strict.parts
+    if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
+        return root / name
+    raise error(
+        f"{said} names a path outside: {name!r}. Name one in {root} (relative, without `..`, a"
+        " drive, a NUL character, or a link that leads out)."
+    )
+
+
 def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
-    """Read a list of checksums in pooch's format.
+    """Read a list of checksums, in the format of pooch's registries.
 
     A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
     column `<commit>:<path>`, as git writes it, gives that one file another origin. (Pooch has a URL
@@ -104,7 +149,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
 
     Raises:
         CatalogueError: It cannot be read, has no line or not as many as it says, or a line is not
-            in the format or names a file a second time.
+            in the format, names a file a second time, or names one outside the release.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import BENCHMARKS
@@ -134,6 +179,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
                 f"{path}: line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file"
                 f" a second time: {line!r}. Correct the line."
             )
+        inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (said and int(said[1]) != len(registry)):
         expected = f", not the {said[1]} that it says" if said else ""
@@ -155,5 +201,5 @@ def recorded_files(release: GitHubRelease, home: str) -> Registry:
     Raises:
         CatalogueError: As `read_registry`.
     """
-    path = Path(home, release.registry)
+    path = inside(Path(home), release.registry, f"{Path(home, 'benchmark.toml')}: registry")
     return read_registry(path, commit=release.commit, prefix=release.prefix)

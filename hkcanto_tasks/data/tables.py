@@ -14,13 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from ..errors import DataCorrupt, DataNotFound, on_disk
-
-_T = TypeVar("_T")
 
 _AGAIN = "Delete the file and fetch it again"
 
@@ -224,7 +221,7 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
     if ending in (".csv", ".tsv"):
         return _csv(path, text, columns, "\t" if ending == ".tsv" else delimiter)
     if text.lstrip().startswith("["):
-        return _table(path, _json(path, text, list[str | dict[str, object]]))
+        return _table(path, _json(path, text))
     # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
     rows: list[str | dict[str, object] | UnreadableRow] = []
@@ -244,12 +241,18 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
 def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow]) -> Table:
     table = Table([], [])
     for number, row in enumerate(rows, start=1):
+        where = f"{path}, row {number}"
         if isinstance(row, UnreadableRow):
             table.bad.append(row)
         elif what := _damage(row):
-            table.bad.append(UnreadableRow(f"{path}, row {number}", what))
+            table.bad.append(UnreadableRow(where, what))
         else:
-            table.records.append(_record(path, number, row))
+            named = {"text": row} if isinstance(row, str) else row
+            cells = {name.strip().lower(): cell for name, cell in named.items()}
+            if len(cells) < len(named):
+                alike = ", ".join(named)
+                raise DataCorrupt(f"{where}: two of the columns {alike} are alike. Rename one.")
+            table.records.append(Record(number, where, cells))
     return table
 
 
@@ -265,17 +268,6 @@ def _has_nul(cell: object) -> bool:
         return "\0" in cell
     inside = cell.values() if isinstance(cell, Mapping) else cell if isinstance(cell, list) else ()
     return any(map(_has_nul, inside))
-
-
-def _record(path: Path, number: int, row: str | Mapping[str, object]) -> Record:
-    if isinstance(row, str):
-        return Record(number, f"{path}, row {number}", {"text": row})
-    cells = {name.strip().lower(): cell for name, cell in row.items()}
-    if len(cells) < len(row):
-        raise DataCorrupt(
-            f"{path}, row {number}: two of the columns {', '.join(row)} are alike. Rename one."
-        )
-    return Record(number, f"{path}, row {number}", cells)
 
 
 def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str) -> Table:
@@ -366,9 +358,9 @@ def _text(path: Path, content: bytes) -> str:
     return text
 
 
-def _json(path: Path, text: str, kind: type[_T]) -> _T:
+def _json(path: Path, text: str) -> list[str | dict[str, object]]:
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text, type=list[str | dict[str, object]])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DataCorrupt(
             f"{path}: the content is not the JSON expected here: {error}. The file may be"

@@ -1,19 +1,20 @@
 """Files over HTTP: several side by side, within limits of time and size.
 
-A server that is busy is asked again when it says so. Other failures are not tried twice: who has no
-network is to hear so at once, and files that did arrive stay for the next run.
+A busy server is asked again when it says so. Other failures are not tried twice: someone without a
+network hears so at once, and the files that did arrive stay for the next run. (Neither
+pooch nor huggingface_hub limits the time and the unpacked size of a file.)
 """
 
 import logging
 import math
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import IO
 
 from ..errors import DataCorrupt
 
@@ -32,39 +33,18 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 120.0  # seconds
 _POLL = 0.1
 
 
-class _Together:
-    """What the transfers of one call share: whether to stop, and how long the server wants rest."""
-
-    def __init__(self) -> None:
-        self.stopped = threading.Event()
-        self._until = 0.0
-
-    def rest(self) -> None:
-        """Wait as long as the server wants, unless all is to stop."""
-        while not self.stopped.is_set() and (seconds := self._until - time.monotonic()) > 0:
-            self.stopped.wait(seconds)
-        if self.stopped.is_set():
-            raise InterruptedError
-
-    def extend(self, seconds: float, why: str) -> None:
-        """Have all wait, and say so once."""
-        now, before = time.monotonic(), self._until
-        self._until = max(before, now + seconds)
-        if before < now:
-            _log.warning("%s; asking again in %.0f s.", why, seconds)
-
-
 @dataclass(eq=False)
 class Transfer:
     """A file to be had, and how far it has come.
 
     Attributes:
-        url: Where from.
-        path: Where to; by default it is kept in `content`.
+        url: Where from, without a password.
+        path: Where to; without one it is kept in `content`.
         target: Where it belongs once it is whole and as expected.
-        sha256: What it must have, where that is known.
+        expected: The hash that it must have, where that is known; see `RecordedFile`.
         size: Its size in bytes, where that is known.
-        headers: Of the request.
+        headers: The request's headers.
+        auth: The user and password that the server wants, if any.
         tries: How often a busy server is asked.
         content: The file, if it has no path.
         received: How many bytes have come, unpacked.
@@ -75,78 +55,73 @@ class Transfer:
     url: str
     path: Path = Path()
     target: Path = Path()
-    sha256: str = ""
+    expected: str = ""
     size: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    auth: tuple[str, str] | None = None
     tries: int = TRIES
-    content: bytes = b""
+    content: BytesIO = field(default_factory=BytesIO)
     received: int = 0
     started: float = math.inf
     error: Exception | None = None
-    _file: IO[bytes] = field(init=False, repr=False)
-    _together: _Together = field(init=False, repr=False)
 
     @property
     def overdue(self) -> bool:
         """Whether it comes too slowly to be waited for."""
         return time.monotonic() - self.started > _GRACE + self.received / _SLOWEST
 
-    def run(self, together: _Together) -> None:
-        """Download it, unless told to stop."""
-        self._together = together
+    def run(self, stopped: threading.Event, told: threading.Event) -> "Transfer":
+        """Download it, and return it.
+
+        Args:
+            stopped: Set once nobody wants it any more.
+            told: Set once the user knows that the server is busy.
+        """
+        most = _LARGEST if self.size is None else self.size
         try:
-            with self.path.open("wb") if self.path.name else BytesIO() as self._file:
-                while not self._arrives():
-                    self.tries -= 1
-                if isinstance(self._file, BytesIO):
-                    self.content = self._file.getvalue()
+            with self.path.open("wb") if self.path.name else nullcontext(self.content) as file:
+                for chunk in self._chunks(stopped, told):
+                    if stopped.is_set():
+                        raise InterruptedError
+                    self.received += len(chunk)
+                    if self.received > most:
+                        raise DataCorrupt(
+                            f"{self.url} is more than {most:,} bytes when unpacked, so it is not"
+                            " the file wanted. It was not kept. Check the mirror and the proxy that"
+                            " you have set, or set HKCANTO_DATA_DIR=<dir> to use a copy."
+                        )
+                    file.write(chunk)
             if self.size not in (None, self.received):
                 raise OSError(f"it broke off after {self.received:,} of {self.size:,} bytes")
         except Exception as error:  # the caller's thread deals with it
             self.error = error
         self.started = math.inf
+        return self
 
-    def write(self, chunk: bytes) -> None:
-        """Take what has come: to the downloader this is the file."""
-        if self._together.stopped.is_set():
-            raise InterruptedError
-        self.received += len(chunk)
-        most = _LARGEST if self.size is None else self.size
-        if self.received > most:
-            raise DataCorrupt(
-                f"{self.url} is more than {most:,} bytes when unpacked, so it is not the file"
-                " wanted. It was not kept. Check the mirror and the proxy that you have set, or set"
-                " HKCANTO_DATA_DIR=<dir> to use a copy."
-            )
-        self._file.write(chunk)
+    def _chunks(self, stopped: threading.Event, told: threading.Event) -> Iterator[bytes]:
+        """Ask for it, again while the server is busy, and yield what comes."""
+        import requests
+        from urllib3.exceptions import InvalidHeader
+        from urllib3.util import Retry
 
-    def flush(self) -> None:
-        """Do nothing: closing the file does it."""
-
-    def _arrives(self) -> bool:
-        """Ask for it; False if the server is busy and to be asked again."""
-        from pooch import HTTPDownloader
-        from requests import HTTPError
-
-        timeout = (_CONNECT_TIMEOUT, _READ_TIMEOUT)
-        get = HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, headers=self.headers)
-        self._together.rest()
-        self.started = time.monotonic()
-        try:
-            get(self.url, self, None)
-        except HTTPError as error:
-            answer = error.response
-            if answer is None or answer.status_code not in _BUSY or self.tries <= 1:
-                raise
-            status = answer.status_code
-            asked = _retry_after(answer.headers)
-            wait = asked or _FIRST_WAIT * 2 ** (TRIES - self.tries)
+        get = partial(requests.get, timeout=(_CONNECT_TIMEOUT, _READ_TIMEOUT), stream=True)
+        for tried in range(1, self.tries + 1):
+            self.started = time.monotonic()
+            with get(self.url, headers=self.headers, auth=self.auth) as answer:
+                if answer.status_code not in _BUSY or tried == self.tries:
+                    answer.raise_for_status()
+                    yield from answer.iter_content(_CHUNK)
+                    return
+            wait, busy = _FIRST_WAIT * 2 ** (tried - 1), f"HTTP {answer.status_code}"
+            with suppress(InvalidHeader):  # neither a number of seconds nor a date
+                wait = Retry().parse_retry_after(answer.headers.get("Retry-After", "")) or wait
             if wait > _LONGEST_WAIT:
-                raise OSError(f"HTTP {status}, to be asked again in {wait:,.0f} s") from error
+                raise OSError(f"{busy}, to be asked again in {wait:,.0f} s")
+            if not told.is_set():
+                told.set()
+                _log.warning("%s is busy (%s); asking again in %.0f s.", self.url, busy, wait)
             self.started = math.inf
-            self._together.extend(wait, f"{self.url} is busy (HTTP {status})")
-            return False
-        return True
+            stopped.wait(wait)
 
 
 def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
@@ -155,52 +130,24 @@ def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
     The threads are not waited for when one stays silent: they end by themselves, or with the
     process, and what they still write is in files that nobody has.
     """
-    waiting: SimpleQueue[Transfer] = SimpleQueue()
-    done: SimpleQueue[Transfer] = SimpleQueue()
-    together = _Together()
-    for each in transfers:
-        waiting.put(each)
+    from multiprocessing import TimeoutError as NothingYet
+    from multiprocessing.pool import ThreadPool
 
-    def work() -> None:
-        while not together.stopped.is_set():
+    stopped, told = threading.Event(), threading.Event()
+    pool = ThreadPool(_CONNECTIONS)
+    arriving = pool.imap_unordered(lambda each: each.run(stopped, told), transfers)
+    left = len(transfers)
+    try:
+        while left:
             try:
-                each = waiting.get_nowait()
-            except Empty:
-                return
-            each.run(together)
-            done.put(each)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in transfers[:_CONNECTIONS]]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in transfers:
-            yield _next(done, transfers)
+                each = arriving.next(_POLL)
+            except NothingYet:
+                if not (slow := [each for each in transfers if each.overdue]):
+                    continue
+                each, had = slow[0], f"{slow[0].received:,} bytes in more than {_GRACE:.0f} s"
+                each.error = OSError(f"it came too slowly, {had}")
+            left -= 1
+            yield each
     finally:
-        together.stopped.set()
-        for thread in threads:
-            thread.join(_POLL)
-
-
-def _next(done: "SimpleQueue[Transfer]", transfers: Sequence[Transfer]) -> Transfer:
-    while True:
-        try:
-            return done.get(timeout=_POLL)
-        except Empty:
-            for each in transfers:
-                if each.overdue:
-                    each.error = OSError(
-                        f"it came too slowly, {each.received:,} bytes in more than {_GRACE:.0f} s"
-                    )
-                    return each
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds a server asks to wait, as a number or a date; None if it does not."""
-    from urllib3.exceptions import InvalidHeader
-    from urllib3.util import Retry
-
-    try:
-        return float(Retry().parse_retry_after(headers.get("Retry-After", "")))
-    except InvalidHeader:
-        return None
+        stopped.set()
+        pool.terminate()

@@ -18,6 +18,21 @@ kind = "multiple_choice"
 """
 """A benchmark of one task, up to where its files are declared."""
 
+OWN = """
+name = "own"
+title = "Own data"
+[data]
+path = PATH
+[prompts.plain]
+question = "{question}\\n{options}"
+[[tasks]]
+name = "own"
+title = "Own data"
+kind = "multiple_choice"
+files = { test = "test.csv" }
+"""
+"""A benchmark with data in its own folder, at a path that is to be filled in."""
+
 _REST = """
 [prompts.plain]
 question = "{question}\\n{options}"

@@ -1,6 +1,9 @@
 """Files of a GitHub release arrive whole or not at all, and once; a failure is quick and clear."""
 
+import base64
+import gzip
 import hashlib
+import os
 import signal
 import socket
 import subprocess
@@ -134,8 +137,8 @@ def test_a_file_altered_in_the_cache_is_downloaded_again(folder: DataFolder) -> 
         (Answer(b""), DataCorrupt, "it is empty"),
         (Answer(b"version https://git-lfs.github.com/spec/v1\n"), DataCorrupt, "LFS pointer"),
         (Answer(b"<html>Please log in</html>"), DataCorrupt, "HTML page"),
-        (Answer(status=404), DataNotFound, r"HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
-        (Answer(status=403), NetworkUnavailable, "403"),
+        (Answer(status=404), DataNotFound, r"(?s)HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
+        (Answer(status=403), NetworkUnavailable, "403.*HF_TOKEN"),
         (Answer(status=429), NetworkUnavailable, "429"),
         (Answer(status=500), NetworkUnavailable, "500"),
     ],
@@ -265,3 +268,83 @@ def test_a_killed_process_leaves_no_file_that_counts(
     folder.fetch()
     assert folder.verify() == []
     assert {path.name for path in (cache / "release").iterdir()} - {".lock"} == {"bbbbbbb"}
+
+
+def test_a_link_out_of_the_cache_is_not_followed(
+    folder: DataFolder, cache: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (cache / "release/bbbbbbb").mkdir(parents=True)
+    (cache / "release/bbbbbbb/test").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataCorrupt, match=r"a path outside: 'test/x.csv'.*a link that leads out"):
+        folder.path("test/x.csv")
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+@pytest.mark.parametrize("place", ["", "release"])
+def test_a_cache_that_anyone_may_write_to_is_refused(
+    release: Benchmark, cache: Path, place: str
+) -> None:
+    (cache / "release").mkdir(parents=True)
+    (cache / place).chmod(0o777)
+    said = rf"{cache / place} is not safe: any user may write to it .*drwxrwxrwx.*Set HKCANTO_CACHE"
+    with pytest.raises(DataNotFound, match=said):
+        locate(release)
+    (cache / place).chmod(0o755)
+    locate(release).fetch()
+
+
+@pytest.mark.parametrize("place", ["", "release"])
+def test_a_cache_of_another_user_is_refused(
+    release: Benchmark, cache: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (cache / place).mkdir(parents=True)
+    monkeypatch.setattr("os.getuid", lambda: cache.parent.stat().st_uid + 1)
+    with pytest.raises(DataNotFound, match=f"{cache}.* another user owns it .*Set HKCANTO_CACHE"):
+        locate(release)
+
+
+def test_what_the_cache_is_made_of_is_ours_alone(folder: DataFolder, cache: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder.fetch()
+    finally:
+        os.umask(before)
+    assert not (cache.stat().st_mode | (cache / "release").stat().st_mode) & 0o022
+    folder.fetch()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(b"q,a,b,A\n", announced=9),
+        Answer(b"q,a,b,B\n"),
+        Answer(b"<html>Please log in</html>"),
+        Answer(gzip.compress(bytes(200_000_000), 1), headers={"Content-Encoding": "gzip"}),
+        *(Answer(status=status) for status in (401, 403, 404, 429, 500)),
+    ],
+)
+def test_no_message_shows_the_password_of_a_mirror(
+    folder: DataFolder,
+    server: WebServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    answer: Answer,
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.data.transfers._FIRST_WAIT", 0.01)
+    mirror = server.url.replace("//", "//reader:hush%40hush@")
+    monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", mirror)
+    folder.fetch(["test/x.csv"])
+    assert server.authorizations == {f"Basic {base64.b64encode(b'reader:hush@hush').decode()}"}
+    server.answers[address("dev/x.csv")] = answer
+    with pytest.raises(HKCantoError) as raised:
+        folder.path("dev/x.csv")
+    error: BaseException | None = raised.value
+    while error:  # a program may print the cause, too
+        assert "hush" not in f"{error} {error!r}"
+        error = error.__cause__
+    assert "hush" not in caplog.text
+    server.close()
+    with pytest.raises(NetworkUnavailable) as raised:
+        folder.path("test/y.csv")
+    assert "hush" not in f"{raised.value} {raised.value.__cause__!r}"

@@ -231,7 +231,8 @@ def test_a_page_in_place_of_the_hubs_answer_is_said(server: WebServer) -> None:
 
 def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -> None:
     publish(server, FIRST, {"../../../evil.csv": "x"}, "chuxuecao/HKMMLU")
-    assert "names a file outside" in refused("hkmmlu")
+    said = refused("hkmmlu")
+    assert "list of files of chuxuecao/HKMMLU names a path outside: '../../../evil.csv'" in said
     assert not [*cache.parent.rglob("evil.csv")]
 
 
@@ -405,10 +406,13 @@ def test_a_folder_of_the_cache_that_cannot_be_read_is_said(
 def test_a_full_disk_is_said_and_nothing_is_left(
     release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    opened = Path.open
 
-    monkeypatch.setattr(f"{TRANSFERS}.Transfer.write", full)
+    def full(path: Path, *args: Any, **options: Any) -> Any:
+        partial = path.parent.name == ".partial"
+        return opened(Path("/dev/full") if partial else path, *args, **options)
+
+    monkeypatch.setattr("pathlib.Path.open", full)
     line = refused()
     assert line.startswith(f"DataNotFound: {release} cannot be written: No space left on device.")
     assert "Set HKCANTO_CACHE to a folder that you may write to, or make room" in line

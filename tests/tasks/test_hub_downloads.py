@@ -17,7 +17,7 @@ from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.data.folders import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import HubDataset
-from hkcanto_tasks.errors import DataNotFound, NetworkUnavailable
+from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
 
 from .declaring import declare
 from .test_first_contact import COLUMNS, LAW, LAYOUTS, MUSIC, as_csv
@@ -215,6 +215,84 @@ def test_processes_that_start_together_download_each_file_once(
     assert len(gets) == len(DATA)
     assert set(gets.values()) == {1}
     assert at().verify() == []
+
+
+def announce(server: WebServer, **entry: object) -> None:
+    """Have the hub say something else of the file test/logic.csv."""
+    at = "/api/datasets/someone/questions"
+    info = json.loads(server.answers[at].body)
+    of_file = next(each for each in info["siblings"] if each["rfilename"] == "test/logic.csv")
+    of_file |= entry
+    server.answers[at] = Answer(json.dumps(info).encode())
+
+
+LOGIC = FILES["test/logic.csv"].encode()
+SHA256 = hashlib.sha256(LOGIC).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("announced", "complaint"),
+    [
+        ({"blobId": "0" * 40}, f"git blob id {blob_id(LOGIC)}, expected {'0' * 40}"),
+        (
+            {"lfs": {"sha256": "0" * 64, "size": len(LOGIC), "pointerSize": 130}},
+            f"sha256 {SHA256}, expected {'0' * 64}",
+        ),
+    ],
+)
+def test_a_file_that_is_not_what_the_hub_announced_is_refused(
+    server: WebServer, cache: Path, announced: Mapping[str, object], complaint: str
+) -> None:
+    announce(server, **announced)
+    with pytest.raises(DataCorrupt, match=complaint):
+        at().fetch()
+    assert not [*cache.rglob("logic.csv"), *cache.rglob("registry*")]
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        # Of a large file the blob is the pointer to it.
+        {"blobId": "0" * 40, "lfs": {"sha256": SHA256, "size": len(LOGIC), "pointerSize": 130}},
+        {"blobId": None, "size": None},  # a mirror that knows no more than names
+    ],
+)
+def test_what_is_as_announced_is_taken_and_recorded(
+    server: WebServer, announced: Mapping[str, object]
+) -> None:
+    announce(server, **announced)
+    folder = at()
+    folder.fetch()
+    assert folder.recorded["test/logic.csv"].sha256 == SHA256
+    assert folder.verify() == []
+
+
+def test_a_commit_asked_for_must_be_the_one_that_comes(server: WebServer) -> None:
+    publish(server, SECOND, FILES, "someone/questions", FIRST)
+    folder = at(HubDataset("someone/questions", revision=FIRST))
+    with pytest.raises(DataCorrupt, match=f"answers with commit {SECOND}, not with the one asked"):
+        folder.fetch()
+    assert [problem.kind for problem in folder.verify()] == ["missing"]
+    assert not [request for request in server.requests if "resolve" in request]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_gated_data_set_needs_a_token(server: WebServer, status: int) -> None:
+    server.answers["/api/datasets/someone/questions"] = Answer(status=status)
+    with pytest.raises(HKCantoError, match=f"(?s){status}.*HF_TOKEN"):
+        at().fetch()
+
+
+def test_no_message_shows_the_password_of_a_hub(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.url.replace("//", "//reader:hush@"))
+    server.answers["/api/datasets/someone/nothing"] = Answer(b"<html>Log in</html>")
+    for name in ("nothing", "missing"):
+        with pytest.raises(HKCantoError, match=f"datasets/someone/{name}") as raised:
+            at(HubDataset(f"someone/{name}")).fetch()
+        assert "hush" not in f"{raised.value} {raised.value.__cause__!r}"
+    at().fetch()
 
 
 # ------------------------------------------------------------------- HKMMLU and TMMLU+ themselves

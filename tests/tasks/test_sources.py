@@ -1,19 +1,20 @@
 """The environment chooses where data comes from; folders on disk are checked against the record."""
 
 import hashlib
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.catalogue import Benchmark, find_benchmark
+from hkcanto_tasks.catalogue import Benchmark, find_benchmark, read_benchmark
 from hkcanto_tasks.data.folders import Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
 from hkcanto_tasks.errors import CatalogueError, DataNotFound
 
-from .declaring import declare
+from .declaring import OWN, declare
 
 NEW, OLD = "b" * 40, "0" * 40
 
@@ -257,3 +258,85 @@ def test_the_real_release_is_complete_and_unaltered() -> None:
     assert found.verify() == list[Problem]()
     assert found.revision("phonetics-g2p/test/zh_to_jyutping_test_gold.json") == "b047f9f"
     assert found.revision("mmlu/test/anatomy_test.csv") == "ba2a58b"
+
+
+# ------------------------------------------------------------------------- names that lead out
+
+
+OUTSIDE = [
+    "../../x.csv",
+    "/x.csv",
+    "a/../../x.csv",
+    "C:x.csv",
+    "C:/x.csv",
+    "..\\x.csv",
+    "x\0.csv",
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_checksum_of_a_file_outside_is_refused(tmp_path: Path, name: str) -> None:
+    registry = tmp_path / "r.sha256"
+    quoted = name.replace("\0", "%00").replace("..", "%2E%2E", 1)
+    registry.write_text(f"x.csv {'1' * 64}\n{quoted} {'2' * 64}\n")
+    with pytest.raises(CatalogueError, match=r"r\.sha256: line 2 names a path outside") as raised:
+        read_registry(registry, commit=NEW)
+    assert repr(name) in str(raised.value)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("place", ["the cache", "HKCANTO_DATA_DIR"])
+@pytest.mark.parametrize("name", ["../../x", "/tmp", "a/../..", "C:x"])
+def test_a_folder_outside_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, place: str
+) -> None:
+    if place == "HKCANTO_DATA_DIR":
+        (tmp_path / "data").mkdir()
+        monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
+    benchmark = on_github(tmp_path / "home", folder=name)
+    toml = tmp_path / "home/benchmark.toml"
+    with pytest.raises(CatalogueError, match=f"{toml}: folder names a path outside: '{name}'"):
+        locate(benchmark)
+
+
+@pytest.mark.parametrize(
+    ("release", "entry"),
+    [
+        (GitHubRelease("someone/release", NEW, prefix="../../"), "prefix"),
+        (GitHubRelease("someone/release", "../../x", prefix="data/"), "commit"),
+    ],
+)
+def test_other_entries_that_lead_outside_are_refused(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, release: GitHubRelease, entry: str
+) -> None:
+    benchmark = declare(cache.parent / "home", release, checksums=f"x.csv {'1' * 64}")
+    if entry == "prefix":
+        (cache.parent / "data/release").mkdir(parents=True)
+        monkeypatch.setenv("HKCANTO_DATA_DIR", str(cache.parent / "data"))
+    with pytest.raises(CatalogueError, match=rf"benchmark\.toml: {entry} names a path outside"):
+        locate(benchmark)
+
+
+@pytest.mark.parametrize("name", [*OUTSIDE, "..", "link/questions"])
+def test_own_data_outside_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "elsewhere/questions").mkdir(parents=True)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "link").symlink_to(tmp_path / "elsewhere")
+    (home / "benchmark.toml").write_text(OWN.replace("PATH", json.dumps(name)), encoding="utf-8")
+    with pytest.raises(CatalogueError, match=r"benchmark\.toml: path of \[data\] names a path"):
+        locate(read_benchmark(home / "benchmark.toml"))
+
+
+def test_own_data_inside_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "here").symlink_to("a")
+    (tmp_path / "benchmark.toml").write_text(OWN.replace("PATH", '"./here/b"'), encoding="utf-8")
+    found = locate(read_benchmark(tmp_path / "benchmark.toml"))
+    assert (found.kind, found.root) == ("own", tmp_path / "here/b")
+
+
+def test_the_users_own_links_are_followed(local: Path, tmp_path: Path, release: Benchmark) -> None:
+    (local / "release").rename(tmp_path / "elsewhere")
+    (local / "release").symlink_to(tmp_path / "elsewhere")
+    assert locate(release).verify() == []

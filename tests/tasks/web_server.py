@@ -33,11 +33,12 @@ class _Listener(ThreadingHTTPServer):
 
 
 class WebServer:
-    """Serves `answers` by path (query left out), 404 for others, and counts requests."""
+    """Serves `answers` by path (query left out), 404 for others; counts requests."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
         self.requests: Counter[str] = Counter()
+        self.authorizations: set[str | None] = set()
         self.hanging = threading.Event()
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -68,6 +69,7 @@ class WebServer:
         with self._lock:
             before = self.requests[f"{handler.command} {path}"]
             self.requests[f"{handler.command} {path}"] += 1
+            self.authorizations.add(handler.headers["Authorization"])
         answer = self.answers.get(path, Answer(b"404: Not Found", status=404))
         answer = answer.first[before] if before < len(answer.first) else answer
         if answer.drips:
