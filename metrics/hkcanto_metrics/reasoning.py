@@ -71,7 +71,7 @@ class Reasoned:
     spans: tuple[tuple[int, int], ...]
 
 
-def split_reasoning(text: str) -> Reasoned:
+def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     """Tell the reasoning that "thinking" models write from the answer that they give.
 
     Known are ``<think>``, ``<thinking>``, ``<reasoning>``, ``<thought>`` and ``<seed:think>`` in
@@ -82,6 +82,8 @@ def split_reasoning(text: str) -> Reasoned:
 
     Args:
         text: A model's response.
+        reasoning: Reasoning that the server handed over apart. It comes before that in the text,
+            and has an end if there is an answer.
 
     Returns:
         Answer and reasoning. After 20,000 signs `<`, nothing is read as a tag.
@@ -94,10 +96,14 @@ def split_reasoning(text: str) -> Reasoned:
     """
     spans, finished = _spans(text)
     if spans == [(0, len(text))]:
-        return Reasoned(text, "", finished, tuple(spans))
-    edges = [0, *(edge for span in spans for edge in span), len(text)]
-    reasoning = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return Reasoned(_joined(text, spans), _without_marks(reasoning), finished, tuple(spans))
+        answer, inside = text, ""
+    else:
+        answer = "".join(text[start:end] for start, end in spans)
+        edges = [0, *(edge for span in spans for edge in span), len(text)]
+        between = zip(edges[::2], edges[1::2], strict=True)
+        inside = _without_marks("".join(text[start:end] for start, end in between))
+    finished = finished and bool(not reasoning or answer.strip())
+    return Reasoned(answer, reasoning + inside, finished, tuple(spans))
 
 
 def strip_reasoning(text: str) -> str:
@@ -110,7 +116,7 @@ def strip_reasoning(text: str) -> str:
         >>> strip_reasoning("[THINK]C?[/THINK]B")
         'B'
     """
-    return _joined(text, _spans(text)[0])
+    return split_reasoning(text).answer
 
 
 def opens_reasoning(prompt: str) -> bool:
@@ -124,10 +130,6 @@ def opens_reasoning(prompt: str) -> bool:
         True
     """
     return bool(_OPEN.search(prompt[-60:]))
-
-
-def _joined(text: str, spans: list[tuple[int, int]]) -> str:
-    return "".join(text[start:end] for start, end in spans)
 
 
 def _without_marks(reasoning: str) -> str:

@@ -130,7 +130,7 @@ def cantonese_reward(
 ) -> Rewards:
     """Reward an answer in fluent Cantonese, whatever it says.
 
-    A text of a few neutral words passes too: use it in a `product` with a reward of the content.
+    A text of a few neutral words passes too: use `multiply_rewards` with a reward of the content.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
@@ -203,7 +203,7 @@ def format_reward(
     ]
 
 
-def product(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
+def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
     """Multiply rewards, so that none can be had at the price of another.
 
     Args:
@@ -213,7 +213,7 @@ def product(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
         One of the same form, named after them; None where one of them is.
 
     Examples:
-        >>> right_and_explained = product(format_reward, choice_reward)
+        >>> right_and_explained = multiply_rewards(format_reward, choice_reward)
         >>> right_and_explained.__name__
         'format_reward_x_choice_reward'
         >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
