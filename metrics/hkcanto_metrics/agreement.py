@@ -16,21 +16,12 @@ from typing import Literal
 
 import numpy as np
 
+from hkcanto_metrics.rates import Estimate
+
 Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 JudgeScores = Mapping[str, Mapping[str, float]]
-
-_ID = "id"
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its 95 % interval, whose ends are NaN if there are too few items for one."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +98,11 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     if not pairable:
         return math.nan
     if level == "ordinal":
-        pairable = _mid_ranks(pairable)
+        from scipy import stats
+
+        # The ordinal difference of two scores is the interval difference of their mid-ranks.
+        ranks = iter((stats.rankdata(np.concatenate(pairable)) - 0.5).tolist())
+        pairable = [[next(ranks) for _ in scores] for scores in pairable]
     pooled = np.concatenate(pairable)
     if not np.ptp(pooled):
         return math.nan
@@ -195,8 +190,9 @@ def corrected_mean(
     if len(rest):
         mean += weight * float(rest.mean())
         squared += weight**2 * rest.var() / len(rest)
-    reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(squared)
-    return Estimate(mean, mean - reach, mean + reach)
+    error = math.sqrt(squared)
+    reach = float(stats.t.ppf(0.975, freedom)) * error
+    return Estimate(mean, mean - reach, mean + reach, error)
 
 
 def read_human_scores(
@@ -221,17 +217,25 @@ def read_human_scores(
         rows = csv.DictReader(file)
         columns = rows.fieldnames or []
         found = [column for column in columns if column in criteria]
-        if _ID not in columns or not found:
+        if "id" not in columns or not found:
             raise ValueError(
-                f"{path}: the header is {', '.join(columns) or 'empty'}; it must have {_ID!r} and "
+                f"{path}: the header is {', '.join(columns) or 'empty'}; it must have 'id' and "
                 f"at least one of {', '.join(criteria)}"
             )
         scores: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in found}
         for row in rows:
             for criterion in found:
                 if cell := (row[criterion] or "").strip():
-                    value = _number(cell, f"{path}, line {rows.line_num}, {criterion!r}")
-                    scores[criterion].setdefault(row[_ID].strip(), []).append(value)
+                    try:
+                        value = float(cell)
+                    except ValueError:
+                        value = math.nan
+                    if not math.isfinite(value):
+                        raise ValueError(
+                            f"{path}, line {rows.line_num}, {criterion!r}: {cell!r} is no number; "
+                            "leave a missing score blank"
+                        )
+                    scores[criterion].setdefault(row["id"].strip(), []).append(value)
     return scores
 
 
@@ -269,23 +273,3 @@ def _agreement(
             by_people, by_judge, [of for item, of in judge[criterion].items() if item not in human]
         ),
     )
-
-
-def _mid_ranks(units: list[list[float]]) -> list[list[float]]:
-    """Replace each score by the middle of the ranks that its value takes up among all scores.
-
-    The ordinal difference of two scores is then their interval difference.
-    """
-    values, counts = np.unique(np.concatenate(units), return_counts=True)
-    middle = dict(zip(values.tolist(), (np.cumsum(counts) - counts / 2).tolist(), strict=True))
-    return [[middle[score] for score in scores] for scores in units]
-
-
-def _number(cell: str, where: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{where}: {cell!r} is no number; leave a missing score blank")
-    return value

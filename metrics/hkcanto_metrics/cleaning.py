@@ -8,7 +8,7 @@ language it is written, so that none gains by it; what was removed is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from hkcanto_metrics.reasoning import strip_reasoning
@@ -84,12 +84,6 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 
 
 _LONGEST = 100_000
-
-
-def _without_excess(text: str) -> str:
-    return text[:_LONGEST]
-
-
 _FENCED = re.compile(r"```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?", re.DOTALL)
 
 
@@ -97,10 +91,6 @@ def _without_fence(text: str) -> str:
     # Not closed where the model ran out of tokens.
     fenced = _FENCED.fullmatch(text)
     return fenced[1] if fenced else text
-
-
-def _without_label(text: str) -> str:
-    return text[label_length(text) :]
 
 
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
@@ -127,11 +117,11 @@ def _without_quotes(text: str) -> str:
     return text[1:-1] if open_marks == 1 else text
 
 
-_WRAPPINGS = {
+_WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
-    "excess": _without_excess,
+    "excess": lambda text: text[:_LONGEST],
     "code fence": _without_fence,
-    "label": _without_label,
+    "label": lambda text: text[label_length(text) :],
     "quotes": _without_quotes,
 }
 _AROUND = ("preamble", "romanisation", "notes", "back-translation", "second version", "other turn")

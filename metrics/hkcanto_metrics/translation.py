@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from statistics import fmean
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hkcanto_metrics.rates import Estimate
 from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_share
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
 
 Language = Literal["zh", "en"]
 
@@ -37,23 +36,11 @@ _BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
 # twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
 _PAIRS_REMEMBERED = 1 << 17
 
+# NLTK's WordNet reader as METEOR uses it, without a word in it.
+_NO_SYNONYMS = SimpleNamespace(synsets=lambda _: ())
+
 LONGEST = 10_000
 """How many characters of a text are scored; a translation that goes on is a loop."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval.
-
-    Attributes:
-        low: Lower end.
-        high: Upper end.
-        standard_error: Standard deviation of the figure over the resamples.
-    """
-
-    low: float
-    high: float
-    standard_error: float
 
 
 def score_translation(
@@ -159,12 +146,11 @@ def is_copy(hypothesis: str, reference: str, source: str) -> bool:
         >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
         True
     """
-    words = _bare(source)
-    return words != "" and _bare(hypothesis) == words != _bare(reference)
-
-
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, fold_script(text).lower()))
+    words, written, expected = (
+        "".join(filter(str.isalnum, fold_script(text).lower()))
+        for text in (source, hypothesis, reference)
+    )
+    return words != "" and written == words != expected
 
 
 def bootstrap_translation(
@@ -177,7 +163,7 @@ def bootstrap_translation(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Find confidence intervals of the corpus figures by resampling the sentences.
 
     Percentile bootstrap (Koehn, 2004, "Statistical Significance Tests for Machine Translation
@@ -195,7 +181,7 @@ def bootstrap_translation(
         seed: Seed of the resampling.
 
     Returns:
-        An interval for each figure of `score_translation`.
+        Each figure of `score_translation` with its interval.
 
     Raises:
         TypeError: As in `score_translation`.
@@ -216,21 +202,24 @@ def bootstrap_translation(
         sums_of = np.zeros((len(numbers), table.shape[1]))
         np.add.at(sums_of, [numbers[cluster] for cluster in clusters], table)
         table = sums_of
+
+    def figures(sums: npt.NDArray[np.float64]) -> dict[str, float]:
+        return _figures(dict(zip(rows, np.split(sums, ends), strict=True)), language)
+
     generator = np.random.default_rng(seed)
     n = len(table)
-    resampled: dict[str, list[float]] = {}
+    resampled = []
     for _ in range(resamples):
         # How often each was drawn is a weight: no row is copied.
         weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
-        sums = dict(zip(rows, np.split(weights @ table, ends), strict=True))
-        for name, value in _figures(sums, language).items():
-            resampled.setdefault(name, []).append(value)
+        resampled.append(figures(weights @ table))
     tail = (1 - confidence) / 2
-    intervals = {}
-    for name, values in resampled.items():
+    estimates = {}
+    for name, value in figures(table.sum(axis=0)).items():
+        values = [each[name] for each in resampled]
         low, high = np.quantile(values, [tail, 1 - tail])
-        intervals[name] = Interval(float(low), float(high), float(np.std(values)))
-    return intervals
+        estimates[name] = Estimate(value, float(low), float(high), float(np.std(values)))
+    return estimates
 
 
 def sufficient_statistics(
@@ -366,7 +355,6 @@ def _check(
                 f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings, or call "
                 "sentence_scores for one pair"
             )
-    for name, texts in given.items():
         if texts is not None and len(texts) != len(hypotheses):
             raise ValueError(
                 f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"
@@ -381,6 +369,9 @@ def _check(
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
 def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tuple[float, ...]]:
     """Count one pair: sacreBLEU's own statistics, or a score and one sentence."""
+    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
+    from rapidfuzz.distance import Indel
+
     tokens = _tokens(hypothesis, language), _tokens(reference, language)
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
@@ -389,63 +380,29 @@ def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tup
         counts[name] = tuple(row)
     lengths, orders = counts["bleu"][:2], counts["bleu"][2:]  # matches of four orders, and totals
     counts["bleu_2"] = (*lengths, *orders[:2], *orders[4:6])
-    counts["meteor"] = (100 * _meteor(*tokens), 1)
-    counts["rouge_l"] = (100 * _rouge_l(*tokens), 1)
+    meteor = single_meteor_score(tokens[1], tokens[0], wordnet=_NO_SYNONYMS)
+    counts["meteor"] = (100 * float(meteor), 1)
+    # F1 of the longest common subsequence, 2 · LCS / (m + n), is the Indel similarity.
+    counts["rouge_l"] = (100 * Indel.normalized_similarity(*tokens), 1)
     return counts
 
 
 @cache
-def _bleu(language: Language, sentence: bool, order: int = 4) -> BLEU:
+def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
     from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
+    if name == "chrf":
+        return CHRF()
     return BLEU(
         tokenize=_BLEU_TOKENIZERS[language],
         effective_order=sentence,
-        max_ngram_order=order,
+        max_ngram_order=2 if name == "bleu_2" else 4,
         force=True,
     )
-
-
-@cache
-def _chrf() -> CHRF:
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF()
-
-
-def _sacrebleu(name: str, language: Language, sentence: bool = False) -> BLEU | CHRF:
-    if name == "chrf":
-        return _chrf()
-    return _bleu(language, sentence, order=2 if name == "bleu_2" else 4)
 
 
 def _tokens(text: str, language: Language) -> list[str]:
     if language == "zh":
         return list("".join(text.lower().split()))
-    return str(_bleu(language, False).tokenizer(text.lower())).split()
-
-
-class _NoSynonyms:
-    """NLTK's WordNet reader as METEOR uses it, without a word in it."""
-
-    def synsets(self, word: str) -> tuple[()]:  # noqa: ARG002
-        return ()
-
-
-@cache
-def _nltk_meteor() -> Callable[..., Any]:
-    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
-
-    function: Callable[..., Any] = single_meteor_score
-    return function
-
-
-def _meteor(hypothesis: list[str], reference: list[str]) -> float:
-    return float(_nltk_meteor()(reference, hypothesis, wordnet=_NoSynonyms()))
-
-
-def _rouge_l(hypothesis: list[str], reference: list[str]) -> float:
-    """Return F1 of the longest common subsequence: 2 · LCS / (m + n), the Indel similarity."""
-    from rapidfuzz.distance import Indel
-
-    return Indel.normalized_similarity(hypothesis, reference)
+    return str(_sacrebleu("bleu", language).tokenizer(text.lower())).split()
