@@ -72,7 +72,41 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         >>> row.items, round(row.pearson, 3), round(row.human_alpha, 3)
         (3, 0.961, 0.828)
     """
-    return [_agreement(criterion, judge, items, level) for criterion, items in human.items()]
+    from scipy import stats
+
+    rows = []
+    for criterion, scores in human.items():
+        if criterion not in judge:
+            raise ValueError(f"the judge did not score {criterion!r}; it scored {', '.join(judge)}")
+        judged = judge[criterion]
+        shared = [item for item in scores if item in judged]
+        if not shared:
+            raise ValueError(
+                f"{criterion}: the judge and the people have no item in common; the ids must be "
+                f"the same. The judge has {min(judged)!r}, the people have {min(scores)!r}"
+            )
+        by_judge = [float(judged[item]) for item in shared]
+        by_people = [fmean(scores[item]) for item in shared]
+        correlations = [math.nan] * 3
+        if len(set(by_judge)) > 1 and len(set(by_people)) > 1:
+            measures = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+            correlations = [float(of(by_judge, by_people).statistic) for of in measures]
+        pearson, spearman, kendall = correlations
+        only_judged = [score for item, score in judged.items() if item not in scores]
+        rows.append(
+            Agreement(
+                criterion=criterion,
+                items=len(shared),
+                pearson=pearson,
+                spearman=spearman,
+                kendall=kendall,
+                alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
+                human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+                bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
+                corrected=corrected_mean(by_people, by_judge, only_judged),
+            )
+        )
+    return rows
 
 
 def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interval") -> float:
@@ -237,39 +271,3 @@ def read_human_scores(
                         )
                     scores[criterion].setdefault(row["id"].strip(), []).append(value)
     return scores
-
-
-def _agreement(
-    criterion: str, judge: JudgeScores, human: Mapping[str, Sequence[float]], level: Level
-) -> Agreement:
-    from scipy import stats
-
-    if criterion not in judge:
-        raise ValueError(f"the judge did not score {criterion!r}; it scored {', '.join(judge)}")
-    shared = [item for item in human if item in judge[criterion]]
-    if not shared:
-        raise ValueError(
-            f"{criterion}: the judge and the people have no item in common; the ids must be the "
-            f"same. The judge has {min(judge[criterion])!r}, the people have {min(human)!r}"
-        )
-    by_judge = [float(judge[criterion][item]) for item in shared]
-    by_people = [fmean(human[item]) for item in shared]
-    varied = len(set(by_judge)) > 1 and len(set(by_people)) > 1
-
-    def correlation(measure: str) -> float:
-        result = getattr(stats, measure)(by_judge, by_people) if varied else None
-        return math.nan if result is None else float(result.statistic)
-
-    return Agreement(
-        criterion=criterion,
-        items=len(shared),
-        pearson=correlation("pearsonr"),
-        spearman=correlation("spearmanr"),
-        kendall=correlation("kendalltau"),
-        alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-        human_alpha=krippendorff_alpha([human[item] for item in shared], level),
-        bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-        corrected=corrected_mean(
-            by_people, by_judge, [of for item, of in judge[criterion].items() if item not in human]
-        ),
-    )

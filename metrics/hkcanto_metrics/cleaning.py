@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Set
 from dataclasses import dataclass
+from itertools import accumulate
 
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.translation_layout import find_translation, label_length
@@ -94,8 +95,6 @@ def _without_fence(text: str) -> str:
 
 
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
-
-
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 
@@ -104,17 +103,12 @@ def _without_quotes(text: str) -> str:
     opening, closing = text[:1], _QUOTES.get(text[:1])
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
-    marks = _APOSTROPHE.sub("", text[1:-1])
-    open_marks = 1
-    for character in marks:
-        # Closing first: the two are the same character in straight quotation marks.
-        if character == closing:
-            open_marks -= 1
-        elif character == opening:
-            open_marks += 1
-        if open_marks == 0:
-            return text
-    return text[1:-1] if open_marks == 1 else text
+    # The two are the same character in straight quotation marks: the next one closes.
+    steps = (
+        -1 if mark == closing else int(mark == opening) for mark in _APOSTROPHE.sub("", text[1:-1])
+    )
+    open_marks = list(accumulate(steps, initial=1))
+    return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
 
 
 _WRAPPINGS: dict[str, Callable[[str], str]] = {

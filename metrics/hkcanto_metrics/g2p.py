@@ -27,14 +27,7 @@ from hkcanto_metrics.jyutping import (
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_RATES = (
-    "cer",
-    "ser",
-    "tone_error_rate",
-    "onset_error_rate",
-    "nucleus_error_rate",
-    "coda_error_rate",
-)
+_RATES = ("cer", "ser", *(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")))
 _TIMES_TOO_LONG = 3
 # A response that goes on is a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 20_000
@@ -126,9 +119,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     text = stripped[:_LONGEST_RESPONSE]
     extracted = extract_jyutping(text)
     syllables = extracted.split()
-    published_variant, cer_published, levenshtein_published = _published(
-        text, published_variants(answer)
-    )
+    published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
     characters = (" ".join(each) for each in variants)
     rates = [Rate.of(Levenshtein.distance(each, extracted), len(each)) for each in characters]
@@ -186,9 +177,10 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     }
 
 
-def _published(text: str, variants: Sequence[str]) -> tuple[str, float, float]:
+def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
     response = normalize_as_published(text)
+    variants = published_variants(answer)
     variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
     similarity = Indel.normalized_similarity(variant, response)
     if similarity == 0:

@@ -98,11 +98,12 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     if spans == [(0, len(text))]:
         answer, inside = text, ""
     else:
-        answer = "".join(text[start:end] for start, end in spans)
+        answer = _joined(text, spans)
         edges = [0, *(edge for span in spans for edge in span), len(text)]
-        between = zip(edges[::2], edges[1::2], strict=True)
-        inside = _without_marks("".join(text[start:end] for start, end in between))
-    finished = finished and bool(not reasoning or answer.strip())
+        between = list(zip(edges[::2], edges[1::2], strict=True))
+        inside = _without_marks(_joined(text, between))
+    if reasoning:
+        finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))
 
 
@@ -116,7 +117,7 @@ def strip_reasoning(text: str) -> str:
         >>> strip_reasoning("[THINK]C?[/THINK]B")
         'B'
     """
-    return split_reasoning(text).answer
+    return _joined(text, _spans(text)[0])
 
 
 def opens_reasoning(prompt: str) -> bool:
@@ -130,6 +131,10 @@ def opens_reasoning(prompt: str) -> bool:
         True
     """
     return bool(_OPEN.search(prompt[-60:]))
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> str:
+    return "".join(text[start:end] for start, end in spans)
 
 
 def _without_marks(reasoning: str) -> str:
@@ -158,9 +163,7 @@ def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
 
 def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
     """The final channel's span, and whether there is one; None for other wrappings."""
-    start = -1
-    for final in _FINAL.finditer(text):
-        start = final.end()
+    start = max((final.end() for final in _FINAL.finditer(text)), default=-1)
     if start < 0 and (skipped := text.rfind(_FINAL_SKIPPED)) >= 0:
         start = skipped + len(_FINAL_SKIPPED)
     if start >= 0:

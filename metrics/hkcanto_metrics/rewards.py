@@ -16,12 +16,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
-
-if TYPE_CHECKING:
-    from hkcanto_metrics.g2p import JyutpingScore
 
 Completion = str | Sequence[Mapping[str, Any]]
 Options = Mapping[str, str | None] | Sequence[str | None]
@@ -116,7 +113,9 @@ def jyutping_reward(
         if gold is None:
             return None
         score = score_jyutping(_answer(completion), gold)
-        spared = (1 - tone_weight) * _tones_alone(score) / score.ser.total if tone_weight < 1 else 0
+        pairs = [(right, got) for right, got in score.alignment if right and got and right != got]
+        tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
+        spared = (1 - tone_weight) * tones / score.ser.total
         return max(0.0, 1 - score.ser + spared)
 
     return [reward(*each) for each in zip(completions, jyutping, strict=True)]
@@ -147,13 +146,13 @@ def cantonese_reward(
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import cantonese_fluency
 
-    def reward(completion: Completion) -> float:
+    rewards: Rewards = []
+    for completion in completions:
         fluency = cantonese_fluency(clean_output(_answer(completion)).text)
         simplified = fluency.simplified_ratio
         share = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return fluency.passed * share
-
-    return [reward(completion) for completion in completions]
+        rewards.append(fluency.passed * share)
+    return rewards
 
 
 def reasoning_language_reward(completions: Sequence[Completion], **_: object) -> Rewards:
@@ -245,9 +244,3 @@ def _text(completion: Completion) -> str:
         content = "".join(part.get("text") or "" for part in content)
     thought = next((message[key] for key in _REASONING_KEYS if message.get(key)), "")
     return f"<think>{thought}</think>{content}" if thought else content
-
-
-def _tones_alone(score: JyutpingScore) -> int:
-    """How many syllables differ from the gold's in their tone alone."""
-    pairs = [(gold, got) for gold, got in score.alignment if gold and got and gold != got]
-    return sum(gold.rstrip("123456") == got.rstrip("123456") for gold, got in pairs)

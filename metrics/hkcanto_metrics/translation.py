@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    Counts = npt.NDArray[np.float64]
+
 Language = Literal["zh", "en"]
 
 SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
@@ -146,11 +148,12 @@ def is_copy(hypothesis: str, reference: str, source: str) -> bool:
         >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
         True
     """
-    words, written, expected = (
-        "".join(filter(str.isalnum, fold_script(text).lower()))
-        for text in (source, hypothesis, reference)
-    )
-    return words != "" and written == words != expected
+    words = _bare(source)
+    return words != "" and _bare(hypothesis) == words != _bare(reference)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, fold_script(text).lower()))
 
 
 def bootstrap_translation(
@@ -195,27 +198,22 @@ def bootstrap_translation(
     import numpy as np
 
     rows = _rows(hypotheses, references, language, sources)
-    table = np.hstack(list(rows.values()))
-    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    table, split = _table(rows)
     if clusters is not None:
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
         sums_of = np.zeros((len(numbers), table.shape[1]))
         np.add.at(sums_of, [numbers[cluster] for cluster in clusters], table)
         table = sums_of
-
-    def figures(sums: npt.NDArray[np.float64]) -> dict[str, float]:
-        return _figures(dict(zip(rows, np.split(sums, ends), strict=True)), language)
-
     generator = np.random.default_rng(seed)
     n = len(table)
     resampled = []
     for _ in range(resamples):
         # How often each was drawn is a weight: no row is copied.
         weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
-        resampled.append(figures(weights @ table))
+        resampled.append(_figures(split(weights @ table), language))
     tail = (1 - confidence) / 2
     estimates = {}
-    for name, value in figures(table.sum(axis=0)).items():
+    for name, value in _figures(split(table.sum(axis=0)), language).items():
         values = [each[name] for each in resampled]
         low, high = np.quantile(values, [tail, 1 - tail])
         estimates[name] = Estimate(value, float(low), float(high), float(np.std(values)))
@@ -224,7 +222,7 @@ def bootstrap_translation(
 
 def sufficient_statistics(
     name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
-) -> tuple[npt.NDArray[np.float64], Callable[[npt.NDArray[np.float64]], float]]:
+) -> tuple[Counts, Callable[[Counts], float]]:
     """Count what one corpus figure is made of, for tests that resample or exchange sentences.
 
     Args:
@@ -246,21 +244,18 @@ def sufficient_statistics(
         >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
         (85.7, 92.9)
     """
-    import numpy as np
-
     base = name.removesuffix(_NORMALIZED)
     if base not in SCORES:
         raise ValueError(f"score {name!r} is unknown: use one of {', '.join(SCORES)}")
     suffix = name.removeprefix(base)
     parts = [part + suffix for part in (_AVERAGED if base == "mean" else (base,))]
     rows = _rows(hypotheses, references, language)
-    ends = np.cumsum([rows[part].shape[1] for part in parts])[:-1]
+    table, split = _table({part: rows[part] for part in parts})
 
-    def score(sums: npt.NDArray[np.float64]) -> float:
-        split = zip(parts, np.split(sums, ends), strict=True)
-        return fmean(_figure(part, total, language) for part, total in split)
+    def score(sums: Counts) -> float:
+        return fmean(_figure(part, total, language) for part, total in split(sums).items())
 
-    return np.hstack([rows[part] for part in parts]), score
+    return table, score
 
 
 def translation_signatures(language: Language = "zh") -> dict[str, str]:
@@ -291,8 +286,17 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     }
 
 
+def _table(rows: Mapping[str, Counts]) -> tuple[Counts, Callable[[Counts], dict[str, Counts]]]:
+    """Join rows into one table, and say how to split its sums again."""
+    import numpy as np
+
+    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    joined = np.hstack(list(rows.values()))
+    return joined, lambda sums: dict(zip(rows, np.split(sums, ends), strict=True))
+
+
 def _figures(
-    sums: Mapping[str, npt.NDArray[np.float64]], language: Language, *, sentence: bool = False
+    sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
     """Make the figures of the sentences whose rows were summed, in the documented order."""
     figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
@@ -302,9 +306,7 @@ def _figures(
     return {name: figures[name] for name in names if name in figures}
 
 
-def _figure(
-    name: str, total: npt.NDArray[np.float64], language: Language, sentence: bool = False
-) -> float:
+def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
     """Make one figure, not a mean of others, of the sentences whose rows were summed."""
     base = name.removesuffix(_NORMALIZED)
     if base in _FROM_SACREBLEU:
@@ -318,34 +320,10 @@ def _rows(
     references: Sequence[str],
     language: Language,
     sources: Sequence[str] | None = None,
-) -> dict[str, npt.NDArray[np.float64]]:
+) -> dict[str, Counts]:
     """Count what each figure is made of: a row for each sentence, to be summed."""
     import numpy as np
 
-    _check(hypotheses, references, language, sources)
-    pairs = list(zip(hypotheses, references, strict=True))
-    scored = [[text.strip()[:LONGEST] for text in pair] for pair in pairs]
-    counts = [_count(*pair, language) for pair in scored]
-    folded = counts
-    if language == "zh":
-        folded = [_count(*map(fold_script, pair), language) for pair in scored]
-    rows = {name: [count[name] for count in counts] for name in counts[0]}
-    rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
-    rows["wrong_script"] = [(is_wrong_script(*pair), 1) for pair in pairs]
-    rows["empty"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
-    if sources is not None:
-        rows["copied_source"] = [
-            (is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
-        ]
-    return {name: np.array(row, dtype=float) for name, row in rows.items()}
-
-
-def _check(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    language: str,
-    sources: Sequence[str] | None,
-) -> None:
     if language not in _BLEU_TOKENIZERS:
         raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
     given = {"hypotheses": hypotheses, "references": references, "sources": sources}
@@ -364,6 +342,21 @@ def _check(
     for number, reference in enumerate(references):
         if not reference.strip():
             raise ValueError(f"reference {number} is empty: nothing can be scored against it")
+    pairs = list(zip(hypotheses, references, strict=True))
+    scored = [[text.strip()[:LONGEST] for text in pair] for pair in pairs]
+    counts = [_count(*pair, language) for pair in scored]
+    folded = counts
+    if language == "zh":
+        folded = [_count(*map(fold_script, pair), language) for pair in scored]
+    rows = {name: [count[name] for count in counts] for name in counts[0]}
+    rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
+    rows["wrong_script"] = [(is_wrong_script(*pair), 1) for pair in pairs]
+    rows["empty"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
+    if sources is not None:
+        rows["copied_source"] = [
+            (is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
+        ]
+    return {name: np.array(row, dtype=float) for name, row in rows.items()}
 
 
 @lru_cache(maxsize=_PAIRS_REMEMBERED)

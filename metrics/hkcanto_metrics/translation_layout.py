@@ -39,43 +39,37 @@ _QUALIFIERS = (
 )
 _WORDS = rf"(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}) ?)*"
 _LABEL = re.compile(
-    rf"[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
-    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**",
-    re.IGNORECASE,
+    rf"(?i)[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
+    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**"
 )
 _LABEL_LINE = re.compile(
-    rf"[#*\s]*(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}|[如以]下|[是为]|[这呢段句话]"
-    r"|here(?: is|['’]s)|in(?:to)?|of|is) ?)++[:：]\**$",
-    re.IGNORECASE,
+    rf"(?i)[#*\s]*(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}|[如以]下|[是为]|[这呢段句话]"
+    r"|here(?: is|['’]s)|in(?:to)?|of|is) ?)++[:：]\**$"
 )
 _NAMES_RESULT = re.compile(_RESULT, re.IGNORECASE)
 _LONGEST_LABEL, _HEAD = 60, 200
 
 _ABOUT = re.compile(
-    r"翻译|译[文法]|translat|粤语|广东话|普通话|拼音|cantonese|mandarin|jyutping|romani[sz]"
-    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意)|hope (?:this|that|it) help",
-    re.IGNORECASE,
+    r"(?i)翻译|译[文法]|translat|粤语|广东话|普通话|拼音|cantonese|mandarin|jyutping|romani[sz]"
+    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意)|hope (?:this|that|it) help"
 )
 _OF_LANGUAGE = re.compile(r"[语译]|[话文]\b|中文|英文|chinese|english|language|translat", re.I)
 _ASKS = re.compile(r"[请将把]|please|\W*translate", re.IGNORECASE)
 _OFFERS = re.compile(r"以下[是为系]|如下|here|below|sure", re.IGNORECASE)
 _TURN = re.compile(
-    r"[#*<|\s]*(?:im_start\|>)?(?:human|user|system|instruction|人类|用户|问题?"
-    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*",
-    re.IGNORECASE,
+    r"(?i)[#*<|\s]*(?:im_start\|>)?(?:human|user|system|instruction|人类|用户|问题?"
+    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*"
 )
 _NOTES = re.compile(
-    r"[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
+    r"(?i)[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
     r"|yale|pinyin|back.?translation|original|source|literal(?:ly)?)\b"
     r"|注|备注|附注|译注|请注意|解[释说析]|说明|分析|词汇|[粤广].{0,3}拼音|拼音|粤拼|发音|读音|直译|原[文句])"
-    r"[^:：。，]{0,30}[:：)）\]】]",
-    re.IGNORECASE,
+    r"[^:：。，]{0,30}[:：)）\]】]"
 )
 _VERSION = re.compile(
-    r"[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
+    r"(?i)[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
     r"|(?:or|alternative|another|(?:here's )?a more|more|version)\b)"
-    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])",
-    re.IGNORECASE,
+    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])"
 )
 _HEADING = re.compile(r"#+$|\*\*[^*]{1,80}[:：]?\*\*\W*$|#+ |[-*_=]{3,}$")
 _BRACKET = re.compile(r"[(（\[［]")
@@ -135,7 +129,7 @@ def find_translation(text: str, source: str) -> tuple[str, set[str]]:
     for strict in (True, False):
         reading = _Reading(original, strict)
         stopped = not all(map(reading.take, lines))
-        if reading.kept and (not strict or reading.plausible):
+        if reading.kept and (not strict or reading.is_plausible()):
             break
     else:
         return text, set()
@@ -185,8 +179,7 @@ class _Reading:
         self._marks = {mark for mark in marks if not any(map(mark.match, heads))}
         self._of_language = bool(_OF_LANGUAGE.search(source.folded))
 
-    @property
-    def plausible(self) -> bool:
+    def is_plausible(self) -> bool:
         """Whether the lines kept are long enough, and like a Chinese source."""
         like = _share(self._bigrams, self.source.bigrams) >= _LIKE
         return self.size >= _SHORT * self.source.size and (like or not self._misses_source())
@@ -200,7 +193,11 @@ class _Reading:
         if self._closed:
             return self._stop("notes")
         turn = self._match(_TURN, line)
-        if self._asks(line) or (turn and not turn[1]):
+        text = line.folded
+        is_heading = len(text) <= 150 and text.rstrip("*").endswith((":", "："))
+        asks = is_heading and _ABOUT.search(text) and _ASKS.search(text)
+        # The prompt is said again.
+        if (asks and not _OFFERS.search(text)) or (turn and not turn[1]):
             if self.kept:
                 return self._stop("other turn")
             self._asked = self._asked or line.text
@@ -313,13 +310,6 @@ class _Reading:
             return line.text[: length + 1]
         alone = len(line.text) <= _LONGEST_LABEL and _LABEL_LINE.match(line.folded)
         return line.text if alone and _NAMES_RESULT.search(line.folded) else ""
-
-    def _asks(self, line: _Piece) -> bool:
-        """Whether a line asks for a translation, as the prompt did."""
-        text = line.folded
-        if len(text) > 150 or text.rstrip("*")[-1:] not in (":", "："):
-            return False
-        return bool(_ABOUT.search(text) and _ASKS.search(text) and not _OFFERS.search(text))
 
     def _copied(self, share: float) -> bool:
         """Whether what is kept is the source itself."""
