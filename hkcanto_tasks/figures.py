@@ -14,8 +14,8 @@ from math import fsum, nan, sqrt
 from statistics import variance
 from typing import Any, Literal, NamedTuple
 
+from hkcanto_metrics.rates import Estimate
 from hkcanto_metrics.translation import (
-    Interval,
     Language,
     bootstrap_translation,
     score_translation,
@@ -277,7 +277,7 @@ def corpus_scores(pairs: Iterable[Pair], language: Language) -> Mapping[str, flo
 
 def corpus_errors(
     pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
-) -> Mapping[str, Interval]:
+) -> Mapping[str, Estimate]:
     """Return the bootstrap intervals of `corpus_scores`, cached likewise.
 
     Args:
@@ -297,7 +297,7 @@ def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
 @lru_cache(maxsize=4)
 def _errors(
     pairs: tuple[Pair, ...], language: Language, items: tuple[Hashable, ...]
-) -> Mapping[str, Interval]:
+) -> Mapping[str, Estimate]:
     hypotheses, references, _ = zip(*pairs, strict=True)
     return bootstrap_translation(hypotheses, references, language=language, clusters=items)
 

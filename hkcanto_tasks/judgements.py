@@ -5,25 +5,7 @@ from typing import Any
 
 import msgspec
 
-
-class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """What is logged of a response with a reasoning block.
-
-    Attributes:
-        language: The block's, of `hkcanto_tasks.reasoning.LANGUAGES`.
-        answer_language: That of what is scored; `none` where it is no prose, such as a letter.
-        finished: Whether the block has an end: 1 or 0.
-        cantonese_share: Share of Cantonese features, from 0 to 1.
-        script: Of the block's Chinese: `hant`, `hans`, `mixed` or `none`.
-        n_characters: Length of the block, without white space.
-    """
-
-    language: str
-    answer_language: str = "none"
-    finished: float = 1.0
-    cantonese_share: float = 0.0
-    script: str = "none"
-    n_characters: int = 0
+from hkcanto_metrics.language import WrittenLanguage
 
 
 class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -36,7 +18,9 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         weights: Figure → length of the reference, for the rates that a corpus pools.
         details: Anything else worth keeping in a log.
         length: Characters of the response after its reasoning.
-        reasoning: The language and length of the reasoning block; None without one.
+        reasoning: The language of the reasoning block, and whether it has an end; None without one.
+        answer_language: That of what is scored of a response with reasoning; `none` if it is no
+            prose, such as a letter.
         explanation: Why the values are what they are, in Markdown, for people. It is not logged
             with the rest: Inspect has a place of its own for it.
     """
@@ -47,7 +31,8 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     weights: Mapping[str, float] = {}
     details: Mapping[str, str] = {}
     length: int = 0
-    reasoning: Reasoning | None = None
+    reasoning: WrittenLanguage | None = None
+    answer_language: str = "none"
     explanation: str = ""
 
     def logged(self) -> dict[str, Any]:

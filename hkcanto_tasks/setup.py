@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from hkcanto_metrics.language import identify_language, identify_reasoning
 from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
@@ -23,7 +24,7 @@ from .errors import CatalogueError, OptionError
 from .figures import Figure, figures_of, in_table
 from .judgements import Judgement
 from .prompts import Example, Prompt, fill, until_stop
-from .reasoning import judge_reasoning, with_reasoning
+from .reasoning import with_reasoning
 from .samples import Sample
 from .signatures import Signature, subset_of
 
@@ -340,20 +341,17 @@ class Setup(ABC):
             >>> g2p.judge("<think>nei5?</think>hou2", nei).values["ser"]
             0.0
         """
-        parts = split_reasoning(response or "")
+        parts = split_reasoning(response or "", reasoning)
         answer = self.cut(parts.answer.lstrip())
         judgement = self.score(answer, sample)
-        found = None
-        if parts.reasoning or reasoning:
-            found = judge_reasoning(response or "", reasoning, answer)
-        unread = not parts.finished and not answer.strip()
-        return msgspec.structs.replace(
-            judgement,
-            values={name: float(own) for name, own in judgement.values.items() if own is not None},
-            length=len(parts.answer),
-            reasoning=found,
-            reason="none: cut off" if unread else judgement.reason,
-        )
+        more: dict[str, Any] = {}
+        if parts.reasoning:
+            more["reasoning"] = identify_reasoning(parts)
+            more["answer_language"] = identify_language(answer).language
+        if not parts.finished and not answer.strip():
+            more["reason"] = "none: cut off"
+        values = {name: float(own) for name, own in judgement.values.items() if own is not None}
+        return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
 
     def cut(self, response: str) -> str:
         """Cut a response, without its reasoning, to what is scored of it."""

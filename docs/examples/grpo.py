@@ -10,7 +10,7 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, product
+from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, multiply_rewards
 
 
 def choice(question: str, options: list[str], answer: str) -> dict[str, object]:
@@ -49,7 +49,7 @@ def main() -> None:
     given = parser.parse_args()
     trainer = GRPOTrainer(
         model=given.model,
-        reward_funcs=[product(choice_reward, cantonese_reward), jyutping_reward],
+        reward_funcs=[multiply_rewards(choice_reward, cantonese_reward), jyutping_reward],
         train_dataset=Dataset.from_list(QUESTIONS),
         args=GRPOConfig(
             output_dir=given.output,

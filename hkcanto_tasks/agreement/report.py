@@ -9,7 +9,6 @@ import numpy as np
 from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
-    Estimate,
     agreement,
     corrected_mean,
     correlation_interval,
@@ -21,6 +20,7 @@ from hkcanto_metrics.error_spans import (
     overlap_of_characters,
     overlap_of_spans,
 )
+from hkcanto_metrics.rates import Estimate
 from hkcanto_metrics.translation import SCORES, sentence_scores
 
 from ..errors import LogError

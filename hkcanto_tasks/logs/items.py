@@ -74,7 +74,7 @@ class ItemRows:
         if further:
             values = {**values, **further}
         if judged:
-            values = {**values, **reasoning_values(judged, values)}
+            values = {**values, **reasoning_values(judged, judgement.answer_language, values)}
             truncated = truncated if judged.finished else 1.0
         written, thought = judgement.length, judged.n_characters if judged else 0
         if self._length is not len:

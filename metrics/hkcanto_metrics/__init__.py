@@ -6,70 +6,28 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from hkcanto_metrics.choice import ChoiceReading, extract_choice, read_choice
-    from hkcanto_metrics.cleaning import clean_output
-    from hkcanto_metrics.fluency import Fluency, cantonese_fluency, pool_fluency
-    from hkcanto_metrics.g2p import JyutpingScore, pool_jyutping, score_jyutping
-    from hkcanto_metrics.language import identify_language, score_reasoning
-    from hkcanto_metrics.number import extract_number
-    from hkcanto_metrics.rewards import (
-        cantonese_reward,
-        choice_reward,
-        format_reward,
-        jyutping_reward,
-        product,
-        reasoning_language_reward,
-    )
-    from hkcanto_metrics.translation import score_translation
-
-__all__ = [
-    "ChoiceReading",
-    "Fluency",
-    "JyutpingScore",
-    "cantonese_fluency",
-    "cantonese_reward",
-    "choice_reward",
-    "clean_output",
-    "extract_choice",
-    "extract_number",
-    "format_reward",
-    "identify_language",
-    "jyutping_reward",
-    "pool_fluency",
-    "pool_jyutping",
-    "product",
-    "read_choice",
-    "reasoning_language_reward",
-    "score_jyutping",
-    "score_reasoning",
-    "score_translation",
-]
-
-_HOME = {
-    "ChoiceReading": "choice",
-    "Fluency": "fluency",
-    "JyutpingScore": "g2p",
-    "cantonese_fluency": "fluency",
-    "cantonese_reward": "rewards",
-    "choice_reward": "rewards",
-    "clean_output": "cleaning",
-    "extract_choice": "choice",
-    "extract_number": "number",
-    "format_reward": "rewards",
-    "identify_language": "language",
-    "jyutping_reward": "rewards",
-    "pool_fluency": "fluency",
-    "pool_jyutping": "g2p",
-    "product": "rewards",
-    "read_choice": "choice",
-    "reasoning_language_reward": "rewards",
-    "score_jyutping": "g2p",
-    "score_reasoning": "language",
-    "score_translation": "translation",
+# Module → its public names. `__init__.pyi` has the same for type checkers.
+_NAMES = {
+    "choice": ("ChoiceReading", "extract_choice", "read_choice"),
+    "cleaning": ("clean_output",),
+    "fluency": ("Fluency", "cantonese_fluency", "pool_fluency"),
+    "g2p": ("JyutpingScore", "pool_jyutping", "score_jyutping"),
+    "language": ("identify_language", "identify_reasoning", "score_reasoning"),
+    "number": ("extract_number",),
+    "rewards": (
+        "cantonese_reward",
+        "choice_reward",
+        "format_reward",
+        "jyutping_reward",
+        "multiply_rewards",
+        "reasoning_language_reward",
+    ),
+    "translation": ("score_translation",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

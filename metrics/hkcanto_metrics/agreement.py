@@ -16,21 +16,12 @@ from typing import Literal
 
 import numpy as np
 
+from hkcanto_metrics.rates import Estimate
+
 Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 JudgeScores = Mapping[str, Mapping[str, float]]
-
-_ID = "id"
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its 95 % interval, whose ends are NaN if there are too few items for one."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,41 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         >>> row.items, round(row.pearson, 3), round(row.human_alpha, 3)
         (3, 0.961, 0.828)
     """
-    return [_agreement(criterion, judge, items, level) for criterion, items in human.items()]
+    from scipy import stats
+
+    rows = []
+    for criterion, scores in human.items():
+        if criterion not in judge:
+            raise ValueError(f"the judge did not score {criterion!r}; it scored {', '.join(judge)}")
+        judged = judge[criterion]
+        shared = [item for item in scores if item in judged]
+        if not shared:
+            raise ValueError(
+                f"{criterion}: the judge and the people have no item in common; the ids must be "
+                f"the same. The judge has {min(judged)!r}, the people have {min(scores)!r}"
+            )
+        by_judge = [float(judged[item]) for item in shared]
+        by_people = [fmean(scores[item]) for item in shared]
+        correlations = [math.nan] * 3
+        if len(set(by_judge)) > 1 and len(set(by_people)) > 1:
+            measures = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+            correlations = [float(of(by_judge, by_people).statistic) for of in measures]
+        pearson, spearman, kendall = correlations
+        only_judged = [score for item, score in judged.items() if item not in scores]
+        rows.append(
+            Agreement(
+                criterion=criterion,
+                items=len(shared),
+                pearson=pearson,
+                spearman=spearman,
+                kendall=kendall,
+                alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
+                human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+                bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
+                corrected=corrected_mean(by_people, by_judge, only_judged),
+            )
+        )
+    return rows
 
 
 def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interval") -> float:
@@ -107,7 +132,11 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     if not pairable:
         return math.nan
     if level == "ordinal":
-        pairable = _mid_ranks(pairable)
+        from scipy import stats
+
+        # The ordinal difference of two scores is the interval difference of their mid-ranks.
+        ranks = iter((stats.rankdata(np.concatenate(pairable)) - 0.5).tolist())
+        pairable = [[next(ranks) for _ in scores] for scores in pairable]
     pooled = np.concatenate(pairable)
     if not np.ptp(pooled):
         return math.nan
@@ -195,8 +224,9 @@ def corrected_mean(
     if len(rest):
         mean += weight * float(rest.mean())
         squared += weight**2 * rest.var() / len(rest)
-    reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(squared)
-    return Estimate(mean, mean - reach, mean + reach)
+    error = math.sqrt(squared)
+    reach = float(stats.t.ppf(0.975, freedom)) * error
+    return Estimate(mean, mean - reach, mean + reach, error)
 
 
 def read_human_scores(
@@ -221,71 +251,23 @@ def read_human_scores(
         rows = csv.DictReader(file)
         columns = rows.fieldnames or []
         found = [column for column in columns if column in criteria]
-        if _ID not in columns or not found:
+        if "id" not in columns or not found:
             raise ValueError(
-                f"{path}: the header is {', '.join(columns) or 'empty'}; it must have {_ID!r} and "
+                f"{path}: the header is {', '.join(columns) or 'empty'}; it must have 'id' and "
                 f"at least one of {', '.join(criteria)}"
             )
         scores: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in found}
         for row in rows:
             for criterion in found:
                 if cell := (row[criterion] or "").strip():
-                    value = _number(cell, f"{path}, line {rows.line_num}, {criterion!r}")
-                    scores[criterion].setdefault(row[_ID].strip(), []).append(value)
+                    try:
+                        value = float(cell)
+                    except ValueError:
+                        value = math.nan
+                    if not math.isfinite(value):
+                        raise ValueError(
+                            f"{path}, line {rows.line_num}, {criterion!r}: {cell!r} is no number; "
+                            "leave a missing score blank"
+                        )
+                    scores[criterion].setdefault(row["id"].strip(), []).append(value)
     return scores
-
-
-def _agreement(
-    criterion: str, judge: JudgeScores, human: Mapping[str, Sequence[float]], level: Level
-) -> Agreement:
-    from scipy import stats
-
-    if criterion not in judge:
-        raise ValueError(f"the judge did not score {criterion!r}; it scored {', '.join(judge)}")
-    shared = [item for item in human if item in judge[criterion]]
-    if not shared:
-        raise ValueError(
-            f"{criterion}: the judge and the people have no item in common; the ids must be the "
-            f"same. The judge has {min(judge[criterion])!r}, the people have {min(human)!r}"
-        )
-    by_judge = [float(judge[criterion][item]) for item in shared]
-    by_people = [fmean(human[item]) for item in shared]
-    varied = len(set(by_judge)) > 1 and len(set(by_people)) > 1
-
-    def correlation(measure: str) -> float:
-        result = getattr(stats, measure)(by_judge, by_people) if varied else None
-        return math.nan if result is None else float(result.statistic)
-
-    return Agreement(
-        criterion=criterion,
-        items=len(shared),
-        pearson=correlation("pearsonr"),
-        spearman=correlation("spearmanr"),
-        kendall=correlation("kendalltau"),
-        alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-        human_alpha=krippendorff_alpha([human[item] for item in shared], level),
-        bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-        corrected=corrected_mean(
-            by_people, by_judge, [of for item, of in judge[criterion].items() if item not in human]
-        ),
-    )
-
-
-def _mid_ranks(units: list[list[float]]) -> list[list[float]]:
-    """Replace each score by the middle of the ranks that its value takes up among all scores.
-
-    The ordinal difference of two scores is then their interval difference.
-    """
-    values, counts = np.unique(np.concatenate(units), return_counts=True)
-    middle = dict(zip(values.tolist(), (np.cumsum(counts) - counts / 2).tolist(), strict=True))
-    return [[middle[score] for score in scores] for scores in units]
-
-
-def _number(cell: str, where: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{where}: {cell!r} is no number; leave a missing score blank")
-    return value

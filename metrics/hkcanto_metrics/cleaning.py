@@ -8,8 +8,9 @@ language it is written, so that none gains by it; what was removed is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
+from itertools import accumulate
 
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.translation_layout import find_translation, label_length
@@ -84,12 +85,6 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 
 
 _LONGEST = 100_000
-
-
-def _without_excess(text: str) -> str:
-    return text[:_LONGEST]
-
-
 _FENCED = re.compile(r"```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?", re.DOTALL)
 
 
@@ -99,13 +94,7 @@ def _without_fence(text: str) -> str:
     return fenced[1] if fenced else text
 
 
-def _without_label(text: str) -> str:
-    return text[label_length(text) :]
-
-
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
-
-
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 
@@ -114,24 +103,19 @@ def _without_quotes(text: str) -> str:
     opening, closing = text[:1], _QUOTES.get(text[:1])
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
-    marks = _APOSTROPHE.sub("", text[1:-1])
-    open_marks = 1
-    for character in marks:
-        # Closing first: the two are the same character in straight quotation marks.
-        if character == closing:
-            open_marks -= 1
-        elif character == opening:
-            open_marks += 1
-        if open_marks == 0:
-            return text
-    return text[1:-1] if open_marks == 1 else text
+    # The two are the same character in straight quotation marks: the next one closes.
+    steps = (
+        -1 if mark == closing else int(mark == opening) for mark in _APOSTROPHE.sub("", text[1:-1])
+    )
+    open_marks = list(accumulate(steps, initial=1))
+    return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
 
 
-_WRAPPINGS = {
+_WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
-    "excess": _without_excess,
+    "excess": lambda text: text[:_LONGEST],
     "code fence": _without_fence,
-    "label": _without_label,
+    "label": lambda text: text[label_length(text) :],
     "quotes": _without_quotes,
 }
 _AROUND = ("preamble", "romanisation", "notes", "back-translation", "second version", "other turn")

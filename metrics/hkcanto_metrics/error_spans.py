@@ -115,7 +115,14 @@ def translation_accuracy(
         0.5
     """
     in_target, in_source = list(target_spans), list(source_spans)
-    _check_sides(target, in_target, in_source)
+    for span in in_target:
+        if span.category == OMISSION:
+            raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
+        if span.end > len(target):
+            raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
+    for span in in_source:
+        if span.category != OMISSION:
+            raise ValueError(f"{span}: only an omission is labelled in the source")
     additional = _positions(span for span in in_target if span.category == ADDITIONAL_WORDS)
     removed = additional if 2 * len(additional) > len(target) else set[int]()
     return TranslationAccuracy(
@@ -207,17 +214,6 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
             )
         end = start + len(quotation)
     return start, end
-
-
-def _check_sides(target: str, in_target: list[ErrorSpan], in_source: list[ErrorSpan]) -> None:
-    for span in in_target:
-        if span.category == OMISSION:
-            raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
-        if span.end > len(target):
-            raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
-    for span in in_source:
-        if span.category != OMISSION:
-            raise ValueError(f"{span}: only an omission is labelled in the source")
 
 
 def _positions(spans: Iterable[ErrorSpan]) -> set[int]:

@@ -27,7 +27,7 @@ from cantonesedetect.Detector import (
 
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
-from hkcanto_metrics.script import simplified_share, to_traditional
+from hkcanto_metrics.script import CharacterTable, simplified_share, to_traditional
 
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 MIN_CANTONESE_RATIO = 0.9
@@ -49,20 +49,15 @@ _DETECTORS_CHARACTERS = frozenset(
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-class _CharacterTable(dict[int, str]):
-    """A table for `str.translate` into Traditional characters, each at its place.
+def _to_detectors_character(character: str) -> str:
+    """The Traditional character, unless the detector knows the one given.
 
-    Characters that the detector knows stay, because conversion would turn some of them, such as 吃
-    and 台, into variants that it does not know.
+    Conversion would turn some of those, such as 吃 and 台, into variants that it does not know.
     """
-
-    def __missing__(self, code: int) -> str:
-        given = chr(code)
-        self[code] = given if given in _DETECTORS_CHARACTERS else to_traditional(given)
-        return self[code]
+    return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
 
 
-IN_DETECTORS_CHARACTERS = _CharacterTable()
+IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
 
 
 class Term(NamedTuple):

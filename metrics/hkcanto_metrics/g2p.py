@@ -7,46 +7,31 @@ character error rate; beside them stand the measures of the field.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, product, starmap, zip_longest
+from itertools import chain, starmap, zip_longest
 from operator import eq
 from statistics import fmean
 
-import numpy as np
-from jiwer import CharacterOutput, WordOutput, process_characters, process_words
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics.jyutping import (
-    Answer,
     extract_jyutping,
     is_valid,
     normalize_as_published,
     parse_answer,
     parse_syllable,
+    published_variants,
 )
-from hkcanto_metrics.lattice import Positions, Target, best_path
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_RATES = (
-    "cer",
-    "ser",
-    "tone_error_rate",
-    "onset_error_rate",
-    "nucleus_error_rate",
-    "coda_error_rate",
-)
+_RATES = ("cer", "ser", *(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")))
 _TIMES_TOO_LONG = 3
 # A response that goes on is a loop, and each further syllable is one more error.
-_LONGEST_RESPONSE = 100_000
-# Up to so many variants times tokens, comparing every variant is faster than the lattice.
-_MOST_COMPARED = 1 << 17
-# Gold syllables times those of a response that has run away: aligning by sound takes a quarter of a
-# second.
+_LONGEST_RESPONSE = 20_000
+# Gold syllables times those of the response, of all variants: a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
 
 Alignment = tuple[tuple[str | None, str | None], ...]
@@ -105,15 +90,14 @@ class JyutpingScore:
 def score_jyutping(response: str, answer: str) -> JyutpingScore:
     """Score a response against a gold string with alternatives.
 
-    Each measure is taken against the variant of the gold string that it is best for, exactly, in
-    time polynomial in the length though the number of variants is exponential. Against the variant
-    chosen, jiwer counts the errors.
+    Each measure is taken against the variant of the gold string that it is best for, by comparing
+    every variant.
 
     ``cer_published`` and ``levenshtein_published`` are those of the release of HKCanto-Eval, except
     that a response without one correct character scores 1.0 in both; the release gives it a CER of
     0.0, that of a perfect answer.
 
-    Of a response, 100,000 characters are scored.
+    Only the first 20,000 characters of a response are scored; ``problem`` tells if there are more.
 
     Args:
         response: A model's response; reasoning in ``<think>`` and the like is not scored.
@@ -123,30 +107,30 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         The scores and what they were counted from.
 
     Raises:
-        MalformedAnswer: The gold string does not follow the notation.
+        MalformedAnswer: The gold string does not follow the notation or has more than 256 variants.
 
     Examples:
         >>> score = score_jyutping("nei5 hou3", "(nei5|lei5) hou2")
         >>> score.ser, score.tone_error_rate, score.onset_error_rate
         (0.5, 0.5, 0.0)
     """
-    gold = parse_answer(answer)
+    variants = parse_answer(answer)
     stripped = strip_reasoning(response)
     text = stripped[:_LONGEST_RESPONSE]
     extracted = extract_jyutping(text)
     syllables = extracted.split()
-    published_variant, cer_published, levenshtein_published = _published(text, gold)
-    variant = _nearest_syllables(syllables, gold)
-    words = process_words(" ".join(variant), extracted)
-    alignment = _alignment(variant, syllables, words)
+    published_variant, cer_published, levenshtein_published = _published(text, answer)
+    variant, alignment = _nearest_sounds(variants, syllables)
+    characters = (" ".join(each) for each in variants)
+    rates = [Rate.of(Levenshtein.distance(each, extracted), len(each)) for each in characters]
     onset, nucleus, coda, tone = _component_rates(alignment)
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=_rate(process_characters(_nearest_characters(extracted, gold), extracted)),
-        ser=_rate(words),
+        cer=min(rates),
+        ser=Rate.of(Levenshtein.distance(variant, syllables), len(variant)),
         tone_error_rate=tone,
         onset_error_rate=onset,
         nucleus_error_rate=nucleus,
@@ -193,15 +177,11 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     }
 
 
-def _published(text: str, gold: Answer) -> tuple[str, float, float]:
+def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
     response = normalize_as_published(text)
-
-    def indel(variant: str) -> Fraction:
-        return Fraction(Indel.distance(variant, response), len(variant) + len(response))
-
-    # Without a cost for substitutions the edit distance is the Indel distance.
-    variant = _nearest_text(gold.published, response, pair_costs=(0,), errors=indel)
+    variants = published_variants(answer)
+    variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
     similarity = Indel.normalized_similarity(variant, response)
     if similarity == 0:
         return variant, 1.0, 1.0
@@ -210,78 +190,34 @@ def _published(text: str, gold: Answer) -> tuple[str, float, float]:
     return variant, 1 - correct / len(syllables), 1 - similarity
 
 
-def _nearest_characters(extracted: str, gold: Answer) -> str:
-    """The variant of lowest character error rate."""
-    # A blank ends each syllable, on both sides, so that optional syllables need no special case:
-    # the last blanks match and change no distance. The length is counted without the last one.
-    lattice = [
-        ["".join(f"{syllable} " for syllable in option) for option in options]
-        for options in gold.syllables
-    ]
-
-    def errors(variant: str) -> Fraction:
-        return Fraction(Levenshtein.distance(variant[:-1], extracted), len(variant) - 1)
-
-    return _nearest_text(lattice, f"{extracted} ", pair_costs=(0, 1), errors=errors)[:-1]
-
-
-def _nearest_text(
-    lattice: Sequence[Sequence[str]],
-    response: str,
-    pair_costs: tuple[int, ...],
-    errors: Callable[[str], Fraction],
-) -> str:
-    if _are_few(lattice, len(response)):
-        return min(map("".join, product(*lattice)), key=errors)
-    target = _characters(response, pair_costs)
-    path = best_path(lattice, target, lambda p: errors("".join(chain.from_iterable(p))))
-    return "".join(chain.from_iterable(path))
+def _nearest_sounds(
+    variants: Sequence[Sequence[str]], response: Sequence[str]
+) -> tuple[Sequence[str], Alignment]:
+    """The variant of lowest syllable error rate, of several that of the nearest sounds."""
+    rates = [Levenshtein.distance(variant, response) / len(variant) for variant in variants]
+    lowest = min(rates)
+    nearest = [each for each, rate in zip(variants, rates, strict=True) if rate == lowest]
+    most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
+    aligned = [_alignment(variant, response, most_cells) for variant in nearest]
+    differing = [sum(map(sum, starmap(_wrong, _aligned(each)))) for each in aligned]
+    best = differing.index(min(differing))
+    return nearest[best], aligned[best]
 
 
-def _nearest_syllables(response: Sequence[str], gold: Answer) -> Sequence[str]:
-    """The variant of lowest syllable error rate; of several, the one of the nearest sounds."""
-
-    def errors(variant: Sequence[str]) -> Fraction:
-        return Fraction(Levenshtein.distance(variant, response), len(variant))
-
-    if _are_few(gold.syllables, len(response)):
-        variants = [list(chain.from_iterable(path)) for path in product(*gold.syllables)]
-        rates = list(map(errors, variants))
-        lowest = min(rates)
-        nearest = [v for v, rate in zip(variants, rates, strict=True) if rate == lowest]
-        if len(nearest) == 1:
-            return nearest[0]
-        return min(
-            nearest, key=lambda v: sum(starmap(_differing, _aligned(_align_by_sound(v, response))))
-        )
-    longest = sum(max(map(len, options)) for options in gold.syllables)
-    # One syllable error weighs more than all components of a path can, times the denominator of
-    # the ratio, so that components decide only between paths with the same syllable error rate.
-    target = _syllables(response, error_cost=4 * (longest + 1) ** 2)
-    path = best_path(gold.syllables, target, lambda p: errors(list(chain.from_iterable(p))))
-    return list(chain.from_iterable(path))
-
-
-def _are_few(lattice: Sequence[Sequence[object]], response_length: int) -> bool:
-    """Whether comparing the response with every variant is the faster way."""
-    return math.prod(map(len, lattice)) * (response_length + 1) <= _MOST_COMPARED
-
-
-def _alignment(variant: Sequence[str], response: Sequence[str], words: WordOutput) -> Alignment:
-    """The alignment of jiwer, unless another with as few errors may pair nearer sounds."""
-    errors = words.substitutions + words.deletions + words.insertions
-    endless = len(variant) * len(response) > _MOST_ALIGNED_BY_SOUND
-    if words.substitutions and errors > 1 and not endless:
+def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
+    """An alignment with the fewest errors, of several that of the nearest sounds if it is short."""
+    steps = Levenshtein.opcodes(variant, response)
+    is_short = len(variant) * len(response) <= most_cells
+    several = Levenshtein.distance(variant, response) > 1
+    if is_short and several and any(step.tag == "replace" for step in steps):
         return _align_by_sound(variant, response)
-    return tuple(
-        chain.from_iterable(
-            zip_longest(
-                variant[chunk.ref_start_idx : chunk.ref_end_idx],
-                response[chunk.hyp_start_idx : chunk.hyp_end_idx],
-            )
-            for chunk in words.alignments[0]
+    parts = (
+        zip_longest(
+            variant[step.src_start : step.src_end], response[step.dest_start : step.dest_end]
         )
+        for step in steps
     )
+    return tuple(chain.from_iterable(parts))
 
 
 def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
@@ -305,7 +241,7 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
             if above[j] + error < row[j]:
                 row[j], steps[j] = above[j] + error, delete
             got = response[j - 1]
-            cost = above[j - 1] + (got != syllable and error + _differing(syllable, got))
+            cost = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
             if cost < row[j]:
                 row[j], steps[j] = cost, pair
         above = row
@@ -320,30 +256,25 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
     return tuple(reversed(pairs))
 
 
-def _rate(output: WordOutput | CharacterOutput) -> Rate:
-    wrong = output.substitutions + output.deletions
-    return Rate.of(wrong + output.insertions, output.hits + wrong)
-
-
 def _component_rates(alignment: Alignment) -> list[Rate]:
     """Onset, nucleus, coda and tone error rate on aligned syllables."""
     pairs = _aligned(alignment)
     if not pairs:
         return [Rate.of(len(alignment), len(alignment))] * 4
-    # Equal syllables are right even where they show no component, such as an English word.
-    wrong = [_wrong_components(gold, got) for gold, got in pairs if gold != got]
-    return [Rate.of(sum(components[i] for components in wrong), len(pairs)) for i in range(4)]
-
-
-def _wrong_components(gold: str, got: str) -> list[bool]:
-    components = zip(parse_syllable(gold), parse_syllable(got), strict=True)
-    return [expected is None or expected != heard for expected, heard in components]
+    of_parts = zip(*starmap(_wrong, pairs), strict=True)
+    return [Rate.of(sum(wrong), len(pairs)) for wrong in of_parts]
 
 
 @lru_cache(maxsize=65536)
-def _differing(gold: str, got: str) -> int:
-    """How many components differ."""
-    return 0 if gold == got else sum(_wrong_components(gold, got))
+def _wrong(gold: str, got: str) -> tuple[bool, ...]:
+    """Which of onset, nucleus, coda and tone are wrong.
+
+    Equal syllables are right even where they show no component, such as an English word.
+    """
+    components = zip(parse_syllable(gold), parse_syllable(got), strict=True)
+    return tuple(
+        gold != got and (expected is None or expected != heard) for expected, heard in components
+    )
 
 
 def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
@@ -351,45 +282,18 @@ def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
 
 
 def _problem(response: str, text: str, valid: Sequence[bool], reference_length: int) -> str:
+    problem = ""
     if not response.strip():
         return "empty response"
     if not text.strip():
         return "nothing but reasoning; the token limit may have cut off the answer"
     if not valid:
-        return "no Jyutping: no syllable with a tone digit"
-    if not any(valid):
-        return f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+        problem = "no Jyutping: no syllable with a tone digit"
+    elif not any(valid):
+        problem = f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+    elif (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
+        problem = f"response is {times:.0f} times as long as the reference"
     if len(text) > _LONGEST_RESPONSE:
-        return f"scored are {_LONGEST_RESPONSE:,} characters of {len(text):,}"
-    if (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
-        return f"response is {times:.0f} times as long as the reference"
-    return ""
-
-
-def _characters(response: str, pair_costs: tuple[int, ...]) -> Target[str]:
-    characters = np.array(list(response), dtype="U1").view(np.uint32)
-    anywhere = np.arange(len(response))
-
-    def places(character: str) -> Sequence[Positions]:
-        return (np.flatnonzero(characters == ord(character)), anywhere)[: len(pair_costs)]
-
-    return Target(len(response), places, pair_costs)
-
-
-def _syllables(response: Sequence[str], error_cost: int) -> Target[str]:
-    """Pairs are equal syllables, or syllables that differ in at most 1, 2, 3 or 4 components."""
-    where = defaultdict(list)
-    for position, syllable in enumerate(response):
-        where[syllable].append(position)
-    # What a syllable does not show differs from everything, on either side.
-    shown = [["?" if part is None else part for part in parse_syllable(s)] for s in response]
-    components = np.array(shown, dtype="U2").reshape(-1, 4)
-
-    def places(syllable: str) -> Sequence[Positions]:
-        expected = ["!" if part is None else part for part in parse_syllable(syllable)]
-        differing = (components != expected).sum(axis=1)
-        equal = np.array(where.get(syllable, []), dtype=np.int64)
-        return equal, *(np.flatnonzero(differing <= most) for most in (1, 2, 3, 4))
-
-    costs = (0, *(error_cost + differing for differing in (1, 2, 3, 4)))
-    return Target(len(response), places, costs, error_cost)
+        cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
+        problem = f"{problem}; {cut}" if problem else cut
+    return problem

@@ -1,8 +1,7 @@
 """Reading Jyutping: what a response says, which answers a gold string accepts, what a syllable is.
 
 The gold strings of HKCanto-Eval (Appendix E.3) list alternatives in parentheses, as in
-``jau5 liu5 (ze2|ze5) jung2 pou5``. Here they become a lattice: a sequence of segments, each with
-the options that are acceptable in that place.
+``jau5 liu5 (ze2|ze5) jung2 pou5``. Here they are expanded to every string that they stand for.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 # Only from the first letter of a run: else a long run without a tone takes quadratic time.
@@ -23,26 +21,12 @@ _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
 # As long as "ngaang"; PyCantonese takes quadratic time to refuse long runs of letters.
 _LONGEST_SYLLABLE = 6
-_MOST_EXPANSIONS = 256
+_MOST_VARIANTS = 256
 _LONGEST_ANSWER = 10_000
 
 
 class MalformedAnswer(ValueError):  # noqa: N818 - part of the metric API
     """A gold string that does not follow the notation of alternatives."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The acceptable answers of one gold string, in the two readings that the metrics need.
-
-    Attributes:
-        published: The string as HKCanto-Eval's scorer reads it: each ``( | )`` group is a segment
-            with its options, and all between the groups is a segment with one option, as written.
-        syllables: The acceptable syllables: for each word between blanks, its readings.
-    """
-
-    published: tuple[tuple[str, ...], ...]
-    syllables: tuple[tuple[tuple[str, ...], ...], ...]
 
 
 class Syllable(NamedTuple):
@@ -55,40 +39,57 @@ class Syllable(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def parse_answer(answer: str) -> Answer:
+def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     """Read a gold string.
 
     Parentheses with ``|`` list alternatives, each of one or more syllables; parentheses without it
     hold an optional part: ``(ng)aam1`` accepts ``ngaam1`` and ``aam1``. Both may touch letters.
 
     Args:
-        answer: A gold string of HKCanto-Eval's G2P test.
+        answer: A gold string of HKCanto-Eval's G2P test. Those of the release have at most eight
+            variants.
 
     Returns:
-        Its acceptable answers.
+        The syllables of each variant. The last group varies fastest.
 
     Raises:
         MalformedAnswer: Parentheses or bars do not match or are nested, an alternative is empty,
-            one word has more than 256 readings, there is no syllable at all, or there are more
-            than 10,000 characters.
+            there are more than 256 variants, there is no syllable at all, or there are more than
+            10,000 characters.
 
     Examples:
-        >>> parse_answer("(ng)aam1 (ze2|ze5)").syllables
-        ((('ngaam1',), ('aam1',)), (('ze2',), ('ze5',)))
+        >>> parse_answer("(ng)aam1 (ze2|ze5)")
+        (('ngaam1', 'ze2'), ('ngaam1', 'ze5'), ('aam1', 'ze2'), ('aam1', 'ze5'))
     """
     if len(answer) > _LONGEST_ANSWER:
         expected = f"expected a sentence of at most {_LONGEST_ANSWER:,}"
         raise _malformed(answer[:40], 40, f"{len(answer):,} characters", expected)
     text = fold(answer)
-    words = _split_words(text)
-    syllables = tuple(_readings(text, start, choices) for start, choices in words)
-    has_tone = any(_TONED_SYLLABLE.search(" ".join(o)) for options in syllables for o in options)
-    if not has_tone or not any(all(options) for options in syllables):
+    choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
+    if (count := math.prod(map(len, choices))) > _MOST_VARIANTS:
+        expected = f"expected at most {_MOST_VARIANTS}; split the sentence"
+        raise _malformed(text, 0, f"{count:,} variants", expected)
+    read = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
+    variants = tuple(dict.fromkeys(read))
+    if not all(variants) or not any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants))):
         problem = "no syllable, or none that is not optional"
         raise _malformed(text, 0, problem, "expected Jyutping such as 'nei5 (hou2|hou3)'")
+    return variants
+
+
+@lru_cache(maxsize=4096)
+def published_variants(answer: str) -> tuple[str, ...]:
+    """Expand a gold string that `parse_answer` accepts as HKCanto-Eval's released scorer does.
+
+    It expands only parentheses with ``|``. All else stays as it is written, blanks too.
+
+    Examples:
+        >>> published_variants("(ng)aam1  (ze2|ze5)")
+        ('(ng)aam1  ze2', '(ng)aam1  ze5')
+    """
     pieces = _PUBLISHED_GROUP.split(answer)
-    published = [tuple(p.split("|")) if i % 2 else (p,) for i, p in enumerate(pieces)]
-    return Answer(tuple(published), syllables)
+    choices = [piece.split("|") if i % 2 else [piece] for i, piece in enumerate(pieces)]
+    return tuple(map("".join, product(*choices)))
 
 
 def extract_jyutping(response: str) -> str:
@@ -188,52 +189,24 @@ def fold(text: str) -> str:
     return text.lower()
 
 
-def _split_words(text: str) -> list[tuple[int, list[tuple[str, ...]]]]:
-    """Split a gold string at blanks outside of parentheses: (position, choices of each piece)."""
-    words: list[tuple[int, list[tuple[str, ...]]]] = [(0, [])]
-    for piece in _GOLD_PIECE.finditer(text):
-        group, literal = piece["group"], piece["literal"]
-        if group is not None:
-            words[-1][1].append(_options(text, piece.start(), group))
-        elif literal is None:
-            raise _stray(text, piece.start())
-        else:
-            for match in re.finditer(r"(?P<gap>\s*)(?P<part>\S*)", literal):
-                if match["gap"]:
-                    words.append((piece.start() + match.start("part"), []))
-                if match["part"]:
-                    words[-1][1].append((match["part"],))
-    return [(start, choices) for start, choices in words if choices]
-
-
-def _options(text: str, position: int, group: str) -> tuple[str, ...]:
-    options = group.split("|")
-    if not all(_TOKEN.search(option) for option in options):
-        expected = "expected syllables in each, as in '(ze2|ze5)'"
-        raise _malformed(text, position, "an empty alternative", expected)
-    return tuple(options) if len(options) > 1 else (group, "")
-
-
-def _stray(text: str, position: int) -> MalformedAnswer:
-    expected = "expected alternatives as in '(ze2|ze5)', not nested"
+def _choices(text: str, piece: re.Match[str]) -> list[str]:
+    """What a piece of a gold string may be."""
+    if piece["literal"]:
+        return [piece["literal"]]
+    position = piece.start()
+    if piece["group"] is not None:
+        options = piece["group"].split("|")
+        if not all(map(_TOKEN.search, options)):
+            expected = "expected syllables in each, as in '(ze2|ze5)'"
+            raise _malformed(text, position, "an empty alternative", expected)
+        return options if len(options) > 1 else [*options, ""]
     if text[position] != "(":
         problem = f"{text[position]!r} outside of parentheses"
     elif "(" in text[position + 1 :].partition(")")[0]:
         problem = "a second '(' before the first is closed"
     else:
         problem = "'(' is never closed"
-    return _malformed(text, position, problem, expected)
-
-
-def _readings(
-    text: str, position: int, choices: list[tuple[str, ...]]
-) -> tuple[tuple[str, ...], ...]:
-    """All readings of one word, whose pieces have these choices, each as syllables."""
-    if (count := math.prod(map(len, choices))) > _MOST_EXPANSIONS:
-        expected = f"expected at most {_MOST_EXPANSIONS}; put blanks between the syllables"
-        raise _malformed(text, position, f"a word with {count:,} readings", expected)
-    readings = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
-    return tuple(dict.fromkeys(readings))
+    raise _malformed(text, position, problem, "expected alternatives as in '(ze2|ze5)', not nested")
 
 
 def _malformed(text: str, position: int, problem: str, expected: str) -> MalformedAnswer:

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+import msgspec
 from cantonesedetect.Detector import CANTO_EXCLUDE_RE, CANTO_FEATURE_RE, SWC_FEATURE_RE
 
 from hkcanto_metrics.fluency import IN_DETECTORS_CHARACTERS, SWC_EXCEPTIONS
-from hkcanto_metrics.reasoning import split_reasoning
+from hkcanto_metrics.reasoning import Reasoned, split_reasoning
 from hkcanto_metrics.script import Script, count_scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 Language = Literal[
     "cantonese", "written_chinese", "simplified_mandarin", "english", "other", "mixed", "none"
@@ -105,48 +105,36 @@ _LABEL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenLanguage:
-    """The language of a text.
+class WrittenLanguage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The language of a text, or of a model's reasoning.
 
     Attributes:
         language: That of at least 85 % of the prose: ``cantonese`` in either script,
             ``written_chinese`` in Traditional or ``simplified_mandarin`` in Simplified characters,
             ``english``, or any ``other``. ``mixed`` if none has so much; ``none`` without prose.
-        shares: Language → its share of the prose, from 0 to 1; without those that have none.
         cantonese_share: Share of Cantonese features among those of Cantonese and Written Chinese
             found, from 0 to 1; 0 without any.
         script: Of its Chinese: ``hant``, ``hans``, ``mixed``, or ``none`` if nothing tells.
         n_characters: Number of characters of the whole text that are not white space.
+        finished: Of reasoning: whether it has an end, 1.0 or 0.0. None of any other text, and of a
+            response without reasoning.
+        shares: Language → its share of the prose, from 0 to 1; without those that have none.
     """
 
     language: Language
-    shares: Mapping[Language, float]
-    cantonese_share: float
-    script: Script
-    n_characters: int
+    cantonese_share: float = 0.0
+    script: Script = "none"
+    n_characters: int = 0
+    finished: float | None = None
+    shares: dict[Language, float] = {}
 
+    @property
+    def cantonese(self) -> float | None:
+        """Whether it is in Cantonese, 1.0 or 0.0, also without any prose.
 
-@dataclass(frozen=True, slots=True)
-class ReasoningScore:
-    """The language of a model's reasoning.
-
-    Attributes:
-        language: As in `WrittenLanguage`, as are the three that follow; ``none`` without reasoning.
-        cantonese_share: See there.
-        script: See there.
-        n_characters: See there; 0 without reasoning.
-        finished: Whether the reasoning has an end, 1.0 or 0.0; None without reasoning.
-        cantonese: Whether it is in Cantonese, 1.0 or 0.0, also of reasoning without any prose; None
-            of a response without reasoning, which so counts in no mean.
-    """
-
-    language: Language
-    cantonese_share: float
-    script: Script
-    n_characters: int
-    finished: float | None
-    cantonese: float | None
+        None of an empty text or a response without reasoning, which so counts in no mean.
+        """
+        return float(self.language == "cantonese") if self.n_characters else None
 
 
 def identify_language(text: str) -> WrittenLanguage:
@@ -173,37 +161,58 @@ def identify_language(text: str) -> WrittenLanguage:
     lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
     prose = _NO_PROSE.sub("…", lines)
     own = _QUOTED.sub("…", _OPTIONS.sub("", prose))
-    found = _weigh(_own_pieces(own))
+    weights, features, script = _weigh(_own_pieces(own))
     if (rest := _LETTERED.sub("", own)) != own:
-        without = _weigh(_own_pieces(rest))
-        if without.weight >= max(_ENOUGH, _LEAST_OWN * found.weight):
-            found = without
-    if not found.weight:
-        found = _weigh(_piece(line) for line in prose.split("\n"))
+        found = _weigh(_own_pieces(rest))
+        if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weights.values())):
+            weights, features, script = found
+    if not weights:
+        weights, features, script = _weigh(map(_Piece, prose.split("\n")))
+    total = sum(weights.values())
+    shares = {name: weight / total for name, weight in weights.items() if weight}
     language: Language = "none"
-    shares = {name: each / found.weight for name, each in found.weights.items() if each}
     if shares:
         likeliest = max(shares, key=shares.__getitem__)
         language = likeliest if shares[likeliest] >= MIN_SHARE else "mixed"
     return WrittenLanguage(
         language=language,
-        shares=shares,
-        cantonese_share=found.cantonese / ((found.cantonese + found.written) or 1),
-        script=found.script,
+        cantonese_share=features[0] / (sum(features) or 1),
+        script=script,
         n_characters=len("".join(text.split())),
+        shares=shares,
     )
 
 
-def score_reasoning(response: str, reasoning: str = "") -> ReasoningScore:
+def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
     """Say which language a model reasoned in, and whether it came to an end.
 
     Args:
+        reasoned: The response as `split_reasoning` splits it. The reward of a response without any
+            reasoning is for the caller to decide.
+
+    Returns:
+        The reasoning's language; ``finished`` and ``cantonese`` are None if there is no reasoning.
+
+    Examples:
+        >>> identify_reasoning(split_reasoning("B", reasoning="佢問緊邊個城市？")).cantonese
+        1.0
+    """
+    found = identify_language(reasoned.reasoning)
+    if not found.n_characters:
+        return found
+    return msgspec.structs.replace(found, finished=float(reasoned.finished))
+
+
+def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
+    """Split a response, and say which language a model reasoned in; see `identify_reasoning`.
+
+    Args:
         response: What the model wrote, with its reasoning in any wrapping that `split_reasoning`
-            knows. The reward of a response without any is for the caller to decide.
+            knows.
         reasoning: Reasoning that the server handed over apart; it has an end if there is an answer.
 
     Returns:
-        The judgement; ``finished`` and ``cantonese`` are None if there is no reasoning.
+        The reasoning's language; ``finished`` and ``cantonese`` are None if there is no reasoning.
 
     Examples:
         >>> score_reasoning("<think>佢問緊邊個城市，應該係香港。</think>B").cantonese
@@ -211,38 +220,38 @@ def score_reasoning(response: str, reasoning: str = "") -> ReasoningScore:
         >>> print(score_reasoning("B").cantonese)
         None
     """
-    reasoned = split_reasoning(response)
-    thought = reasoning + reasoned.reasoning
-    found = identify_language(thought)
-    finished = reasoned.finished and bool(not reasoning or reasoned.answer.strip())
-    there = found.n_characters > 0
-    return ReasoningScore(
-        language=found.language,
-        cantonese_share=found.cantonese_share,
-        script=found.script,
-        n_characters=found.n_characters,
-        finished=float(finished) if there else None,
-        cantonese=float(found.language == "cantonese") if there else None,
-    )
+    return identify_reasoning(split_reasoning(response, reasoning))
 
 
-class _Found(NamedTuple):
-    weights: dict[Language, float]  # of each language's prose, in Chinese characters
-    weight: float  # of all of it; 0 if that is none to speak of
-    cantonese: int  # features
-    written: int
-    script: Script
+class _Piece:
+    """A sentence or a part of one, and what tells its language."""
 
+    __slots__ = ("cantonese", "english", "foreign", "kind", "text", "weight", "words", "written")
 
-class _Piece(NamedTuple):
-    text: str
-    kind: _Kind
-    weight: float
-    cantonese: int = 0  # features, as in the next
-    written: int = 0
-    words: int = 0
-    english: int = 0  # grammatical words, as in the next
-    foreign: int = 0
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kind: _Kind = "chinese"
+        self.cantonese = self.written = 0  # features
+        self.words = self.english = self.foreign = 0  # the latter two are grammatical
+        n_han = len(text) - len(_HAN.sub("", text))
+        n_other = len(text) - len(_OTHER.sub("", text))
+        self.weight: float = n_han
+        if n_other > _LEAST_OTHER * (n_han + n_other):
+            self.kind, self.weight = "other", n_other + n_han
+            return
+        words = _WORD.findall(text.lower())
+        told = [*map(_GRAMMATICAL.get, words)]
+        english, foreign = told.count("english"), told.count("foreign")
+        # A third of the characters of Chinese prose are of grammatical words.
+        if max(english, foreign) > n_han / 3 or not n_han:
+            self.words, self.english, self.foreign = len(words), english, foreign
+            self.kind, self.weight = "latin", _WORD_WEIGHT * len(words)
+            return
+        features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+        told = [feature.lastgroup for feature in features]
+        self.cantonese, self.written = told.count("cantonese"), told.count("written")
+        if self.cantonese != self.written:
+            self.kind = "cantonese" if self.cantonese > self.written else "written"
 
     @property
     def is_told(self) -> bool:
@@ -251,13 +260,16 @@ class _Piece(NamedTuple):
 
     def differs(self, other: _Piece) -> bool:
         """Whether it is in another language than another, as far as they tell."""
-        if "latin" in (self.kind, other.kind):
-            return self.is_told and self.kind != other.kind
-        return self.is_told and other.is_told and self.kind != other.kind
+        is_latin = "latin" in (self.kind, other.kind)
+        return self.is_told and (is_latin or other.is_told) and self.kind != other.kind
 
 
-def _weigh(judged: Iterable[_Piece]) -> _Found:
-    """Weigh the sentences of each language; beside others, names and terms alone are none."""
+def _weigh(judged: Iterable[_Piece]) -> tuple[dict[Language, float], tuple[int, int], Script]:
+    """Weigh the sentences of each language; beside others, names and terms alone are none.
+
+    Returns the weight of each language, in Chinese characters, or nothing if there is no prose to
+    speak of; the numbers of Cantonese and of Written Chinese features; and the script.
+    """
     pieces = list(judged)
     latin = [each for each in pieces if each.kind == "latin"]
     in_words = [each for each in latin if each.is_told and each.words > 2]
@@ -288,10 +300,9 @@ def _weigh(judged: Iterable[_Piece]) -> _Found:
         "english": 0 if is_foreign else of_latin,
         "other": weight["other"] + (of_latin if is_foreign else 0),
     }
-    total = sum(weights.values())
-    if total < _FEWEST and not any(features):
-        total, weights = 0.0, {}
-    return _Found(weights, total, features[0], features[1], script)
+    if sum(weights.values()) < _FEWEST and not any(features):
+        weights = {}
+    return weights, features, script
 
 
 def _own_pieces(prose: str) -> Iterator[_Piece]:
@@ -305,27 +316,7 @@ def _own_pieces(prose: str) -> Iterator[_Piece]:
                 break
             if label or end[:1] in ("？", "?"):
                 continue
-            said = [_piece(part) for part in (head, *rest)]
+            said = [_Piece(part) for part in (head, *rest)]
             if len(said) > 1 and said[0].differs(said[1]):
                 said = [said[0]] * (said[0].weight >= _A_FEW)
             yield from said
-
-
-def _piece(text: str) -> _Piece:
-    n_han = len(text) - len(_HAN.sub("", text))
-    n_other = len(text) - len(_OTHER.sub("", text))
-    if n_other > _LEAST_OTHER * (n_han + n_other):
-        return _Piece(text, "other", n_other + n_han)
-    words = _WORD.findall(text.lower())
-    found = [*map(_GRAMMATICAL.get, words)]
-    english, foreign = found.count("english"), found.count("foreign")
-    # A third of the characters of Chinese prose are of grammatical words.
-    if max(english, foreign) > n_han / 3 or not n_han:
-        return _Piece(text, "latin", _WORD_WEIGHT * len(words), 0, 0, len(words), english, foreign)
-    features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
-    told = [feature.lastgroup for feature in features]
-    cantonese, written = told.count("cantonese"), told.count("written")
-    kind: _Kind = "chinese"
-    if cantonese != written:
-        kind = "cantonese" if cantonese > written else "written"
-    return _Piece(text, kind, n_han, cantonese, written)

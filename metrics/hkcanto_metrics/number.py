@@ -346,7 +346,13 @@ class _Question:
                 return replace(found, begins=False)
         filler = _FILLER.match(self._text, max(start, end - _REACH), end)
         start = filler.end() if filler else start
-        every = list(self._results(start, end))
+        every = []
+        for match in _NUMBER.finditer(self._text, start, end):
+            before = _UNUSED_BEFORE.search(self._text, max(0, match.start() - 24), match.start())
+            after = _UNUSED_AFTER.match(self._text, match.end(), end)
+            if not before and not after and (value := _value(match)) is not None:
+                is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
+                every.append(_Result(value, *match.span(), is_chinese))
         numbers = [one for one in every if not _OPEN_BRACKET.search(self._text, start, one.start)]
         numbers = numbers or every
         if not numbers:
@@ -366,15 +372,6 @@ class _Question:
             if is_joined and chosen in (one, other) and one.value != other.value:
                 return _Result(None, one.start, other.end, begins=begins)
         return replace(chosen, begins=begins and chosen is first)
-
-    def _results(self, start: int, end: int) -> Iterator[_Result]:
-        """The numbers in a sentence that can be results."""
-        for match in _NUMBER.finditer(self._text, start, end):
-            before = _UNUSED_BEFORE.search(self._text, max(0, match.start() - 24), match.start())
-            after = _UNUSED_AFTER.match(self._text, match.end(), end)
-            value = None if before or after else _value(match)
-            if value is not None:
-                yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
 
 
 def _without_repeats(text: str, asked: str) -> str:

@@ -1,9 +1,28 @@
-"""Error rates that remember what they were counted from."""
+"""Error rates that remember what they were counted from, and estimates with their intervals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import fmean
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval, whose ends are NaN if there are too few items for one.
+
+    Attributes:
+        value: The figure.
+        low: Lower end, of the 95 % interval if nothing else was asked for.
+        high: Upper end.
+        standard_error: Standard deviation of the figure; NaN if it is unknown.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float = math.nan
 
 
 class Rate(float):

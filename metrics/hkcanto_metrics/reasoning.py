@@ -71,7 +71,7 @@ class Reasoned:
     spans: tuple[tuple[int, int], ...]
 
 
-def split_reasoning(text: str) -> Reasoned:
+def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     """Tell the reasoning that "thinking" models write from the answer that they give.
 
     Known are ``<think>``, ``<thinking>``, ``<reasoning>``, ``<thought>`` and ``<seed:think>`` in
@@ -82,6 +82,8 @@ def split_reasoning(text: str) -> Reasoned:
 
     Args:
         text: A model's response.
+        reasoning: Reasoning that the server handed over apart. It comes before that in the text,
+            and has an end if there is an answer.
 
     Returns:
         Answer and reasoning. After 20,000 signs `<`, nothing is read as a tag.
@@ -94,10 +96,15 @@ def split_reasoning(text: str) -> Reasoned:
     """
     spans, finished = _spans(text)
     if spans == [(0, len(text))]:
-        return Reasoned(text, "", finished, tuple(spans))
-    edges = [0, *(edge for span in spans for edge in span), len(text)]
-    reasoning = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return Reasoned(_joined(text, spans), _without_marks(reasoning), finished, tuple(spans))
+        answer, inside = text, ""
+    else:
+        answer = _joined(text, spans)
+        edges = [0, *(edge for span in spans for edge in span), len(text)]
+        between = list(zip(edges[::2], edges[1::2], strict=True))
+        inside = _without_marks(_joined(text, between))
+    if reasoning:
+        finished = finished and bool(answer.strip())
+    return Reasoned(answer, reasoning + inside, finished, tuple(spans))
 
 
 def strip_reasoning(text: str) -> str:
@@ -156,9 +163,7 @@ def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
 
 def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
     """The final channel's span, and whether there is one; None for other wrappings."""
-    start = -1
-    for final in _FINAL.finditer(text):
-        start = final.end()
+    start = max((final.end() for final in _FINAL.finditer(text)), default=-1)
     if start < 0 and (skipped := text.rfind(_FINAL_SKIPPED)) >= 0:
         start = skipped + len(_FINAL_SKIPPED)
     if start >= 0:

@@ -16,12 +16,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
-
-if TYPE_CHECKING:
-    from hkcanto_metrics.g2p import JyutpingScore
 
 Completion = str | Sequence[Mapping[str, Any]]
 Options = Mapping[str, str | None] | Sequence[str | None]
@@ -116,7 +113,9 @@ def jyutping_reward(
         if gold is None:
             return None
         score = score_jyutping(_answer(completion), gold)
-        spared = (1 - tone_weight) * _tones_alone(score) / score.ser.total if tone_weight < 1 else 0
+        pairs = [(right, got) for right, got in score.alignment if right and got and right != got]
+        tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
+        spared = (1 - tone_weight) * tones / score.ser.total
         return max(0.0, 1 - score.ser + spared)
 
     return [reward(*each) for each in zip(completions, jyutping, strict=True)]
@@ -130,7 +129,7 @@ def cantonese_reward(
 ) -> Rewards:
     """Reward an answer in fluent Cantonese, whatever it says.
 
-    A text of a few neutral words passes too: use it in a `product` with a reward of the content.
+    A text of a few neutral words passes too: use `multiply_rewards` with a reward of the content.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
@@ -147,13 +146,13 @@ def cantonese_reward(
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import cantonese_fluency
 
-    def reward(completion: Completion) -> float:
+    rewards: Rewards = []
+    for completion in completions:
         fluency = cantonese_fluency(clean_output(_answer(completion)).text)
         simplified = fluency.simplified_ratio
         share = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return fluency.passed * share
-
-    return [reward(completion) for completion in completions]
+        rewards.append(fluency.passed * share)
+    return rewards
 
 
 def reasoning_language_reward(completions: Sequence[Completion], **_: object) -> Rewards:
@@ -203,7 +202,7 @@ def format_reward(
     ]
 
 
-def product(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
+def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
     """Multiply rewards, so that none can be had at the price of another.
 
     Args:
@@ -213,7 +212,7 @@ def product(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
         One of the same form, named after them; None where one of them is.
 
     Examples:
-        >>> right_and_explained = product(format_reward, choice_reward)
+        >>> right_and_explained = multiply_rewards(format_reward, choice_reward)
         >>> right_and_explained.__name__
         'format_reward_x_choice_reward'
         >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
@@ -245,9 +244,3 @@ def _text(completion: Completion) -> str:
         content = "".join(part.get("text") or "" for part in content)
     thought = next((message[key] for key in _REASONING_KEYS if message.get(key)), "")
     return f"<think>{thought}</think>{content}" if thought else content
-
-
-def _tones_alone(score: JyutpingScore) -> int:
-    """How many syllables differ from the gold's in their tone alone."""
-    pairs = [(gold, got) for gold, got in score.alignment if gold and got and gold != got]
-    return sum(gold.rstrip("123456") == got.rstrip("123456") for gold, got in pairs)

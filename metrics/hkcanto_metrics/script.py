@@ -132,29 +132,15 @@ def is_han(character: str) -> bool:
     )
 
 
-class _CharacterTable(dict[int, str]):
-    """A table for `str.translate` that asks OpenCC about a character when it first meets it."""
+class CharacterTable(dict[int, str]):
+    """A table for `str.translate` that converts a character when it first meets it."""
 
-    def __init__(self, *conversions: str) -> None:
-        self._conversions = conversions
+    def __init__(self, convert: Callable[[str], str]) -> None:
+        self._convert = convert
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if is_han(character):
-            for conversion in self._conversions:
-                converted = _opencc(conversion)(character)
-                if len(converted) == 1:
-                    character = converted
-        self[code] = character
-        return character
-
-
-# hk2s and s2hk know Hong Kong's variants, such as 衞 and 枱, which t2s and s2t leave alone.
-_TO_TRADITIONAL = _CharacterTable("s2hk")
-_TO_SIMPLIFIED = _CharacterTable("hk2s")
-# By way of Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is for
-# 薴, which becomes 苧, and that 苎.
-_TO_ONE_FORM = _CharacterTable("s2hk", "hk2s", "tw2s", "hk2s")
+        self[code] = self._convert(chr(code))
+        return self[code]
 
 
 @cache
@@ -163,6 +149,27 @@ def _opencc(conversion: str) -> Callable[[str], str]:
 
     convert: Callable[[str], str] = opencc.OpenCC(conversion).convert
     return convert
+
+
+def _table(*conversions: str) -> CharacterTable:
+    """A table that asks OpenCC about Chinese characters."""
+
+    def convert(character: str) -> str:
+        for conversion in conversions if is_han(character) else ():
+            converted = _opencc(conversion)(character)
+            if len(converted) == 1:
+                character = converted
+        return character
+
+    return CharacterTable(convert)
+
+
+# hk2s and s2hk know Hong Kong's variants, such as 衞 and 枱, which t2s and s2t leave alone.
+_TO_TRADITIONAL = _table("s2hk")
+_TO_SIMPLIFIED = _table("hk2s")
+# By way of Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is for
+# 薴, which becomes 苧, and that 苎.
+_TO_ONE_FORM = _table("s2hk", "hk2s", "tw2s", "hk2s")
 
 
 def count_scripts(text: str) -> tuple[int, int]:
@@ -176,23 +183,16 @@ def count_scripts(text: str) -> tuple[int, int]:
     return told.count("T"), told.count("S")
 
 
-class _ScriptTable(dict[int, str | None]):
-    """A table for `str.translate` that leaves T and S, and nothing of what tells no script."""
-
-    def __missing__(self, code: int) -> str | None:
-        self[code] = {"hant": "T", "hans": "S"}.get(_script_of_character(chr(code)))
-        return self[code]
-
-
-_SCRIPTS = _ScriptTable()
-
-
-def _script_of_character(character: str) -> Script:
+def _mark(character: str) -> str:
+    """T for a character that is Traditional only, S for Simplified only, else nothing."""
     if to_simplified(character) != character:
-        return "none" if _at_level_1(character, "gb2312", 0xB0, 0xD7) else "hant"
+        return "" if _at_level_1(character, "gb2312", 0xB0, 0xD7) else "T"
     if to_traditional(character) != character and character not in _ALSO_TRADITIONAL:
-        return "none" if _at_level_1(character, "big5", 0xA4, 0xC6) else "hans"
-    return "none"
+        return "" if _at_level_1(character, "big5", 0xA4, 0xC6) else "S"
+    return ""
+
+
+_SCRIPTS = CharacterTable(_mark)
 
 
 def _at_level_1(character: str, standard: str, first: int, last: int) -> bool:

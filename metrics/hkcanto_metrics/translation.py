@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from statistics import fmean
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hkcanto_metrics.rates import Estimate
 from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_share
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
+
+    Counts = npt.NDArray[np.float64]
 
 Language = Literal["zh", "en"]
 
@@ -37,23 +38,11 @@ _BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
 # twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
 _PAIRS_REMEMBERED = 1 << 17
 
+# NLTK's WordNet reader as METEOR uses it, without a word in it.
+_NO_SYNONYMS = SimpleNamespace(synsets=lambda _: ())
+
 LONGEST = 10_000
 """How many characters of a text are scored; a translation that goes on is a loop."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval.
-
-    Attributes:
-        low: Lower end.
-        high: Upper end.
-        standard_error: Standard deviation of the figure over the resamples.
-    """
-
-    low: float
-    high: float
-    standard_error: float
 
 
 def score_translation(
@@ -177,7 +166,7 @@ def bootstrap_translation(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Find confidence intervals of the corpus figures by resampling the sentences.
 
     Percentile bootstrap (Koehn, 2004, "Statistical Significance Tests for Machine Translation
@@ -195,7 +184,7 @@ def bootstrap_translation(
         seed: Seed of the resampling.
 
     Returns:
-        An interval for each figure of `score_translation`.
+        Each figure of `score_translation` with its interval.
 
     Raises:
         TypeError: As in `score_translation`.
@@ -209,8 +198,7 @@ def bootstrap_translation(
     import numpy as np
 
     rows = _rows(hypotheses, references, language, sources)
-    table = np.hstack(list(rows.values()))
-    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    table, split = _table(rows)
     if clusters is not None:
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
         sums_of = np.zeros((len(numbers), table.shape[1]))
@@ -218,24 +206,23 @@ def bootstrap_translation(
         table = sums_of
     generator = np.random.default_rng(seed)
     n = len(table)
-    resampled: dict[str, list[float]] = {}
+    resampled = []
     for _ in range(resamples):
         # How often each was drawn is a weight: no row is copied.
         weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
-        sums = dict(zip(rows, np.split(weights @ table, ends), strict=True))
-        for name, value in _figures(sums, language).items():
-            resampled.setdefault(name, []).append(value)
+        resampled.append(_figures(split(weights @ table), language))
     tail = (1 - confidence) / 2
-    intervals = {}
-    for name, values in resampled.items():
+    estimates = {}
+    for name, value in _figures(split(table.sum(axis=0)), language).items():
+        values = [each[name] for each in resampled]
         low, high = np.quantile(values, [tail, 1 - tail])
-        intervals[name] = Interval(float(low), float(high), float(np.std(values)))
-    return intervals
+        estimates[name] = Estimate(value, float(low), float(high), float(np.std(values)))
+    return estimates
 
 
 def sufficient_statistics(
     name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
-) -> tuple[npt.NDArray[np.float64], Callable[[npt.NDArray[np.float64]], float]]:
+) -> tuple[Counts, Callable[[Counts], float]]:
     """Count what one corpus figure is made of, for tests that resample or exchange sentences.
 
     Args:
@@ -257,21 +244,18 @@ def sufficient_statistics(
         >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
         (85.7, 92.9)
     """
-    import numpy as np
-
     base = name.removesuffix(_NORMALIZED)
     if base not in SCORES:
         raise ValueError(f"score {name!r} is unknown: use one of {', '.join(SCORES)}")
     suffix = name.removeprefix(base)
     parts = [part + suffix for part in (_AVERAGED if base == "mean" else (base,))]
     rows = _rows(hypotheses, references, language)
-    ends = np.cumsum([rows[part].shape[1] for part in parts])[:-1]
+    table, split = _table({part: rows[part] for part in parts})
 
-    def score(sums: npt.NDArray[np.float64]) -> float:
-        split = zip(parts, np.split(sums, ends), strict=True)
-        return fmean(_figure(part, total, language) for part, total in split)
+    def score(sums: Counts) -> float:
+        return fmean(_figure(part, total, language) for part, total in split(sums).items())
 
-    return np.hstack([rows[part] for part in parts]), score
+    return table, score
 
 
 def translation_signatures(language: Language = "zh") -> dict[str, str]:
@@ -302,8 +286,17 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     }
 
 
+def _table(rows: Mapping[str, Counts]) -> tuple[Counts, Callable[[Counts], dict[str, Counts]]]:
+    """Join rows into one table, and say how to split its sums again."""
+    import numpy as np
+
+    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
+    joined = np.hstack(list(rows.values()))
+    return joined, lambda sums: dict(zip(rows, np.split(sums, ends), strict=True))
+
+
 def _figures(
-    sums: Mapping[str, npt.NDArray[np.float64]], language: Language, *, sentence: bool = False
+    sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
     """Make the figures of the sentences whose rows were summed, in the documented order."""
     figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
@@ -313,9 +306,7 @@ def _figures(
     return {name: figures[name] for name in names if name in figures}
 
 
-def _figure(
-    name: str, total: npt.NDArray[np.float64], language: Language, sentence: bool = False
-) -> float:
+def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
     """Make one figure, not a mean of others, of the sentences whose rows were summed."""
     base = name.removesuffix(_NORMALIZED)
     if base in _FROM_SACREBLEU:
@@ -329,11 +320,28 @@ def _rows(
     references: Sequence[str],
     language: Language,
     sources: Sequence[str] | None = None,
-) -> dict[str, npt.NDArray[np.float64]]:
+) -> dict[str, Counts]:
     """Count what each figure is made of: a row for each sentence, to be summed."""
     import numpy as np
 
-    _check(hypotheses, references, language, sources)
+    if language not in _BLEU_TOKENIZERS:
+        raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
+    given = {"hypotheses": hypotheses, "references": references, "sources": sources}
+    for name, texts in given.items():
+        if isinstance(texts, str):
+            raise TypeError(
+                f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings, or call "
+                "sentence_scores for one pair"
+            )
+        if texts is not None and len(texts) != len(hypotheses):
+            raise ValueError(
+                f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"
+            )
+    if not hypotheses:
+        raise ValueError("no translations to score: the list is empty; give at least one pair")
+    for number, reference in enumerate(references):
+        if not reference.strip():
+            raise ValueError(f"reference {number} is empty: nothing can be scored against it")
     pairs = list(zip(hypotheses, references, strict=True))
     scored = [[text.strip()[:LONGEST] for text in pair] for pair in pairs]
     counts = [_count(*pair, language) for pair in scored]
@@ -351,36 +359,12 @@ def _rows(
     return {name: np.array(row, dtype=float) for name, row in rows.items()}
 
 
-def _check(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    language: str,
-    sources: Sequence[str] | None,
-) -> None:
-    if language not in _BLEU_TOKENIZERS:
-        raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
-    given = {"hypotheses": hypotheses, "references": references, "sources": sources}
-    for name, texts in given.items():
-        if isinstance(texts, str):
-            raise TypeError(
-                f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings, or call "
-                "sentence_scores for one pair"
-            )
-    for name, texts in given.items():
-        if texts is not None and len(texts) != len(hypotheses):
-            raise ValueError(
-                f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"
-            )
-    if not hypotheses:
-        raise ValueError("no translations to score: the list is empty; give at least one pair")
-    for number, reference in enumerate(references):
-        if not reference.strip():
-            raise ValueError(f"reference {number} is empty: nothing can be scored against it")
-
-
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
 def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tuple[float, ...]]:
     """Count one pair: sacreBLEU's own statistics, or a score and one sentence."""
+    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
+    from rapidfuzz.distance import Indel
+
     tokens = _tokens(hypothesis, language), _tokens(reference, language)
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
@@ -389,63 +373,29 @@ def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tup
         counts[name] = tuple(row)
     lengths, orders = counts["bleu"][:2], counts["bleu"][2:]  # matches of four orders, and totals
     counts["bleu_2"] = (*lengths, *orders[:2], *orders[4:6])
-    counts["meteor"] = (100 * _meteor(*tokens), 1)
-    counts["rouge_l"] = (100 * _rouge_l(*tokens), 1)
+    meteor = single_meteor_score(tokens[1], tokens[0], wordnet=_NO_SYNONYMS)
+    counts["meteor"] = (100 * float(meteor), 1)
+    # F1 of the longest common subsequence, 2 · LCS / (m + n), is the Indel similarity.
+    counts["rouge_l"] = (100 * Indel.normalized_similarity(*tokens), 1)
     return counts
 
 
 @cache
-def _bleu(language: Language, sentence: bool, order: int = 4) -> BLEU:
+def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
     from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
+    if name == "chrf":
+        return CHRF()
     return BLEU(
         tokenize=_BLEU_TOKENIZERS[language],
         effective_order=sentence,
-        max_ngram_order=order,
+        max_ngram_order=2 if name == "bleu_2" else 4,
         force=True,
     )
-
-
-@cache
-def _chrf() -> CHRF:
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF()
-
-
-def _sacrebleu(name: str, language: Language, sentence: bool = False) -> BLEU | CHRF:
-    if name == "chrf":
-        return _chrf()
-    return _bleu(language, sentence, order=2 if name == "bleu_2" else 4)
 
 
 def _tokens(text: str, language: Language) -> list[str]:
     if language == "zh":
         return list("".join(text.lower().split()))
-    return str(_bleu(language, False).tokenizer(text.lower())).split()
-
-
-class _NoSynonyms:
-    """NLTK's WordNet reader as METEOR uses it, without a word in it."""
-
-    def synsets(self, word: str) -> tuple[()]:  # noqa: ARG002
-        return ()
-
-
-@cache
-def _nltk_meteor() -> Callable[..., Any]:
-    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
-
-    function: Callable[..., Any] = single_meteor_score
-    return function
-
-
-def _meteor(hypothesis: list[str], reference: list[str]) -> float:
-    return float(_nltk_meteor()(reference, hypothesis, wordnet=_NoSynonyms()))
-
-
-def _rouge_l(hypothesis: list[str], reference: list[str]) -> float:
-    """Return F1 of the longest common subsequence: 2 · LCS / (m + n), the Indel similarity."""
-    from rapidfuzz.distance import Indel
-
-    return Indel.normalized_similarity(hypothesis, reference)
+    return str(_sacrebleu("bleu", language).tokenizer(text.lower())).split()

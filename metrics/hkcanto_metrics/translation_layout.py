@@ -7,7 +7,6 @@ is or in which variety of Chinese: what marks one variety marks all.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from hkcanto_metrics.script import fold_script
@@ -40,88 +39,63 @@ _QUALIFIERS = (
 )
 _WORDS = rf"(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}) ?)*"
 _LABEL = re.compile(
-    rf"[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
-    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**",
-    re.IGNORECASE,
+    rf"(?i)[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
+    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**"
 )
 _LABEL_LINE = re.compile(
-    rf"[#*\s]*(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}|[如以]下|[是为]|[这呢段句话]"
-    r"|here(?: is|['’]s)|in(?:to)?|of|is) ?)++[:：]\**$",
-    re.IGNORECASE,
+    rf"(?i)[#*\s]*(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}|[如以]下|[是为]|[这呢段句话]"
+    r"|here(?: is|['’]s)|in(?:to)?|of|is) ?)++[:：]\**$"
 )
 _NAMES_RESULT = re.compile(_RESULT, re.IGNORECASE)
 _LONGEST_LABEL, _HEAD = 60, 200
 
 _ABOUT = re.compile(
-    r"翻译|译[文法]|translat|粤语|广东话|普通话|拼音|cantonese|mandarin|jyutping|romani[sz]"
-    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意)|hope (?:this|that|it) help",
-    re.IGNORECASE,
+    r"(?i)翻译|译[文法]|translat|粤语|广东话|普通话|拼音|cantonese|mandarin|jyutping|romani[sz]"
+    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意)|hope (?:this|that|it) help"
 )
 _OF_LANGUAGE = re.compile(r"[语译]|[话文]\b|中文|英文|chinese|english|language|translat", re.I)
 _ASKS = re.compile(r"[请将把]|please|\W*translate", re.IGNORECASE)
 _OFFERS = re.compile(r"以下[是为系]|如下|here|below|sure", re.IGNORECASE)
 _TURN = re.compile(
-    r"[#*<|\s]*(?:im_start\|>)?(?:human|user|system|instruction|人类|用户|问题?"
-    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*",
-    re.IGNORECASE,
+    r"(?i)[#*<|\s]*(?:im_start\|>)?(?:human|user|system|instruction|人类|用户|问题?"
+    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*"
 )
 _NOTES = re.compile(
-    r"[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
+    r"(?i)[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
     r"|yale|pinyin|back.?translation|original|source|literal(?:ly)?)\b"
     r"|注|备注|附注|译注|请注意|解[释说析]|说明|分析|词汇|[粤广].{0,3}拼音|拼音|粤拼|发音|读音|直译|原[文句])"
-    r"[^:：。，]{0,30}[:：)）\]】]",
-    re.IGNORECASE,
+    r"[^:：。，]{0,30}[:：)）\]】]"
 )
 _VERSION = re.compile(
-    r"[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
+    r"(?i)[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
     r"|(?:or|alternative|another|(?:here's )?a more|more|version)\b)"
-    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])",
-    re.IGNORECASE,
+    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])"
 )
 _HEADING = re.compile(r"#+$|\*\*[^*]{1,80}[:：]?\*\*\W*$|#+ |[-*_=]{3,}$")
 _BRACKET = re.compile(r"[(（\[［]")
+_CLOSING = re.compile(r"[)）\]］]")
 _ENDS_ANOTHER = re.compile(r"[，。、；：？！」』）”,.;:?!)]")
 _FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『“\"]?[{_HAN}])")
 _ITEM = re.compile(r"(?:1[.、)]|\(1\))\s*")
 
 
-@dataclass(slots=True)
 class _Piece:
     """A text, and what it is compared by: Chinese characters and words of other languages."""
 
-    text: str
-    gap: str = ""
-    folded: str = field(init=False)
-    units: list[str] = field(init=False)
-    bigrams: set[tuple[str, str]] = field(init=False)
-    han: int = field(init=False)
-    size: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.folded = fold_script(self.text)
+    def __init__(self, text: str, gap: str = "") -> None:
+        self.text, self.gap = text, gap
+        self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
         self.bigrams = set(pairwise(self.units))
-        self.han = len(_HAN_CHARACTER.findall(self.folded))
-        self.size = self.han + _CHARACTERS_IN_A_WORD * (len(self.units) - self.han)
-
-    @property
-    def chinese(self) -> bool:
-        return self.han * 2 > len(self.units)
-
-    def share(self, bigrams: set[tuple[str, str]]) -> float:
-        return len(self.bigrams & bigrams) / (len(self.bigrams) or 1)
-
-    @property
-    def romanised(self) -> bool:
-        words = len(self.units) - self.han
-        if words <= max(2, self.han):
-            return False
-        return sum(bool(_TONE.search(unit)) for unit in self.units) > 0.3 * words
-
-    @property
-    def about(self) -> bool:
-        """Whether its beginning or its end speaks of translation."""
-        return bool(_ABOUT.search(self.folded[:160]) or _ABOUT.search(self.folded[160:][-60:]))
+        han = len(_HAN_CHARACTER.findall(self.folded))
+        words = len(self.units) - han
+        self.size = han + _CHARACTERS_IN_A_WORD * words
+        self.chinese = han > words
+        toned = sum(bool(_TONE.search(unit)) for unit in self.units)
+        self.romanised = words > max(2, han) and toned > 0.3 * words
+        # Whether its beginning or its end speaks of translation.
+        ends = self.folded[:160], self.folded[160:][-60:]
+        self.about = any(map(_ABOUT.search, ends))
 
 
 def label_length(text: str) -> int:
@@ -155,7 +129,7 @@ def find_translation(text: str, source: str) -> tuple[str, set[str]]:
     for strict in (True, False):
         reading = _Reading(original, strict)
         stopped = not all(map(reading.take, lines))
-        if reading.kept and (not strict or reading.plausible):
+        if reading.kept and (not strict or reading.is_plausible()):
             break
     else:
         return text, set()
@@ -205,8 +179,7 @@ class _Reading:
         self._marks = {mark for mark in marks if not any(map(mark.match, heads))}
         self._of_language = bool(_OF_LANGUAGE.search(source.folded))
 
-    @property
-    def plausible(self) -> bool:
+    def is_plausible(self) -> bool:
         """Whether the lines kept are long enough, and like a Chinese source."""
         like = _share(self._bigrams, self.source.bigrams) >= _LIKE
         return self.size >= _SHORT * self.source.size and (like or not self._misses_source())
@@ -220,7 +193,11 @@ class _Reading:
         if self._closed:
             return self._stop("notes")
         turn = self._match(_TURN, line)
-        if self._asks(line) or (turn and not turn[1]):
+        text = line.folded
+        is_heading = len(text) <= 150 and text.rstrip("*").endswith((":", "："))
+        asks = is_heading and _ABOUT.search(text) and _ASKS.search(text)
+        # The prompt is said again.
+        if (asks and not _OFFERS.search(text)) or (turn and not turn[1]):
             if self.kept:
                 return self._stop("other turn")
             self._asked = self._asked or line.text
@@ -233,9 +210,6 @@ class _Reading:
             line = _Piece(line.text[turn.end() :].strip(), line.gap)
         elif self._asked.startswith(line.text):
             return False
-        return self._take_labelled(line)
-
-    def _take_labelled(self, line: _Piece) -> bool:
         if label := self._label_of(line):
             self._label = label
             self.removed.add("label")
@@ -249,35 +223,41 @@ class _Reading:
             if self.kept:
                 self._drop("second version")
             self._labelled = True
-        return self._go_on(line) if self.kept else self._begin(line)
-
-    def _begin(self, line: _Piece) -> bool:
-        """Keep the line if the translation can begin with it."""
-        introduces = line.text.rstrip("*")[-1:] in (":", "：") and line.about
-        foreign = not (self.source.chinese or line.chinese)
-        unfit = not line.units or introduces or foreign or line.romanised
-        aside = not self._labelled and self._is_aside(line)
-        if unfit or aside or (self._strict and self._match(_NOTES, line)):
-            self.removed.add("preamble")
-        else:
+        if self.kept:
+            return self._go_on(line)
+        if self._can_begin(line):
             self._keep(line)
+        else:
+            self.removed.add("preamble")
         return True
 
-    def _is_aside(self, line: _Piece) -> bool:
-        """Whether a line goes on with the source, or is the model's own."""
-        source = self.source
-        if line.about and not self._of_language and line.size < _COMPLETE * source.size:
-            return self._strict or not source.chinese
-        ends_another = bool(self._match(_ENDS_ANOTHER, line))
-        return self._strict and (ends_another or self._is_unrelated(line))
+    def _can_begin(self, line: _Piece) -> bool:
+        """Whether the translation can begin with a line."""
+        introduces = line.text.rstrip("*")[-1:] in (":", "：") and line.about
+        foreign = not (self.source.chinese or line.chinese)
+        if not line.units or introduces or foreign or line.romanised:
+            return False
+        if self._strict and self._match(_NOTES, line):
+            return False
+        if self._labelled:
+            return True
+        # A line may go on with the source, or be the model's own.
+        if self._speaks_about(line) and line.size < _COMPLETE * self.source.size:
+            return not self._strict and self.source.chinese
+        ends_another = self._match(_ENDS_ANOTHER, line)
+        return not self._strict or not (ends_another or self._is_unrelated(line))
+
+    def _speaks_about(self, line: _Piece) -> bool:
+        return line.about and not self._of_language
 
     def _is_unrelated(self, line: _Piece) -> bool:
         comparable = line.chinese and self.source.chinese
-        return comparable and line.share(self.source.bigrams) < _RELATED
+        return comparable and _share(line.bigrams, self.source.bigrams) < _RELATED
 
     def _go_on(self, line: _Piece) -> bool:
         """Keep the line if the translation that was begun goes on with it."""
-        if line.romanised and not self._match(_BRACKET, line):
+        in_brackets = self._match(_BRACKET, line)
+        if line.romanised and not in_brackets:
             self.removed.add("romanisation")
             return True
         if self._match(_VERSION, line):
@@ -285,14 +265,15 @@ class _Reading:
         summary = self.size < _SUMMARY * self.source.size
         if not summary and (self._match(_NOTES, line) or self._match(_HEADING, line)):
             return self._stop("romanisation" if line.romanised else "notes")
-        if self._in_brackets(line):
+        after = _CLOSING.split(line.text)[1:]
+        if in_brackets and not (after and _UNIT.search(after[-1])):
             return self._stop(self._name(line))
         foreign = line.chinese != self.kept[0].chinese and len(line.units) > 2
         if self._replaces(line, foreign):
             self._drop("preamble")
             self._keep(line)
             return True
-        if foreign or (line.about and not self._of_language):
+        if foreign or self._speaks_about(line):
             return self._stop(self._name(line))
         if self._repeats(line):
             return self._stop("second version")
@@ -330,13 +311,6 @@ class _Reading:
         alone = len(line.text) <= _LONGEST_LABEL and _LABEL_LINE.match(line.folded)
         return line.text if alone and _NAMES_RESULT.search(line.folded) else ""
 
-    def _asks(self, line: _Piece) -> bool:
-        """Whether a line asks for a translation, as the prompt did."""
-        text = line.folded
-        if len(text) > 150 or text.rstrip("*")[-1:] not in (":", "："):
-            return False
-        return bool(_ABOUT.search(text) and _ASKS.search(text) and not _OFFERS.search(text))
-
     def _copied(self, share: float) -> bool:
         """Whether what is kept is the source itself."""
         bigrams = self.source.bigrams
@@ -345,16 +319,16 @@ class _Reading:
     def _misses_source(self) -> bool:
         """Whether what is kept has next to nothing of its source."""
         comparable = self.source.chinese and self.kept[0].chinese
-        missed = comparable and self.source.share(self._bigrams) < _LIKE
+        missed = comparable and _share(self.source.bigrams, self._bigrams) < _LIKE
         return missed or self.size < _SHORT * self.source.size
 
     def _replaces(self, line: _Piece, foreign: bool) -> bool:
         """Whether the translation comes after a copy or a continuation of its source."""
-        if (line.about and not self._of_language) or line.size < _COMPLETE * self.source.size:
+        if self._speaks_about(line) or line.size < _COMPLETE * self.source.size:
             return False
         if foreign:
             return self._copied(_VERBATIM) and line.size < _TOO_LONG * self.source.size
-        covered = self.source.share(line.bigrams)
+        covered = _share(self.source.bigrams, line.bigrams)
         if self._copied(_COPIED):
             return _RELATED < covered < _COPIED - 0.05
         own = _share(self._bigrams, self.source.bigrams) < _ALIKE
@@ -375,18 +349,12 @@ class _Reading:
         )
         return bool(_NAMES_RESULT.search(fold_script(label))) and not back
 
-    def _in_brackets(self, line: _Piece) -> bool:
-        if not self._match(_BRACKET, line):
-            return False
-        after = re.split(r"[)）\]］]", line.text)[-1]
-        return not _UNIT.search(after) or not re.search(r"[)）\]］]", line.text)
-
     def _repeats(self, line: _Piece) -> bool:
         complete = _COMPLETE * self.source.size
         if self.size < complete or line.size < 0.5 * self.size:
             return line.text == self.kept[-1].text and line.size > 5
         twice = min(line.size, self.size) > 1.2 * complete
-        return twice or line.share(self._bigrams) >= _ALIKE
+        return twice or _share(line.bigrams, self._bigrams) >= _ALIKE
 
     def _too_long(self) -> bool:
         """Cut the kept lines after a complete paragraph, if they cannot all be translation."""

@@ -159,13 +159,13 @@ def test_of_a_loop_the_first_words_of_written_chinese_are_named() -> None:
     assert len(explanation) < 30_000
 
 
-def test_of_a_response_a_hundred_thousand_characters_of_jyutping_are_scored() -> None:
+def test_of_a_response_twenty_thousand_characters_of_jyutping_are_scored() -> None:
     loop = "nei5 " * 40_000
     score = score_jyutping(loop, GOLD)
-    assert score.problem == "scored are 100,000 characters of 200,000"
-    cut = score_jyutping(loop[:100_000], GOLD)
+    assert score.problem.endswith("; only the first 20,000 of 200,000 characters are scored")
+    cut = score_jyutping(loop[:20_000], GOLD)
     assert (score.ser, score.cer, score.cer_published) == (cut.ser, cut.cer, cut.cer_published)
-    assert len(score.extracted.split()) == 20_000
+    assert len(score.extracted.split()) == 4_000
     assert score_jyutping("<think>" + loop + "</think>nei5", "nei5").problem == ""
 
 
@@ -176,7 +176,7 @@ def test_a_gold_string_without_end_is_refused() -> None:
             parse_answer(text)
         assert process_time() - start < 10
         assert len(str(raised.value)) < 300
-    assert len(parse_answer("nei5 " * 2_000).syllables) == 2_000
+    assert [len(variant) for variant in parse_answer("nei5 " * 2_000)] == [2_000]
 
 
 # --- a string where a list belongs

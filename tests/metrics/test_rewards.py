@@ -26,7 +26,7 @@ from hkcanto_metrics.rewards import (
     choice_reward,
     format_reward,
     jyutping_reward,
-    product,
+    multiply_rewards,
     reasoning_language_reward,
 )
 from hkcanto_tasks.samples import Sample
@@ -232,7 +232,7 @@ def test_a_row_of_another_task_has_no_reward() -> None:
     texts = ["答案係B。", "nei5"]
     assert choice_reward(completions=texts, **columns) == [1.0, None]  # type: ignore[arg-type]
     assert jyutping_reward(completions=texts, **columns) == [None, 1.0]  # type: ignore[arg-type]
-    both = product(choice_reward, cantonese_reward)
+    both = multiply_rewards(choice_reward, cantonese_reward)
     assert both(completions=texts, **columns) == [1.0, None]
 
 
@@ -248,14 +248,14 @@ def test_a_product_is_that_of_all_and_named_after_them() -> None:
             for reward in some:
                 found = reward(texts)
                 expected = [a * b for a, b in zip(expected, found, strict=True)]
-            assert product(*some)(texts) == expected
-    assert product(format_reward, half).__name__ == "format_reward_x_half"
+            assert multiply_rewards(*some)(texts) == expected
+    assert multiply_rewards(format_reward, half).__name__ == "format_reward_x_half"
 
 
 def test_they_are_exported() -> None:
     import hkcanto_metrics
 
-    for name in ("choice_reward", "jyutping_reward", "cantonese_reward", "product"):
+    for name in ("choice_reward", "jyutping_reward", "cantonese_reward", "multiply_rewards"):
         assert getattr(hkcanto_metrics, name) is getattr(rewards, name)
 
 
