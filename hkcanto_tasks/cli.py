@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from . import __version__
-from .agreement.command import agreement
 from .catalogue import Benchmark, benchmarks, find_benchmark
+from .commands.agreement import agreement
 from .console import errors_without_traceback, out
 from .contamination.command import contamination
 from .data.locating import locate

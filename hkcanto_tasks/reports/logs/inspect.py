@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cache, partial
 from math import nan
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any, BinaryIO
 
 import msgspec
@@ -26,6 +27,7 @@ from .runs import Model, Run, settings_of
 from .task_items import Length, Row, TaskItems
 
 _SCORER = "judged"
+_JUDGES = ("judged_translation", "judged_summary")
 _ZSTANDARD = 93
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
 
@@ -105,7 +107,7 @@ class _Metadata(msgspec.Struct, gc=False):
 
 
 class _Sample(msgspec.Struct, gc=False):
-    id: str
+    id: str | int
     input: str | list[_Message]
     target: str
     metadata: _Metadata
@@ -240,7 +242,7 @@ def _row(sample: _Sample, entry: str, texts: bool) -> Row:
     judged = scores[_SCORER]
     metadata = judged.metadata or _ScoreMetadata()
     return Row(
-        id=f"{entry}{sample.id.removeprefix(about.task)}" if entry else sample.id,
+        id=f"{entry}{str(sample.id).removeprefix(about.task)}" if entry else str(sample.id),
         subject=about.subject,
         question=about.question,
         response=choice.message.text,
@@ -294,3 +296,40 @@ def _notes(log: _Log, scores: list[_Score], scored: int, unscored: int) -> Itera
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if log.status != "success":
         yield f"the run did not end well (status {log.status!r}); it has {scored} items"
+
+
+# ------------------------------------------- the judge's scores, for `hkcanto agreement`
+
+
+def judge_scores(path: Path) -> dict[str, dict[str, float]]:
+    """Return the judge's scores of a log.
+
+    Args:
+        path: A log that ends in `.eval` or `.json`.
+
+    Returns:
+        Criterion → sample id → score, the mean over epochs. Unscored samples are left out.
+
+    Raises:
+        Unusable: The log cannot be read, or has no judge's scores.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    try:
+        with path.open("rb") as file:
+            log, samples = _archive(file) if path.suffix == ".eval" else _whole(file)
+            for load in samples.values():
+                sample = load()
+                judged = [(sample.scores or {}).get(name) for name in _JUDGES]
+                values = [each.value for each in judged if each and isinstance(each.value, dict)]
+                for criterion, value in (pair for own in values for pair in own.items()):
+                    if not criterion.endswith("_rate") and isinstance(value, int | float):
+                        items = found.setdefault(criterion, {})
+                        items.setdefault(str(sample.id), []).append(value)
+    except UNREADABLE as error:
+        raise Unusable(f"{path}: {reason(error)}") from error
+    if not found:
+        raise Unusable(
+            f"the log of {log.eval.task} has no scores of a judge; run the task with "
+            "-T judge=true and --model-role grader=…"
+        )
+    return {name: {id_: fmean(own) for id_, own in of.items()} for name, of in found.items()}
