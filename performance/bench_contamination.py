@@ -32,9 +32,9 @@ def main() -> None:
     print(f"{len(items):,} texts of items: {loaded - start:.1f} s to load", end=", ")
     print(f"{perf_counter() - loaded:.1f} s to index")
     start, size, batch, chars, hits = perf_counter(), 0, list[str](), 0, 0
-    for part in itertools.chain.from_iterable(read(file) for _ in itertools.count()):
-        batch.append(part.text)
-        size, chars = size + len(part.text.encode()), chars + len(part.text)
+    for _, text in itertools.chain.from_iterable(read(file, {}) for _ in itertools.count()):
+        batch.append(text)
+        size, chars = size + len(text.encode()), chars + len(text)
         if chars >= BATCH:
             hits += sum(1 for _ in index.find(batch))
             batch, chars = [], 0

@@ -51,7 +51,7 @@ def by_characters(texts):
 
 def row(**changes) -> FertilityRow:
     """800 tokens for 1,000 characters, 400 of them Chinese."""
-    made = FertilityRow("mine", "tmmluplus", "tmmluplus_gen", "rev", 10, 800, 1000, 400, 100)
+    made = FertilityRow("mine", "tmmluplus", "tmmluplus_gen", "rev", 10, 1000, 400, 800, 100)
     return replace(made, **changes)
 
 
@@ -211,7 +211,7 @@ def test_a_missing_package_is_named(
 
     def without(module: str, *rest: object, **more: object):
         if module == package:
-            raise ImportError(module)
+            raise ImportError(name=module)
         return found(module, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
