@@ -36,7 +36,7 @@ def contamination(
     """
     with errors_without_traceback(status=2):
         kind = commands.format_of(output, format)
-        from .report import report
+        from ..contamination.report import report
 
         try:
             made, found = report(files, benchmark, with_items=with_items)
