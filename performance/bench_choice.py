@@ -10,7 +10,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 from statistics import median
-from time import process_time
+
+from measuring import arguments, seconds
 
 from hkcanto_metrics import extract_choice
 
@@ -29,9 +30,8 @@ def accuracy(path: Path) -> None:
         case = json.loads(line)
         if not case.get("sure", True):
             continue
-        start = process_time()
         letter = extract_choice(case["text"], case["options"])
-        times.append(process_time() - start)
+        times.append(seconds(extract_choice, case["text"], case["options"]))
         for tag in (case.get("tag") or case["model"], "all"):
             total[tag] += 1
             right[tag] += letter == case["answer"]
@@ -46,10 +46,8 @@ def accuracy(path: Path) -> None:
 def short_answers() -> None:
     """Print how many calls a second each short answer allows."""
     for text in SHORT:
-        start = process_time()
-        for _ in range(2_000):
-            extract_choice(text, ISLANDS)
-        print(f"{2_000 / (process_time() - start):>12,.0f} calls/s  {text}")
+        took = seconds(lambda text=text: [extract_choice(text, ISLANDS) for _ in range(2_000)])
+        print(f"{2_000 / took:>12,.0f} calls/s  {text}")
 
 
 def megabytes() -> None:
@@ -57,18 +55,13 @@ def megabytes() -> None:
     rows = []
     for repeated in REPEATED:
         text = repeated * (1_000_000 // len(repeated))
-        times = []
-        for _ in range(3):
-            start = process_time()
-            extract_choice(text, ISLANDS)
-            times.append(process_time() - start)
-        rows.append((min(times), repeated))
-    for seconds, repeated in sorted(rows, reverse=True):
-        print(f"{1000 * seconds:6.1f} ms  {repeated!r}")
+        rows.append((seconds(extract_choice, text, ISLANDS, repeats=3, of=min), repeated))
+    for took, repeated in sorted(rows, reverse=True):
+        print(f"{1000 * took:6.1f} ms  {repeated!r}")
 
 
 if __name__ == "__main__":
     extract_choice("答案：B", ISLANDS)  # compiles the patterns
-    accuracy(Path(sys.argv[1]) if len(sys.argv) > 1 else TESTS / "choice_cases.jsonl")
+    accuracy(arguments(__doc__, {"cases": TESTS / "choice_cases.jsonl"}).cases)
     short_answers()
     megabytes()

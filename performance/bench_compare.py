@@ -4,15 +4,11 @@ The answers are drawn at random for all 26,368 questions of HKMMLU in its 66 sub
 2 s for the whole comparison of two models with its tables, without reading the logs.
 """
 
-import argparse
-import resource
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from time import process_time
-from typing import Any
 
 import numpy as np
+from measuring import arguments, memory, timed
 
 from hkcanto_tasks.averages import parts_of
 from hkcanto_tasks.catalogue import find_task
@@ -61,19 +57,9 @@ def evaluation(label: str, seed: int) -> Evaluation:
     )
 
 
-def timed(what: str, work: Callable[[], Any]) -> Any:
-    """Print how long a call takes."""
-    start = process_time()
-    result = work()
-    print(f"{what:40}{process_time() - start:7.2f} s")
-    return result
-
-
 def main() -> None:
     """Print one row per step."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="?", type=int, default=8)
-    models = parser.parse_args().models
+    models = arguments(__doc__, {"models": 8}).models
 
     def libraries() -> None:
         import scipy.special  # noqa: F401
@@ -88,7 +74,7 @@ def main() -> None:
     timed("sections", lambda: sections([found]))
     of_all = timed(f"pairwise, {models} models", lambda: pairwise(runs))
     timed("sections", lambda: sections(of_all))
-    print(f"memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    print(f"memory: {memory():.0f} MB")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ places, which the detector does not tell.
 """
 
 from collections.abc import Callable
-from statistics import median
-from time import perf_counter
 
 from cantonesedetect import CantoneseDetector
+from measuring import seconds
 
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.repetition import is_degenerate
@@ -26,16 +25,6 @@ STEPS: dict[str, Callable[[str], object]] = {
 }
 
 
-def seconds(repeats: int, judge: Callable[[str], object], text: str) -> float:
-    """Median time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        judge(text)
-        times.append(perf_counter() - start)
-    return median(times)
-
-
 def main() -> None:
     """Print one row per kind and length of text."""
     print(f"{'text':>16} {'characters':>11}" + "".join(f"{step:>20}" for step in STEPS))
@@ -43,7 +32,7 @@ def main() -> None:
         for length in (len(sentence), 300, 2_000, 100_000, 1_000_000):
             text = (sentence * (length // len(sentence) + 1))[:length]
             repeats = 200 if length < 10_000 else 3
-            times = [1000 * seconds(repeats, judge, text) for judge in STEPS.values()]
+            times = [1000 * seconds(judge, text, repeats=repeats) for judge in STEPS.values()]
             print(f"{name:>16} {length:>11,}" + "".join(f"{time:>17.3f} ms" for time in times))
 
 

@@ -10,11 +10,9 @@ without the time in lm-eval's code that ours calls. Targets: 0.2 ms a question, 
 first request beside lm-eval's own index, and growth in proportion to the number of questions.
 """
 
-import argparse
 import csv
 import itertools
 import os
-import resource
 import tempfile
 from collections.abc import Callable
 from functools import wraps
@@ -22,13 +20,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from measuring import arguments, memory
+
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.data.locating import locate
-
-
-def memory() -> float:
-    """Peak memory of this process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def make(folder: Path, times: int) -> None:
@@ -81,16 +76,13 @@ class Clock:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=1)
-    parser.add_argument("--shots", type=int, default=0)
-    arguments = parser.parse_args()
+    given = arguments(__doc__, times=1, shots=0)
     if not os.environ.get("HKCANTO_DATA_DIR"):
         os.environ["HKCANTO_DATA"] = "sample"
     with tempfile.TemporaryDirectory() as folder:
-        make(Path(folder), arguments.times)
+        make(Path(folder), given.times)
         os.environ |= {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": folder, "HF_HUB_OFFLINE": "1"}
-        measure(arguments.shots)
+        measure(given.shots)
 
 
 def measure(shots: int) -> None:

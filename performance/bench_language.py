@@ -6,7 +6,8 @@
 import json
 import random
 from pathlib import Path
-from time import process_time
+
+from measuring import seconds
 
 from hkcanto_metrics.language import identify_language
 
@@ -38,15 +39,11 @@ def main() -> None:
         joined = "\n".join(shuffled.choices(traces, k=30))
         texts.append(joined[:LENGTH])
     for _ in range(2):  # the first fills the tables of characters
-        start = process_time()
-        for text in texts:
-            identify_language(text)
-        elapsed = process_time() - start
+        elapsed = seconds(lambda: [identify_language(text) for text in texts])
     print(f"{COUNT / elapsed:,.0f} traces of {LENGTH:,} characters a second")
     for text in HOSTILE:
-        start = process_time()
-        identify_language((text * LONG)[:LONG])
-        print(f"{process_time() - start:6.3f} s  {LONG:,} characters of {text!r}")
+        took = seconds(identify_language, (text * LONG)[:LONG])
+        print(f"{took:6.3f} s  {LONG:,} characters of {text!r}")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ The logs are made in the harness's own form by make_logs.py, in a temporary fold
 8 s for the report of eight models on 26,368 questions each.
 """
 
-import argparse
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from measuring import arguments, memory
 
 
 def measured(*command: str) -> tuple[float, float]:
@@ -20,15 +21,12 @@ def measured(*command: str) -> tuple[float, float]:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, after.ru_maxrss / 1024
+    return seconds, memory(resource.RUSAGE_CHILDREN)
 
 
 def main() -> None:
     """Make the logs, and run both commands."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=8)
-    parser.add_argument("--harness", choices=["lm-eval", "inspect"], default="lm-eval")
-    given = parser.parse_args()
+    given = arguments(__doc__, models=8, harness=("lm-eval", "inspect"))
     hkcanto = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
     maker = str(Path(__file__).with_name("make_logs.py"))
     with tempfile.TemporaryDirectory() as folder:

@@ -8,13 +8,12 @@ no variants, the others up to nine. Times are of the processor, each the best of
 import gzip
 import json
 import random
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 from bench_jyutping import answer, response, sentence
+from measuring import arguments, seconds
 
 from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward
 
@@ -23,19 +22,15 @@ CASES = Path(__file__).parents[1] / "tests" / "metrics" / "choice_cases.jsonl"
 
 def show(title: str, reward: Callable[..., object], *columns: Sequence[Any]) -> None:
     """Print how many completions a second are rewarded."""
-    times = []
-    for _ in range(5):
-        start = process_time()
-        reward(*columns)
-        times.append(process_time() - start)
-    count = len(columns[0])
-    print(f"{count / min(times):>10,.0f} a second  {reward.__name__}: {count:,} {title}")
+    took, count = seconds(reward, *columns, repeats=5, of=min), len(columns[0])
+    print(f"{count / took:>10,.0f} a second  {reward.__name__}: {count:,} {title}")
 
 
 def main() -> None:
     """Print a line for each reward and kind of completion."""
-    if len(sys.argv) > 1:
-        with gzip.open(sys.argv[1], "rt", encoding="utf-8") as lines:
+    outputs = arguments(__doc__, {"outputs": None}).outputs
+    if outputs:
+        with gzip.open(outputs, "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
     else:
         cases = map(json.loads, CASES.read_text("utf-8").splitlines())

@@ -5,11 +5,12 @@
 The reference is what the release does: the same prompts in batches, three new tokens each, greedy,
 the first character of the answer. lm-eval's start-up (its index of 14,000 files) is left out on
 both sides, loading the model as well; the ratio of the medians is what counts on a noisy machine.
+--log-likelihood times the _mc tasks, too.
 """
 
-import argparse
-from statistics import median
 from time import perf_counter
+
+from measuring import arguments, ratios
 
 from hkcanto_tasks import load_task
 
@@ -63,35 +64,28 @@ def main() -> None:
     from lm_eval.models.huggingface import HFLM
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", nargs="?")
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--log-likelihood", action="store_true", help="time the _mc tasks, too")
-    arguments = parser.parse_args()
-    if arguments.model is None:
+    given = arguments(__doc__, {"model": None}, batch=8, rounds=1, log_likelihood=False)
+    if given.model is None:
         sys.path.insert(0, str(Path(__file__).parents[1]))
         from tests.e2e.small_model import small_model
 
-        arguments.model = str(small_model())
-    tokenizer = AutoTokenizer.from_pretrained(arguments.model)
-    model = AutoModelForCausalLM.from_pretrained(arguments.model, dtype="bfloat16").eval()
-    lm = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=arguments.batch, device="cpu")
+        given.model = str(small_model())
+    tokenizer = AutoTokenizer.from_pretrained(given.model)
+    model = AutoModelForCausalLM.from_pretrained(given.model, dtype="bfloat16").eval()
+    lm = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=given.batch, device="cpu")
     times: dict[str, list[float]] = {}
-    for _ in range(arguments.rounds):
+    for _ in range(given.rounds):
         runs = {
-            "plain transformers, 3 tokens": lambda: reference(model, tokenizer, arguments.batch),
+            "plain transformers, 3 tokens": lambda: reference(model, tokenizer, given.batch),
             "lm-eval, generative": lambda: ours(lm, TASKS),
         }
-        if arguments.log_likelihood:
+        if given.log_likelihood:
             runs["lm-eval, _mc"] = lambda: ours(lm, tuple(f"{name}_mc" for name in TASKS))
         for name, run in runs.items():
             seconds, accuracy = run()
             times.setdefault(name, []).append(seconds)
             print(f"{name:30}{seconds:8.1f} s   accuracy {accuracy:.3f}", flush=True)
-    base = median(times["plain transformers, 3 tokens"])
-    for name, values in times.items():
-        print(f"{name:30} median {median(values):6.1f} s, ratio {median(values) / base:.2f}")
+    ratios(times)
 
 
 if __name__ == "__main__":

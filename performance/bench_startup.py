@@ -19,6 +19,8 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
+from measuring import arguments, seconds
+
 SOURCES = Path(__file__).parents[1] / "lm_eval_tasks"
 
 
@@ -35,9 +37,8 @@ def create(folder: Path, *, hook: bool) -> Path:
 
 def seconds_to_start(python: Path) -> float:
     """Start and stop an interpreter."""
-    begin = time.perf_counter()
-    subprocess.run([python, "-c", "pass"], check=True)
-    return time.perf_counter() - begin
+    command = [python, "-c", "pass"]
+    return seconds(lambda: subprocess.run(command, check=True), clock=time.perf_counter)
 
 
 def describe(name: str, differences: Sequence[float]) -> str:
@@ -83,4 +84,4 @@ def main(pairs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(arguments(__doc__, {"pairs": 400}).pairs)

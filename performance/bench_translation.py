@@ -7,14 +7,13 @@ everything on one core.
     python performance/bench_translation.py 2000 --profile  # where the time goes
 """
 
-import argparse
 import cProfile
 import pstats
 import random
 from collections.abc import Callable
-from time import process_time
 
 import pycantonese
+from measuring import arguments, seconds
 
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.translation import (
@@ -37,21 +36,11 @@ def hypothesis(rng: random.Random, reference: str) -> str:
     return "".join(rng.choice(reference) if rng.random() < 0.2 else c for c in reference)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Processor time of one call."""
-    start = process_time()
-    work()
-    return process_time() - start
-
-
 def main() -> None:
     """Print one row per step."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", nargs="?", type=int, default=2000)
-    parser.add_argument("--profile", action="store_true")
-    arguments = parser.parse_args()
+    given = arguments(__doc__, {"count": 2000}, profile=False)
     rng = random.Random(0)
-    expected = references(arguments.count)
+    expected = references(given.count)
     outputs = [hypothesis(rng, reference) for reference in expected]
     pairs = list(zip(outputs, expected, strict=True))
     first = seconds(lambda: sentence_scores("你好", "你好"))
@@ -65,13 +54,13 @@ def main() -> None:
     profile = cProfile.Profile()
     total = first
     for name, work in steps.items():
-        if arguments.profile:
+        if given.profile:
             work = lambda run=work: profile.runcall(run)  # noqa: E731
         took = seconds(work)
         total += took
         print(f"{name:32}{took:7.2f} s")
     print(f"{f'all of {len(pairs):,} pairs':32}{total:7.2f} s")
-    if arguments.profile:
+    if given.profile:
         pstats.Stats(profile).sort_stats("tottime").print_stats(15)
 
 

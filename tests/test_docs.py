@@ -192,7 +192,7 @@ def test_no_right_answer_is_told(name: str) -> None:
     described = describe(name)
     assert described.loaded is not None
     sample = described.loaded.samples[0]
-    _, question, after = described.prompt.rpartition(sample.question)
+    _, question, after = described.prompt.rpartition(loaded.setup.turn(sample))
     assert question
     assert after == ""
     if (

@@ -3,114 +3,133 @@
 import csv
 import gzip
 import io
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, BinaryIO, cast
 
-import msgspec
+from rich import progress
 
+from ..console import err
 from ..errors import DataCorrupt, HKCantoError, OptionError, on_disk
 
+LONGEST = 1 << 22
+"""Characters of a line, row or entry; longer ones would take too much memory, and are left out."""
+
 _BLOCK, _OVERLAP = 1 << 20, 1 << 13  # characters of a plain text
+_TOO_LONG = f"lines left out, longer than {LONGEST:,} characters"
+
+Part = tuple[int, str]
+_Problem = Callable[[int, str], None]
+Problems = dict[str, tuple[int, int]]
 
 
-class Part(NamedTuple):
-    """A text of a file, and the line, row or entry where it begins; whether it has `lines` that
-    count, as of a plain text."""
-
-    line: int
-    text: str
-    lines: bool = False
-
-
-def read(path: Path, progress: Callable[[int], None] = lambda _: None) -> Iterator[Part]:
-    """Read the texts of a training file.
+def read(path: Path, problems: Problems) -> Iterator[Part]:
+    """Read the texts of a training file, with a progress bar.
 
     Args:
-        path: JSON Lines (all strings of a line, at any depth; a line that is no JSON is a text),
+        path: JSON Lines (all strings of a line, at any depth; a line that is not JSON is a text),
             JSON (of each entry), Parquet, CSV and TSV (of each row), by the name's ending, else
-            plain text; with .gz or .zst at the end packed.
-        progress: Called now and then with how many bytes are read.
+            plain text; with .gz or .zst at the end compressed.
+        problems: Gets what could not be read as it should be, and what was done about it: the
+            first such line, and how many.
 
     Returns:
-        An iterator. Each part of a plain text begins with the end of the one before.
+        An iterator of texts, each with the number of the line, row or entry where it begins. Only
+        texts of a plain file have line breaks; each begins with the end of the one before.
 
     Raises:
         DataNotFound: It cannot be opened.
         DataCorrupt: It is not what its name says.
+        OptionError: A package that reads it is not installed.
     """
-    endings = [ending.lower() for ending in path.suffixes[-2:]]
-    packing = endings.pop() if endings and endings[-1] in (".gz", ".zst") else ""
-    ending = endings[-1] if endings else ""
-    with on_disk(path), path.open("rb") as file:
+
+    def problem(line: int, what: str) -> None:
+        first, count = problems.get(f"{path}: {what}", (line, 0))
+        problems[f"{path}: {what}"] = first, count + 1
+
+    *_, ending, packing = ["", "", *(each.lower() for each in path.suffixes)]
+    if packing not in (".gz", ".zst"):
+        ending, packing = packing, ""
+    with on_disk(path), progress.open(path, "rb", console=err, transient=True) as file:
         try:
-            parts = _parquet(file) if ending == ".parquet" else _parts(_text(file, packing), ending)
-            for number, part in enumerate(parts):
-                if number % 1000 == 0 or part.lines:
-                    progress(file.tell())
-                yield part
-        except (HKCantoError, OSError):
+            for line, text in _parts(file, ending, packing, problem):
+                if len(text) > LONGEST:
+                    problem(line, _TOO_LONG)
+                else:
+                    yield line, text
+        except ImportError as error:
+            raise OptionError(f"{path} needs {error.name}: pip install {error.name}.") from error
+        except (HKCantoError, OSError, MemoryError):
             raise
         except Exception as error:  # each library has its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(f"{what}: is it {ending}{packing}, and whole?") from error
 
 
-def _text(file: IO[bytes], packing: str) -> IO[str]:
-    unpacked: Any = file
-    if packing == ".gz":
-        unpacked = gzip.GzipFile(fileobj=file)
-    elif packing == ".zst":
-        try:
-            import zstandard
-        except ImportError as error:
-            raise OptionError('.zst needs zstandard: pip install "hkcanto[report]".') from error
-        unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="")
-
-
-def _parts(file: IO[str], ending: str) -> Iterator[Part]:
-    if ending in (".jsonl", ".ndjson"):
-        for number, line in enumerate(file, 1):
-            try:
-                yield Part(number, "\n".join(_strings(msgspec.json.decode(line))))
-            except msgspec.DecodeError:
-                yield Part(number, line)
-    elif ending == ".json":
-        entries = msgspec.json.decode(file.read())
-        for number, entry in enumerate(entries if isinstance(entries, list) else [entries], 1):
-            yield Part(number, "\n".join(_strings(entry)))
-    elif ending in (".csv", ".tsv"):
-        csv.field_size_limit(1 << 30)
-        rows = csv.reader(file, delimiter="\t" if ending == ".tsv" else ",")
-        end = 0
-        for row in rows:
-            yield Part(end + 1, "\n".join(row))
-            end = rows.line_num
-    else:
-        text, at = "", 1
-        while block := file.read(_BLOCK):
-            kept = text[-_OVERLAP:]
-            at += text.count("\n", 0, len(text) - len(kept))
-            text = kept + block
-            yield Part(at, text, lines=True)
-
-
-def _parquet(file: IO[bytes]) -> Iterator[Part]:
-    try:
+def _parts(file: BinaryIO, ending: str, packing: str, problem: _Problem) -> Iterator[Part]:
+    if ending == ".parquet":
         from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise OptionError("Parquet needs pyarrow: pip install pyarrow.") from error
+
+        rows = (row for batch in ParquetFile(file).iter_batches(1000) for row in batch.to_pylist())
+        yield from enumerate(map(_text, rows), 1)
+        return
+    unpacked: Any = gzip.GzipFile(fileobj=file) if packing == ".gz" else file
+    if packing == ".zst":
+        import zstandard
+
+        unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    opened = io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="")
+    if ending in (".jsonl", ".ndjson"):
+        for number, line in enumerate(_lines(opened, problem), 1):
+            try:
+                yield number, _text(json.loads(line))
+            except (ValueError, RecursionError):
+                if line.strip():
+                    problem(number, "lines read as plain text, not JSON")
+                    yield number, line
+    elif ending == ".json":
+        entries = json.load(opened)
+        yield from enumerate(map(_text, entries if isinstance(entries, list) else [entries]), 1)
+    elif ending in (".csv", ".tsv"):
+        csv.field_size_limit(LONGEST)
+        records = csv.reader(_lines(opened, problem), delimiter="\t" if ending == ".tsv" else ",")
+        row, end = cast("list[str] | None", []), 0
+        while row is not None:
+            yield end + 1, _text(row)
+            end = records.line_num
+            try:
+                row = next(records, None)
+            except csv.Error as error:
+                problem(end + 1, f"rows left out, damaged ({error})")
+                row = []
+    else:
+        part, at = "", 1
+        while block := opened.read(_BLOCK):
+            kept = part[-_OVERLAP:]
+            at += part.count("\n", 0, len(part) - len(kept))
+            part = kept + block
+            yield at, part
+
+
+def _lines(file: IO[str], problem: _Problem) -> Iterator[str]:
+    """Yield the lines of a file, a blank one in place of one that is too long to hold."""
     number = 0
-    for batch in ParquetFile(file).iter_batches(1000):
-        for row in batch.to_pylist():
-            number += 1
-            yield Part(number, "\n".join(_strings(row)))
+    while line := file.readline(LONGEST):
+        number += 1
+        if len(line) == LONGEST and line[-1] not in "\r\n":
+            problem(number, _TOO_LONG)
+            while line and line[-1] not in "\r\n":
+                line = file.readline(LONGEST)
+            line = "\n"
+        yield line
 
 
-def _strings(value: object) -> Iterator[str]:
+def _text(value: object) -> str:
+    """Return all strings of a value, at any depth, in a line."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _strings(each)
+        return value.replace("\n", " ")
+    inner = value.values() if isinstance(value, dict) else value
+    return " ".join(map(_text, inner)) if isinstance(inner, Iterable) else ""

@@ -5,7 +5,7 @@ sums, not a mean of ratios.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hkcanto_metrics.script import is_han
 
-from ..catalogue import benchmarks as all_benchmarks
 from ..catalogue import find_benchmark, find_task
+from ..choosing import chosen_tasks
 from ..errors import HKCantoError, NetworkUnavailable, OptionError
 from ..loading import load_task
 from ..reports.blocks import Column, Report, Section, Table, Value, table
@@ -52,10 +52,17 @@ class FertilityRow:
     task: str
     data: str
     questions: int
-    tokens: int
     characters: int
     chinese: int
+    tokens: int
     split: int
+
+    @property
+    def title(self) -> str:
+        """The title of the task, or of the benchmark."""
+        return (
+            find_task(self.task).definition if self.task else find_benchmark(self.benchmark)
+        ).title
 
     @property
     def fertility(self) -> float:
@@ -87,13 +94,12 @@ def load_tokenizer(name: str) -> Tokenizer:
     Its name is that of a `tokenizer.json` file, or of a folder or a model of the Hugging Face hub
     with one (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
     """
-    package = "tiktoken" if name.startswith(_TIKTOKEN) else "tokenizers"
     try:
-        count = _tiktoken(name) if package == "tiktoken" else _tokenizers(name)
+        count = _tiktoken(name) if name.startswith(_TIKTOKEN) else _tokenizers(name)
     except HKCantoError:
         raise
     except ImportError as error:
-        raise OptionError(f"{name} needs {package}: pip install {package}.") from error
+        raise OptionError(f"{name} needs {error.name}: pip install {error.name}.") from error
     except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
         raise NetworkUnavailable(
             f"{name} is not here and cannot be downloaded ({type(error).__name__}: "
@@ -121,17 +127,18 @@ def fertility(
         [1.0]
     """
     rows = []
-    for benchmark, task in dict.fromkeys(_tasks(names)):
-        loaded = load_task(task, allow_absent=True)
+    for task in chosen_tasks(names):
+        loaded = load_task(task.name, allow_absent=True)
         texts = [loaded.setup.turn(sample) for sample in loaded.samples]
         chinese = Counter(character for text in texts for character in filter(is_han, text))
+        sizes = len(texts), sum(map(len, texts)), chinese.total()
         for name, tokenizer in tokenizers.items() if texts else ():
             # After a line break: in front of a text some tokenizers would put a blank.
             line_break, *alone = tokenizer.count(["\n", *(f"\n{each}" for each in chinese)])
             found = zip(alone, chinese.values(), strict=True)
             split = sum(times for tokens, times in found if tokens > line_break + 1)
-            counts = len(texts), sum(tokenizer.count(texts)), sum(map(len, texts)), chinese.total()
-            rows.append(FertilityRow(name, benchmark, task, loaded.revision, *counts, split))
+            of = name, task.benchmark.name, task.name, loaded.revision
+            rows.append(FertilityRow(*of, *sizes, sum(tokenizer.count(texts)), split))
     return rows
 
 
@@ -140,36 +147,29 @@ def sections(rows: Sequence[FertilityRow]) -> Sequence[Section]:
     groups: dict[tuple[str, str], list[FertilityRow]] = {}
     for row in rows:
         groups.setdefault((row.benchmark, row.tokenizer), []).append(row)
-    whole = [_summed(own) for own in groups.values()]
+    whole = []
+    for own in groups.values():
+        counted = ("questions", "characters", "chinese", "tokens", "split")
+        counts = {name: sum(getattr(row, name) for row in own) for name in counted}
+        data = ", ".join(dict.fromkeys(row.data for row in own))
+        task = own[0].task if len(own) == 1 else ""
+        whole.append(replace(own[0], task=task, data=data, **counts))
     found = [Section("Tokenizer fertility", [_table("fertility", whole)], "fertility", True)]
     if len(rows) > len(whole):
         found.append(Section("By task", [_table("fertility_tasks", rows)], "fertility-tasks"))
     return found if rows else []
 
 
-def _summed(rows: Sequence[FertilityRow]) -> FertilityRow:
-    counted = ("questions", "tokens", "characters", "chinese", "split")
-    counts = {name: sum(getattr(row, name) for row in rows) for name in counted}
-    data = ", ".join(dict.fromkeys(row.data for row in rows))
-    task = rows[0].task if len(rows) == 1 else ""
-    return replace(rows[0], task=task, data=data, **counts)
-
-
-def _title(row: FertilityRow) -> str:
-    return (find_task(row.task).definition if row.task else find_benchmark(row.benchmark)).title
-
-
 def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
     split = "Chinese characters, as often as they occur, that need more than one token alone."
     columns: list[tuple[Column, Callable[[FertilityRow], Value]]] = [
         (Column("Tokenizer"), attrgetter("tokenizer")),
-        (Column("Questions of"), _title),
+        (Column("Questions of"), attrgetter("title")),
         (Column("Tokens per character", "number", "", True, drawn=True), attrgetter("fertility")),
         (Column("Split characters", "percent", split, True), attrgetter("split_share")),
-        *(
-            (Column(name.capitalize(), "count"), attrgetter(name))
-            for name in ("tokens", "characters", "questions")
-        ),
+        (Column("Tokens", "count"), attrgetter("tokens")),
+        (Column("Characters", "count"), attrgetter("characters")),
+        (Column("Questions", "count"), attrgetter("questions")),
         (Column("Data"), attrgetter("data")),
     ]
     caption = (
@@ -178,16 +178,6 @@ def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
         "tokens. Characters include blanks and line breaks (TMMLU+, Section 3.5.3)."
     )
     return table(name, "Tokens per character", rows, columns, caption)
-
-
-def _tasks(names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
-    """(Benchmark, task) for names of either; without names, all."""
-    known = [benchmark.name for benchmark in all_benchmarks()]
-    for name in known if names is None else names:
-        if name in known:
-            yield from ((name, task.name) for task in find_benchmark(name).tasks)
-        else:
-            yield find_task(name).benchmark.name, find_task(name).name
 
 
 def _tokenizers(name: str) -> _Encode:

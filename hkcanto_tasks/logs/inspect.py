@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cache, partial
 from math import nan
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any, BinaryIO
 
 import msgspec
@@ -26,6 +27,7 @@ from .items import ItemRows, Length
 from .joining import numbers, settings_of
 
 _SCORER = "judged"
+_JUDGES = ("judged_translation", "judged_summary")
 _ZSTANDARD = 93
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
 
@@ -106,14 +108,20 @@ class _Logged(msgspec.Struct, gc=False):
     scores: dict[str, _SampleScore] | None = None
 
 
+class _Judged(msgspec.Struct, gc=False):
+    id: str | int
+    scores: dict[str, _SampleScore] | None = None
+
+
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
-_Samples = Mapping[str, Callable[[], _Logged]]
+_JUDGED = msgspec.json.Decoder(_Judged)
+_Samples = Mapping[str, Callable[[], Any]]
 
 
 def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: a run for each task, and what is left out."""
     with path.open("rb") as file:
-        log, samples = _archive(file) if path.suffix == ".eval" else _whole(file)
+        log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
         items = {
             key: ItemRows(setup(own.task, shots=own.shots), length, texts)
@@ -159,14 +167,18 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
             )
 
 
-def _whole(file: BinaryIO) -> tuple[_Log, _Samples]:
+def _opened(path: Path, file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
+    return (_archive if path.suffix == ".eval" else _whole)(file, of)
+
+
+def _whole(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
     """Read a `.json` file, with all samples in it."""
     log = decode(file.read(), _LOG)
     samples = enumerate(map(bytes, log.samples or ()), 1)
-    return log, {f"sample {number}": partial(decode, each, _SAMPLE) for number, each in samples}
+    return log, {f"sample {number}": partial(decode, each, of) for number, each in samples}
 
 
-def _archive(file: BinaryIO) -> tuple[_Log, _Samples]:
+def _archive(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
     """Read an `.eval` file: a zip archive with a member for each sample."""
     try:
         # Names may occur more than once: the last one counts, as for Inspect.
@@ -179,14 +191,14 @@ def _archive(file: BinaryIO) -> tuple[_Log, _Samples]:
     if header is None:
         raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
 
-    def load(member: zipfile.ZipInfo) -> _Logged:
+    def load(member: zipfile.ZipInfo) -> Any:
         data = unpacked(file, member)
         # If possible without its events: they are most of it, and come last. A place within another
         # value leaves that open, so that it cannot be taken for this.
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
             if (start := data.find(b',"events":')) >= 0:
-                return _SAMPLE.decode(data[:start] + b"}")
-        return decode(data, _SAMPLE)
+                return of.decode(data[:start] + b"}")
+        return decode(data, of)
 
     # Samples are logged as they finish: in the order of their numbers they are as they were.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
@@ -290,3 +302,37 @@ def _notes(log: _Log, scores: list[_Score], scored: int, unscored: int) -> Itera
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if log.status != "success":
         yield f"the run did not end well (status {log.status!r}); it has {scored} items"
+
+
+def judge_scores(path: Path) -> dict[str, dict[str, float]]:
+    """Return the judge's scores of a log.
+
+    Args:
+        path: A log that ends in `.eval` or `.json`.
+
+    Returns:
+        Criterion → sample id → score, the mean over epochs. Unscored samples are left out.
+
+    Raises:
+        Unusable: The log cannot be read, or has no judge's scores.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    try:
+        with path.open("rb") as file:
+            log, samples = _opened(path, file, _JUDGED)
+            for load in samples.values():
+                sample = load()
+                judged = [(sample.scores or {}).get(name) for name in _JUDGES]
+                values = [each.value for each in judged if each and isinstance(each.value, dict)]
+                for criterion, value in (pair for own in values for pair in own.items()):
+                    if not criterion.endswith("_rate") and isinstance(value, int | float):
+                        items = found.setdefault(criterion, {})
+                        items.setdefault(str(sample.id), []).append(value)
+    except UNREADABLE as error:
+        raise Unusable(f"{path}: {reason(error)}") from error
+    if not found:
+        raise Unusable(
+            f"the log of {log.eval.task} has no scores of a judge; run the task with "
+            "-T judge=true and --model-role grader=…"
+        )
+    return {name: {id_: fmean(own) for id_, own in of.items()} for name, of in found.items()}

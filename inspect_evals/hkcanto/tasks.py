@@ -7,7 +7,7 @@ from inspect_ai import Task, task
 from hkcanto_tasks.setup import setup
 
 from .building import make, make_table
-from .judges import judged_summary, judged_translation, marked_errors_task
+from .judges import judged_summary, judged_translation
 
 
 class Common(TypedDict, total=False):
@@ -271,18 +271,3 @@ def fluency(**options: Unpack[Common]) -> Task:
     inspect eval hkcanto/fluency --model vllm/my/cantonese-model
     """
     return make("hkcanto_fluency", **options)
-
-
-@task
-def marked_errors(path: str, judgements: int = 4) -> Task:
-    """SiniticMTError: a judge judges translations in which people marked the errors.
-
-        inspect eval hkcanto/marked_errors -T path=cantonese.jsonl --model none \
-            --model-role grader=openai/gpt-4o
-        hkcanto agreement --sinitic cantonese.jsonl logs/….eval
-
-    Args:
-        path: The file `cantonese.jsonl` of github.com/hannliu/SiniticMTError.
-        judgements: Judgements of each translation.
-    """
-    return marked_errors_task(path, judgements)

@@ -4,6 +4,8 @@ import hashlib
 import json
 import math
 import re
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable
 from itertools import count
@@ -16,13 +18,15 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.model import GenerateConfig, Model, ModelName, ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import TaskState
+from typer.testing import CliRunner
 
-from hkcanto.judges import judge_agreement, judged_summary, judged_translation
+from hkcanto.judges import judged_summary, judged_translation
 from hkcanto.judges.panel import judged_text
 from hkcanto.judges.prompts import fresh_code, judge_texts, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
 from hkcanto_metrics.cleaning import clean_output
+from hkcanto_tasks.cli import app
 
 SOURCE = "他們明天去電影院看電影。"
 TRANSLATION = "佢哋聽日去戲院睇戲。"
@@ -729,7 +733,22 @@ def test_the_judge_of_summaries_has_the_papers_criteria() -> None:
 # Agreement with people.
 
 
-def test_a_log_is_compared_with_peoples_scores(tmp_path: Path) -> None:
+def agreement(folder: Path, log: str, people: str, status: int = 0) -> Any:
+    """The rows of `hkcanto agreement`; with another status what it printed."""
+    (folder / "people.csv").write_text(people, "utf-8")
+    made = folder / "made.json"
+    command = ["agreement", log, str(folder / "people.csv"), "-o", str(made)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == status, done.output
+    if status:
+        return " ".join(done.output.split())
+    return json.loads(made.read_text("utf-8"))["tables"]["agreement"]["rows"]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The log of four summaries, of which the judge fails on the last."""
+
     def script(messages: list[Any], _: GenerateConfig) -> str:
         prompt = messages[0].text
         if "唔通順" in prompt:
@@ -738,24 +757,72 @@ def test_a_log_is_compared_with_peoples_scores(tmp_path: Path) -> None:
         return json.dumps({"code": code_of(prompt), **ratings(points, 5, points, 5)})
 
     outputs = ("佢哋去睇戲。", "佢哋去食飯。", "他們去看電影。", "唔通順")
-    log = run(judged_summary(judgements=1), model(script), tmp_path, *outputs)
-    people = tmp_path / "people.csv"
-    people.write_text(
-        "id,fluency,judged_score\n1,5,1\n1,5,\n2,3,0.8\n3,1,0.6\n4,1,0.6\n5,5,1\n", "utf-8"
-    )
-    for opened in (log, log.location):
-        fluency, overall = judge_agreement(opened, people)
-        assert (fluency.criterion, fluency.items) == ("fluency", 3)
-        assert fluency.pearson == pytest.approx(8 / math.sqrt(32 / 3 * 8))
-        assert (overall.criterion, overall.items) == ("judged_score", 3)
+    folder = tmp_path_factory.mktemp("judged")
+    return run(judged_summary(judgements=1), model(script), folder, *outputs)
+
+
+PEOPLE = "id,fluency,judged_score\n1,5,1\n1,5,\n2,3,0.8\n3,1,0.6\n4,1,0.6\n5,5,1\n"
+
+
+def test_a_log_is_compared_with_peoples_scores(judged: Any, tmp_path: Path) -> None:
+    from inspect_ai.log import write_eval_log
+
+    whole = str(tmp_path / "whole.json")
+    write_eval_log(judged, whole)
+    for path in (judged.location, whole):
+        fluency, overall = agreement(tmp_path, path, PEOPLE)
+        assert (fluency["criterion"], fluency["items"]) == ("fluency", 3)
+        # The judge gives 5, 5, 1, people 5, 3, 1.
+        assert fluency["pearson"]["value"] == pytest.approx(8 / math.sqrt(32 / 3 * 8))
+        assert fluency["bias"]["value"] == pytest.approx(2 / 3)
+        assert (overall["criterion"], overall["items"]) == ("judged_score", 3)
+
+
+def test_scores_of_people_correct_the_rest_of_the_log(judged: Any, tmp_path: Path) -> None:
+    # The judge gave 5, 5, 1. Its weight is cov(5 1, 5 1) / (var(5, 1, 5) · (1 + 2/1)) = 4 / 16, and
+    # the mean is 3 - 3/4 + 5/4.
+    [found] = agreement(tmp_path, judged.location, "id,relevance\n1,5\n3,1\n")
+    assert (found["items"], found["bias"]["value"]) == (2, 0)
+    assert found["corrected_mean"]["value"] == pytest.approx(3.5)
+
+
+def test_epochs_of_an_item_are_averaged(tmp_path: Path) -> None:
+    asked = count(1)
+
+    def script(messages: list[Any], _: GenerateConfig) -> str:
+        points = 5 if next(asked) % 2 else 1
+        return json.dumps({"code": code_of(messages[0].text), **ratings(points, 5, 5, 5)})
+
+    log = run(judged_summary(judgements=1), model(script), tmp_path, "佢哋去睇戲。", epochs=2)
+    [found] = agreement(tmp_path, log.location, "id,relevance\n1,3\n")
+    assert found["bias"]["value"] == 0
+
+
+def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) -> None:
+    assert "must have 'id'" in agreement(tmp_path, judged.location, "id,tone\n1,1\n", status=1)
+    (tmp_path / "cut.eval").write_bytes(Path(judged.location).read_bytes()[:500])
+    said = agreement(tmp_path, str(tmp_path / "cut.eval"), PEOPLE, status=1)
+    assert "cut.eval: not a whole zip archive" in said
 
 
 def test_a_log_without_a_judge_is_refused(tmp_path: Path) -> None:
     from inspect_ai.scorer import exact
 
     log = run(exact(), says("x"), tmp_path, SUMMARY)
-    with pytest.raises(ValueError, match="no scores of a judge; run the task with -T judge=true"):
-        judge_agreement(log, tmp_path / "people.csv")
+    said = agreement(tmp_path, log.location, PEOPLE, status=1)
+    assert "no scores of a judge; run the task with -T judge=true" in said
+
+
+def test_agreement_does_not_import_inspect(judged: Any, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
+    code = (
+        "import sys; from typer.testing import CliRunner; from hkcanto_tasks.cli import app; "
+        "done = CliRunner().invoke(app, sys.argv[1:]); "
+        "print(done.exit_code, 'inspect_ai' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, "agreement", judged.location, tmp_path / "people.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "False"]
 
 
 def test_the_judges_version_is_raised_with_every_change_of_what_they_are_shown() -> None:

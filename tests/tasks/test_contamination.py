@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +14,9 @@ from typer.testing import CliRunner, Result
 from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.contamination.ngrams import Index, Item, units
+from hkcanto_tasks.contamination.ngrams import FEW, Index, Item, units
 from hkcanto_tasks.contamination.report import items_of
-from hkcanto_tasks.contamination.training_files import read
-from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.task import load_task
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [
@@ -73,9 +74,17 @@ QUESTION = "香港嘅天星小輪每日由尖沙咀碼頭開去港島邊一個�
 OPTIONS = "\nA. 中環\nB. 灣仔\nC. 柴灣"
 
 
+def asked(question: str) -> tuple[Item, Item]:
+    """What is looked for of a question: the whole, and the question alone."""
+    return Item("t", "t/1", question + OPTIONS), Item("t", "t/1", question, FEW)
+
+
 def found(text: str, *items: Item) -> list[float]:
-    given = items or (Item("t", "t/1", QUESTION + OPTIONS, len(QUESTION)),)
-    return [round(hit.share, 3) for hit in Index(given).find([CLEAN[0], text])]
+    """The largest share of each item that is found."""
+    shares: dict[str, float] = {}
+    for hit in Index(items or asked(QUESTION)).find([CLEAN[0], text]):
+        shares[hit.item.id] = max(round(hit.share, 3), shares.get(hit.item.id, 0))
+    return list(shares.values())
 
 
 @pytest.mark.parametrize(
@@ -108,9 +117,8 @@ def test_parts_that_are_far_apart_are_not_one_place() -> None:
 
 def test_a_short_question_is_found_with_its_options_only() -> None:
     short = "邊個係首都城市呀？"  # 8 units
-    item = Item("t", "t/1", short + OPTIONS, len(short))
-    assert found(short + OPTIONS, item) == [1.0]
-    assert found(short, item) == []
+    assert found(short + OPTIONS, *asked(short)) == [1.0]
+    assert found(short, *asked(short)) == []
 
 
 def test_a_formula_of_a_task_does_not_count() -> None:
@@ -141,7 +149,7 @@ def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
     for task in (TASK, "hkcanto_law", "hkmmlu", "hkcanto_translation_zh_yue", "hkcanto_g2p"):
         index = Index(items_of(task)[0])
         for sample in load_task(task).samples:
-            text = to_simplified(sample.source or sample.question).replace("，", "")
+            text = to_simplified(sample.source or sample.text).replace("，", "")
             if sample.id in index.looked_for:
                 assert sample.id in {hit.item.id for hit in index.find([text])}, sample.id
 
@@ -193,8 +201,8 @@ FORMS: dict[str, Callable[[Path, list[str]], object]] = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_an_item_is_found_in_every_kind_of_file(name: str, tmp_path: Path) -> None:
-    sample = next(each for each in load_task(TASK).samples if len(each.question) > 60)
-    FORMS[name](tmp_path / name, [CLEAN[0], sample.question, CLEAN[1]])
+    sample = next(each for each in load_task(TASK).samples if len(each.text) > 60)
+    FORMS[name](tmp_path / name, [CLEAN[0], sample.text, CLEAN[1]])
     done = check(tmp_path / name, "--benchmark", TASK, "--format", "json")
 
     assert done.exit_code == 1, done.output
@@ -202,14 +210,14 @@ def test_an_item_is_found_in_every_kind_of_file(name: str, tmp_path: Path) -> No
     # In CSV the header is a line.
     assert (line["item"], line["line"]) == (sample.id, 3 if name == "a.csv" else 2)
     assert line["share"] == 1
-    assert sample.question[:20] not in done.stdout
+    assert sample.text[:20] not in done.stdout
 
 
 def test_texts_are_shown_when_asked_for(tmp_path: Path) -> None:
     sample = load_task(TASK).samples[0]
-    file = written(tmp_path / "a.jsonl", [sample.question])
+    file = written(tmp_path / "a.jsonl", [sample.text])
     made = json.loads(check(file, "--with-items", "--format", "json").stdout)
-    assert sample.question.strip()[:20] in made["tables"]["lines"]["rows"][0]["text"]
+    assert sample.text.strip()[:20] in made["tables"]["lines"]["rows"][0]["text"]
     assert any("Do not publish" in note["text"] for note in made["notes"])
 
 
@@ -219,18 +227,117 @@ def test_an_item_that_is_cut_by_a_block_of_a_long_text_is_found_once(tmp_path: P
     for before in ((1 << 20) - 20, 1 << 20, (1 << 20) - 3000):
         text = filler[:before].rpartition("\n")[0] + "\n"
         file = tmp_path / "a.txt"
-        file.write_text(text + sample.question + "\n" + filler, encoding="utf-8")
+        file.write_text(text + sample.text + "\n" + filler, encoding="utf-8")
         done = check(file, "--benchmark", "hkcanto_law", "--format", "json")
         (line,) = tables(done)["lines"]
         assert (line["item"], line["line"]) == (sample.id, text.count("\n") + 1)
 
 
-def test_a_line_that_is_no_json_is_a_text(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"a": "b"}\n{broken ' + QUESTION + "\n", encoding="utf-8")
-    assert [part.text.strip() for part in read(tmp_path / "a.jsonl")] == [
-        "b",
-        "{broken " + QUESTION,
-    ]
+def warned(done: Result) -> str:
+    """The warnings of a report."""
+    return "\n".join(note["text"] for note in json.loads(done.stdout)["notes"])
+
+
+def lines_found(done: Result) -> list[object]:
+    return [row["line"] for row in tables(done).get("lines", [])]
+
+
+def a_question() -> str:
+    return next(each.text for each in load_task(TASK).samples if len(each.text) > 60)
+
+
+JSON = ("--benchmark", TASK, "--format", "json")
+
+
+def test_a_line_that_is_not_json_is_a_text_and_is_named(tmp_path: Path) -> None:
+    text = a_question().replace("\n", " ")
+    lines = [json.dumps("b"), "{broken " + text, "", "[" * 100_000, json.dumps(text)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    done = check(tmp_path / "a.jsonl", *JSON)
+    assert done.exit_code == 1, done.output
+    assert lines_found(done) == [2, 5]
+    assert "a.jsonl: lines read as plain text, not JSON: 2; the first is 2." in warned(done)
+
+
+def test_what_only_python_writes_is_json(tmp_path: Path) -> None:
+    line = json.dumps({"score": float("nan"), "text": a_question() + "\ud83d"})
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    done = check(tmp_path / "a.jsonl", *JSON)
+    assert lines_found(done) == [1]
+    assert "not JSON" not in warned(done)
+
+
+def test_a_row_that_is_damaged_costs_a_row(tmp_path: Path) -> None:
+    rows = [a_question(), "x" * 5_000_000, a_question()]
+    _csv(tmp_path / "a.csv", rows)
+    done = check(tmp_path / "a.csv", *JSON)
+    assert done.exit_code == 1, done.output
+    assert len(lines_found(done)) == 2
+    assert "a.csv: lines left out, longer than 4,194,304 characters: 1" in warned(done)
+    text = 'id,text\n1,"' + "y\n" * 3_000_000 + '"\n2,"' + a_question() + '"\n'
+    (tmp_path / "b.csv").write_text(text, encoding="utf-8")
+    done = check(tmp_path / "b.csv", *JSON)
+    assert len(lines_found(done)) == 1
+    assert "b.csv: rows left out, damaged (field larger than" in warned(done)
+    assert "the first is 2." in warned(done)
+
+
+def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    samples = [each for each in load_task(TASK).samples if len(each.text) > 60][:3]
+    one, two, three = (each.text for each in samples)
+    columns = {
+        "map": pyarrow.array(
+            [[("k", one)], [], []], pyarrow.map_(pyarrow.string(), pyarrow.string())
+        ),
+        "binary": pyarrow.array([None, two.encode(), b"\xff\xd8\x00"], pyarrow.binary()),
+        "list": pyarrow.array([[], [], [{"a": three}]]),
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    done = check(tmp_path / "a.parquet", *JSON)
+    where = {row["item"]: row["line"] for row in tables(done)["lines"]}
+    assert where == {sample.id: line for line, sample in enumerate(samples, 1)}
+
+
+COMMAND = "import sys; from hkcanto_tasks.cli import app; app(['contamination', *sys.argv[1:]])"
+
+
+def large(path: Path, text: str, megabytes: int, *after: str) -> None:
+    """Write one line of many megabytes, compressed, with lines behind it."""
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for part in (text, *["x" * 1_000_000] * megabytes, *after):
+            file.write(part.encode())
+
+
+@pytest.mark.slow
+def test_a_line_of_500_megabytes_costs_bounded_memory(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl.gz"
+    large(file, '{"text": "', 500, '"}\n', json.dumps(a_question()) + "\n")
+    code = f"""import atexit, resource
+used = resource.RUSAGE_SELF
+atexit.register(lambda: print(resource.getrusage(used).ru_maxrss // 1024, file=sys.stderr))
+{COMMAND}"""
+    command = [sys.executable, "-c", code, file, *JSON]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "longer than 4,194,304 characters: 1; the first is 1" in done.stdout
+    assert '"line": 2' in done.stdout
+    assert int(done.stderr.split()[-1]) < 400  # MB; the line alone is 500
+
+
+@pytest.mark.slow
+def test_running_out_of_memory_is_not_contamination(tmp_path: Path) -> None:
+    large(tmp_path / "a.json.gz", '["', 1500, '"]')
+    code = f"""import resource
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+{COMMAND}"""
+    command = [sys.executable, "-c", code, tmp_path / "a.json.gz", "--benchmark", TASK]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stdout
+    assert "Out of memory" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------------- the command
@@ -245,7 +352,7 @@ def test_clean_files_end_with_status_0(tmp_path: Path) -> None:
 
 def test_all_tasks_are_counted(tmp_path: Path) -> None:
     law = load_task("hkcanto_law").samples
-    file = written(tmp_path / "a.jsonl", [each.question for each in law[:3]] * 2)
+    file = written(tmp_path / "a.jsonl", [each.text for each in law[:3]] * 2)
     rows = tables(check(file, "--format", "json"))["contamination"]
 
     assert {row["task"] for row in rows} == {
@@ -260,7 +367,7 @@ def test_all_tasks_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl", None, "a.jsonl cannot be read: No such file"),
+        ("a.jsonl", None, "does not exist"),
         ("a.jsonl.gz", b"not packed", "a.jsonl.gz cannot be read: Not a gzipped file"),
         ("a.json", b"[1, 2", "a.json cannot be read"),
         ("a.parquet", b"no", "a.parquet cannot be read"),

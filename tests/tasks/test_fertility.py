@@ -51,7 +51,7 @@ def by_characters(texts):
 
 def row(**changes) -> FertilityRow:
     """800 tokens for 1,000 characters, 400 of them Chinese."""
-    made = FertilityRow("mine", "tmmluplus", "tmmluplus_gen", "rev", 10, 800, 1000, 400, 100)
+    made = FertilityRow("mine", "tmmluplus", "tmmluplus_gen", "rev", 10, 1000, 400, 800, 100)
     return replace(made, **changes)
 
 
@@ -82,7 +82,8 @@ def test_a_lone_surrogate_is_counted_as_the_question_mark_that_replaces_it(bytes
 
 
 def test_fertility_is_all_tokens_over_all_characters(bytes_file: Path):
-    questions = [sample.question for sample in load_task("tmmluplus_gen").samples]
+    loaded = load_task("tmmluplus_gen")
+    questions = [loaded.setup.turn(sample) for sample in loaded.samples]
     (found,) = fertility({"bytes": load_tokenizer(str(bytes_file))}, ["tmmluplus"])
     assert found.questions == len(questions)
     assert found.characters == sum(len(text) for text in questions)
@@ -99,8 +100,9 @@ def test_the_options_are_counted_and_the_instruction_is_not():
         return by_characters(texts)
 
     fertility({"any": Tokenizer(count)}, ["tmmluplus"])
-    sample = load_task("tmmluplus_gen").samples[0]
-    (text,) = [text for text in seen if text == sample.question]
+    loaded = load_task("tmmluplus_gen")
+    sample = loaded.samples[0]
+    (text,) = [text for text in seen if text == loaded.setup.turn(sample)]
     assert all(choice in text for choice in sample.choices)
     assert "考試單選題" not in "".join(seen)
 
@@ -211,7 +213,7 @@ def test_a_missing_package_is_named(
 
     def without(module: str, *rest: object, **more: object):
         if module == package:
-            raise ImportError(module)
+            raise ImportError(name=module)
         return found(module, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)

@@ -183,7 +183,7 @@ def test_a_release_loads_in_this_layout(folder: Folder, layout: str) -> None:
     assert (music.subject, music.choices, music.target) == ("hk_music", MUSIC[1:5], "C")
     quoted = next(each for each in found.values() if "第一行" in each.question)
     assert (quoted.subject, quoted.choices, quoted.target) == ("hk_law", LONG[1:5], "D")
-    assert loaded.title == "hkmmlu (2 of 66 subjects)"
+    assert loaded.remark == " (2 of 66 subjects)"
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_a_blank_right_option_is_kept_with_a_warning(
     loaded = load(folder, as_csv([("哪個？", "甲", " ", "", "丁", "B")]))
     (sample,) = loaded.samples
     assert sample.choices == ("甲", " ", None, "丁")
-    assert "B.  \nD. 丁" in sample.question
+    assert "B.  \nD. 丁" in loaded.setup.turn(sample)
     assert "the right option is blank" in caplog.text
 
 
@@ -499,7 +499,7 @@ def test_a_few_rows_more_in_a_subject_are_no_matter_if_the_total_is_right(
     folder({f"test/{stem}.csv": as_csv([LAW] * count) for stem, count in counts.items()})
     loaded = load_task("hkmmlu")
     assert len(loaded.samples) == 26_368
-    assert loaded.title == "hkmmlu"
+    assert loaded.remark == ""
     assert "not comparable" not in caplog.text
     assert "3 have another number of questions" in caplog.text
 

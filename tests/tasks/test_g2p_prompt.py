@@ -23,8 +23,9 @@ FIRST = (
 def test_zero_shot_is_the_sentence_and_the_text_to_convert() -> None:
     task = load_task("hkcanto_g2p")
     sample = task.samples[0]
-    assert task.at(shots=0).prompt(sample).text() == SENTENCE + sample.question
-    assert sample.question.startswith("Text to Convert: \n")
+    assert (
+        task.at(shots=0).prompt(sample).text() == SENTENCE + f"Text to Convert: \n{sample.source}\n"
+    )
 
 
 def test_five_shots_number_the_papers_examples() -> None:
@@ -39,15 +40,15 @@ def test_chat_messages_hold_the_same_text_as_the_plain_prompt() -> None:
     task = load_task("hkcanto_g2p")
     prompt = task.at(shots=5).prompt(task.samples[0])
     system, user = prompt.messages()
-    assert (system.role, user.role) == ("system", "user")
-    assert system.content + user.content == prompt.text()
+    assert (system[0], user[0]) == ("system", "user")
+    assert system[1] + user[1] == prompt.text()
 
 
 def test_multiturn_messages_alternate() -> None:
     task = load_task("hkcanto_g2p")
     messages = task.at(shots=2).prompt(task.samples[0]).messages(multiturn=True)
     assert messages[1] == ("user", "Example 1\n今日天氣好好，不如出去散步？")
-    assert [message.role for message in messages[1:]] == [
+    assert [role for role, _ in messages[1:]] == [
         *("user", "assistant", "user", "assistant", "user")
     ]
 
@@ -69,9 +70,8 @@ def test_an_engine_finds_the_sentence_in_the_prompt(shots: int) -> None:
     task = load_task("hkcanto_g2p")
     for sample in task.samples:
         prompt = task.at(shots=shots).prompt(sample)
-        sentence = sample.question.removeprefix("Text to Convert: \n").removesuffix("\n")
-        assert sentence_of(prompt.text()) == sentence
-        assert sentence_of(prompt.messages(multiturn=True)[-1].content) == sentence
+        assert sentence_of(prompt.text()) == sample.source
+        assert sentence_of(prompt.messages(multiturn=True)[-1][1]) == sample.source
 
 
 def test_an_engine_refuses_another_tasks_prompt() -> None:

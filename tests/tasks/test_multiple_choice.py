@@ -93,11 +93,11 @@ def test_only_options_that_exist_are_shown_and_accepted(
     task = load_task("hkmmlu_dentistry")
     two, gap = sorted(task.samples, key=lambda sample: sample.id)
     assert two.choices == ("28", "32", None, None)
-    assert "A. 28\nB. 32\n" in two.question
-    assert "C." not in two.question
-    assert "A." not in gap.question
-    assert task.setup.judge("D", Sample(id="", target=two)).values["unparsed_rate"] == 1.0
-    assert task.setup.judge("B", Sample(id="", target=two)).values["acc"] == 1.0
+    assert "A. 28\nB. 32\n" in task.setup.turn(two)
+    assert "C." not in task.setup.turn(two)
+    assert "A." not in task.setup.turn(gap)
+    assert task.setup.judge("D", two).values["unparsed_rate"] == 1.0
+    assert task.setup.judge("B", two).values["acc"] == 1.0
 
 
 def test_labels_lose_the_accent_that_the_release_got_on_them(
@@ -154,7 +154,7 @@ def test_the_prompt_grid_has_every_cell_and_says_so(name: str, language: str) ->
 def test_a_scaffold_asks_for_a_last_line_and_leaves_room_for_it() -> None:
     plain, scaffold = load_task("hkmmlu"), load_task("hkmmlu", prompt="zh+scaffold")
     assert "答案：X" in scaffold.at(shots=0).prompt(scaffold.samples[0]).text()
-    assert not scaffold.samples[0].question.endswith("答案：")
+    assert not scaffold.setup.turn(scaffold.samples[0]).endswith("答案：")
     assert plain.setup.stop == ("\n",)
     assert scaffold.setup.stop != ("\n",)
     assert scaffold.setup.max_tokens > plain.setup.max_tokens

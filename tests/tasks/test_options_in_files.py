@@ -9,7 +9,6 @@ import pytest
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, HKCantoError
-from hkcanto_tasks.samples import Sample
 
 from .declaring import QUIZ
 
@@ -61,17 +60,19 @@ def test_options_in_one_column_and_answers_in_four_ways(
     quiz: Quiz, options: Any, answer: Any, how: str
 ) -> None:
     quiz(f'{IN_ONE_COLUMN}\nanswer = "{how}"', rows(options, answer))
-    (sample,) = load_task("quiz").samples
+    loaded = load_task("quiz")
+    (sample,) = loaded.samples
     assert sample.choices == (*OPTIONS, None)
     assert sample.target == "B"
-    assert sample.question == "邊度有電車？\nA. 大澳\nB. 中環\nC. 沙田\n答案："
+    assert loaded.setup.turn(sample) == "邊度有電車？\nA. 大澳\nB. 中環\nC. 沙田\n答案："
 
 
 def test_options_in_a_cell_of_a_csv_file_are_json(quiz: Quiz) -> None:
     cell = json.dumps(OPTIONS, ensure_ascii=False).replace('"', '""')
     content = f'question,choices,answer\n邊度有電車？,"{cell}",B\n'
     quiz(IN_ONE_COLUMN, content, "test.csv")
-    (sample,) = load_task("quiz").samples
+    loaded = load_task("quiz")
+    (sample,) = loaded.samples
     assert sample.choices == (*OPTIONS, None)
 
 
@@ -83,9 +84,9 @@ def test_two_to_ten_options_are_read_each_under_its_letter(quiz: Quiz, count: in
     loaded = load_task("quiz")
     (sample,) = loaded.samples
     last = letters[count - 1]
-    assert f"\n{last}. 選項{last}\n" in sample.question
+    assert f"\n{last}. 選項{last}\n" in loaded.setup.turn(sample)
     for letter in letters[:count]:
-        judged = loaded.setup.judge(letter, Sample(id="", target=sample))
+        judged = loaded.setup.judge(letter, sample)
         assert judged.values == {"acc": float(letter == last), "unparsed_rate": 0.0}
 
 
@@ -110,7 +111,8 @@ def test_more_options_than_letters_are_refused(
 def test_a_column_of_a_letter_that_the_task_does_not_have_is_refused(quiz: Quiz) -> None:
     header = "question,A,B,C,D,E,answer\n"
     folder = quiz("", f"{header}邊度有電車？,大澳,中環,沙田,赤柱,,B\n", "test.csv")
-    (sample,) = load_task("quiz").samples
+    loaded = load_task("quiz")
+    (sample,) = loaded.samples
     assert sample.choices == ("大澳", "中環", "沙田", "赤柱")
     full = f"{header}邊度有電車？,大澳,中環,沙田,赤柱,屯門,B\n"
     (folder / "test.csv").write_text(full, encoding="utf-8")
@@ -120,9 +122,10 @@ def test_a_column_of_a_letter_that_the_task_does_not_have_is_refused(quiz: Quiz)
 
 def test_a_mapping_may_leave_letters_out(quiz: Quiz) -> None:
     quiz(IN_ONE_COLUMN, rows({"A": "大澳", "D": "中環"}, "D"))
-    (sample,) = load_task("quiz").samples
+    loaded = load_task("quiz")
+    (sample,) = loaded.samples
     assert sample.choices == ("大澳", None, None, "中環")
-    assert sample.question == "邊度有電車？\nA. 大澳\nD. 中環\n答案："
+    assert loaded.setup.turn(sample) == "邊度有電車？\nA. 大澳\nD. 中環\n答案："
 
 
 def test_more_than_ten_letters_are_refused_by_file_and_entry(quiz: Quiz) -> None:

@@ -41,7 +41,7 @@ def test_so_has_every_beginning_of_the_release(task: str) -> None:
 @given(st.lists(st.sampled_from([0, 1, 1, 1, 2, 3, 5, 40]), min_size=1, max_size=15))
 def test_whatever_the_sizes_of_the_subjects(sizes: list[int]) -> None:
     items = [
-        [Sample(f"{name}/{number}", "", "", subject=str(name)) for number in range(size)]
+        [Sample(id=f"{name}/{number}", subject=str(name)) for number in range(size)]
         for name, size in enumerate(sizes)
     ]
     ordered = stratified(items)

@@ -23,14 +23,13 @@ def test_a_response_is_read_without_its_reasoning(task: str, wrapping: str) -> N
     loaded = load_task(task)
     sample, how = loaded.samples[0], loaded.setup
     opening, closing = WRAPPINGS[wrapping]
-    about = (sample.target, sample.choices, sample.source)
-    plain = how.judge(ANSWERS[task], *about)
+    plain = how.judge(ANSWERS[task], sample)
     for began in (opening, ""):
-        wrapped = how.judge(f"{began}{THOUGHT}{closing}{ANSWERS[task]}", *about)
+        wrapped = how.judge(f"{began}{THOUGHT}{closing}{ANSWERS[task]}", sample)
         assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer)
         assert wrapped.answer == plain.answer
         assert wrapped.details == plain.details
-    nothing = how.judge("", *about)
-    cut_off = how.judge(opening + THOUGHT, *about)
+    nothing = how.judge("", sample)
+    cut_off = how.judge(opening + THOUGHT, sample)
     assert (cut_off.values, cut_off.answer) == (nothing.values, nothing.answer)
-    assert cut_off.details["reason"] == "none: cut off"
+    assert cut_off.reason == "none: cut off"

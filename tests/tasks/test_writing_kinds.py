@@ -419,8 +419,7 @@ def test_a_good_translation_has_no_fault() -> None:
     judgement = translated("我們明天出發。", "我們明天出發。", "我哋聽日出發。")
     assert not any(judgement.values.values())
     assert {*judgement.values} == {"empty", "overgenerated", "wrong_script", "copied_source"}
-    assert judgement.answer == judgement.reference == "我們明天出發。"
-    assert judgement.source == "我哋聽日出發。"
+    assert judgement.answer == "我們明天出發。"
 
 
 @pytest.mark.parametrize(
@@ -452,7 +451,7 @@ def test_the_script_of_a_reference_that_tells_none_is_not_held_against_anyone() 
 
 def test_what_surrounds_a_translation_is_removed_and_named() -> None:
     judgement = translated("譯文：「我們明天出發。」", "我們明天出發。", "我哋聽日出發。")
-    assert judgement.answer == judgement.answer == "我們明天出發。"
+    assert judgement.answer == "我們明天出發。"
     assert judgement.details["removed"] == "label, quotes"
     assert "label, quotes" in judgement.explanation
 
@@ -467,7 +466,7 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
         "nothing": [""] * len(loaded.samples),
     }[answer]
     judged = [
-        loaded.setup.judge(response, Sample(id="", target=sample))
+        loaded.setup.judge(response, sample)
         for response, sample in zip(responses, loaded.samples, strict=True)
     ]
     corpus = score_translation(
@@ -486,7 +485,7 @@ def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction
     how = load_task(f"hkcanto_translation_{direction}").setup
     written = {sample.target for sample in load_task("hkcanto_translation_yue_zh").samples}
     for sample in load_task(f"hkcanto_translation_{direction}").samples:
-        judged = how.judge(sample.target, Sample(id="", target=sample))
+        judged = how.judge(sample.target, sample)
         assert judged.values["fluent"] == judged.values["cantonese_ratio"] == 1
     for text_ in written:
         judged = how.judge(text_, Sample(id="", target="佢哋返咗嚟。", source="They came back."))
@@ -519,10 +518,12 @@ def test_any_response_gets_a_value_for_every_metric_of_an_item(
 ) -> None:
     how = setup(name)
     judgement = how.judge(response, Sample(id="", target="我哋聽日出發。", source=source))
-    of_items = {figure.averages for figure in how.figures if not figure.corpus}
+    of_items = {figure.averages for figure in how.figures if figure.form != "corpus"}
     of_reasoning = {name for name in of_items if "reasoning" in name}
     assert judgement.values.keys() == of_items - of_reasoning
-    assert judgement.weights.keys() == {figure.name for figure in how.figures if figure.pooled}
+    assert judgement.weights.keys() == {
+        figure.name for figure in how.figures if figure.form == "rate"
+    }
 
 
 # ----------------------------------------------------------------------------- summaries, answers
@@ -550,17 +551,6 @@ def test_a_summary_in_written_chinese_fails() -> None:
         Sample(id="", target="", source="原文"),
     )
     assert (written.values["fluent"], spoken.values["fluent"]) == (0, 1)
-
-
-def test_the_text_to_summarise_is_handed_to_a_judge() -> None:
-    loaded = load_task("hkcanto_summarization")
-    sample = loaded.samples[0]
-    judgement = loaded.setup.judge(
-        "佢話維修日好有意思。", Sample(id="", target="", source=sample.source)
-    )
-    assert judgement.source == sample.source
-    assert judgement.source in sample.question
-    assert judgement.reference == ""
 
 
 @pytest.mark.parametrize(
@@ -641,16 +631,14 @@ def test_the_first_row_is_the_example_and_is_not_scored() -> None:
         (example,) = loaded.examples[source]
         samples = [sample for sample in loaded.samples if sample.subject == source]
         assert len(samples) == 8
-        assert example.question not in [sample.question for sample in samples]
+        assert example.question not in [loaded.setup.turn(sample) for sample in samples]
         prompt = loaded.at(shots=1).prompt(samples[0]).text()
         # The release's prompt, of which the paper prints none.
         assert prompt == (
             "Follow the given examples and analyze the sentiment of the Cantonese text. You should "
             "only return the answer: Positive, Negative or Neutral.\n\n"
-            f"{example.question} {example.answer}\n\n{samples[0].question}"
+            f"{example.question} {example.answer}\n\nInput: {samples[0].source}\n\nSentiment:"
         )
-        assert samples[0].question.startswith("Input: ")
-        assert samples[0].question.endswith("\n\nSentiment:")
 
 
 # ----------------------------------------------------------------------------- our own questions
@@ -672,9 +660,9 @@ def test_our_questions_are_there_wherever_other_data_comes_from(
 def test_our_questions_are_cantonese_and_different() -> None:
     samples = load_task("hkcanto_fluency").samples
     judge = CantoneseDetector().judge
-    assert {str(judge(sample.question)) for sample in samples} == {"cantonese"}
-    assert all(cantonese_fluency(sample.question).simplified_ratio == 0 for sample in samples)
-    assert len({sample.question for sample in samples}) == len(samples)
+    assert {str(judge(sample.source)) for sample in samples} == {"cantonese"}
+    assert all(cantonese_fluency(sample.source).simplified_ratio == 0 for sample in samples)
+    assert len({sample.source for sample in samples}) == len(samples)
 
 
 def test_our_questions_are_of_many_sorts() -> None:
@@ -682,7 +670,7 @@ def test_our_questions_are_of_many_sorts() -> None:
     categories = {sample.category for sample in samples}
     assert len(categories) >= 10
     assert all(sample.id.startswith(f"hkcanto_fluency/{sample.category}_") for sample in samples)
-    assert all(10 <= len(sample.question) <= 40 for sample in samples)
+    assert all(10 <= len(sample.source) <= 40 for sample in samples)
 
 
 def test_our_questions_ask_for_cantonese() -> None:

@@ -30,6 +30,6 @@ def fertility(
     """
     with errors_without_traceback():
         kind = commands.format_of(output, format)
-        from .report import report
+        from ..fertility.report import report
 
         commands.write(report(tokenizers, benchmark), output, kind, full=full)

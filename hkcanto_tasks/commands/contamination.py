@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..console import errors_without_traceback
+from ..errors import DataCorrupt
 from ..reports import commands
 
 
@@ -13,6 +14,8 @@ def contamination(
     files: Annotated[
         list[Path],
         typer.Argument(
+            exists=True,
+            dir_okay=False,
             help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
             show_default=False,
         ),
@@ -33,9 +36,14 @@ def contamination(
     """
     with errors_without_traceback(status=2):
         kind = commands.format_of(output, format)
-        from .report import report
+        from ..contamination.report import report
 
-        with commands.progress("Reading") as advance:
-            made, found = report(files, benchmark, with_items=with_items, progress=advance)
+        try:
+            made, found = report(files, benchmark, with_items=with_items)
+        except MemoryError as error:  # without this, the status of contaminated files
+            raise DataCorrupt(
+                "Out of memory, and not all was looked at. Split .json files into .jsonl, which "
+                "are read line by line, or give fewer files at once."
+            ) from error
         commands.write(made, output, kind, full=full)
     raise typer.Exit(int(found))

@@ -1,10 +1,10 @@
 """How figures of translation rank what people marked.
 
-    python performance/rank_translation_figures.py FILE
+    python docs/examples/sinitic/rank_figures.py FILE
 
-FILE is SiniticMTError's `cantonese.jsonl` (`hkcanto_tasks.agreement.human_errors`). Half of it, in
-blocks of ten neighbouring sentences, which may be of one article, is for choosing; the other is
-read once, for the figures named in `REPORTED`. `docs/translation_figures.md` has the table.
+FILE is SiniticMTError's `cantonese.jsonl` (see README.md). Half of it, in blocks of ten neighbours,
+which may be of one article, is for choosing; the other is read once, for the figures named in
+`REPORTED`. `docs/translation_figures.md` has the table.
 """
 
 import random
@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from marked_errors import TARGETS, MarkedTranslation, read_marked
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
@@ -24,7 +25,6 @@ from scipy import stats
 
 from hkcanto_metrics.script import fold_script
 from hkcanto_metrics.translation import sentence_scores
-from hkcanto_tasks.agreement.human_errors import TARGETS, MarkedTranslation, read_marked
 
 Floats = NDArray[np.float64]
 Score = Callable[[str, str], float]

@@ -1,0 +1,288 @@
+"""Do judges and metrics agree with the errors that people marked?
+
+    python docs/examples/sinitic/compare.py cantonese.jsonl [logs/….eval …] [--json made.json]
+
+Without logs, all of the file is compared with the metrics alone. Logs of task.py add their judges;
+any further log of the same judge is corrected by what its bias was here. Tables are in Markdown.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from marked_errors import CATEGORIES, TARGETS, MarkedTranslation, common, read_marked
+
+from hkcanto_metrics.agreement import (
+    Agreement,
+    Correlation,
+    Estimate,
+    agreement,
+    corrected_mean,
+    correlation_interval,
+)
+from hkcanto_metrics.error_spans import (
+    OMISSION,
+    ErrorSpan,
+    Overlap,
+    overlap_of_characters,
+    overlap_of_spans,
+)
+from hkcanto_metrics.translation import SCORES, sentence_scores
+
+RESAMPLES = 1000
+Value = str | float | Estimate | None
+Table = list[dict[str, Value]]
+CAPTIONS = {
+    "ranks": "Correlation over segments with what people marked. A metric is lexical and knows one "
+    "reference. Of people's errors, accuracy is formula (1) of HKCanto-Eval, and penalties weigh "
+    "as in MQM; per character of the output, length alone ranks well.",
+    "bias": "The judge's accuracy less that of people, by the length of the source in characters.",
+    "spans": "Spans a segment, and F1 of what the judge marked: by characters, by spans that "
+    "touch, by segments that have such an error. A judge marks omissions in the source, people in "
+    "the translation. The judge is asked for five errors at most, people for all.",
+    "corrected": "What people would give, if the judge erred on these translations as on those "
+    "that people marked: its mean less its bias there (prediction-powered inference, arXiv "
+    "2301.09633).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTranslation:
+    """What a judge made of a translation.
+
+    Attributes:
+        text: The translation as the judge saw it.
+        accuracy: The mean of its judgements by formula (1), from 0 to 1.
+        judgements: The errors of each: omissions stand in the source, the others in `text`.
+    """
+
+    text: str
+    accuracy: float
+    judgements: tuple[tuple[ErrorSpan, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """What one judge made of the translations in a log, by the ids of its samples."""
+
+    model: str
+    judge: str
+    samples: Mapping[str, JudgedTranslation]
+
+
+def judged_run(path: Path) -> JudgedRun:
+    """Read what a judge of translations labelled from a log; its failures are left out.
+
+    Raises:
+        ValueError: The log has no judge's translations.
+    """
+    from inspect_ai.log import read_eval_log
+
+    log, samples, judges = read_eval_log(str(path)), dict[str, JudgedTranslation](), set[str]()
+    for sample in log.samples or []:
+        score = (sample.scores or {}).get("judged_translation")
+        judgements = score.metadata["judgements"] if score and score.metadata else []
+        made = [each for each in judgements if "errors" in each]
+        if score is None or not made:
+            continue
+        judges |= {each["grader"] for each in made}
+        samples[str(sample.id)] = JudgedTranslation(
+            score.answer or "",
+            fmean(each["judged_accuracy"] for each in made),
+            tuple(
+                tuple(ErrorSpan(e["category"], e["start"], e["end"]) for e in each["errors"])
+                for each in made
+            ),
+        )
+    if not samples:
+        raise ValueError(f"{path} has no judge's labels of translations; run task.py first")
+    return JudgedRun(log.eval.model, " + ".join(sorted(judges)), samples)
+
+
+def compare(path: Path, runs: Sequence[JudgedRun]) -> dict[str, Table]:
+    """Return the tables by name: `ranks`, `bias_1`, `spans_1` …, `corrected`.
+
+    Raises:
+        ValueError: No run is of the file's translations, or one is of others by the same ids.
+    """
+    marked = {each.id: each for each in read_marked(path)}
+    own = [run for run in runs if run.samples.keys() & marked.keys()]
+    if runs and not own:
+        raise ValueError(f"no log has judgements of the translations in {path}; run task.py first")
+    shared = [each for each in marked.values() if all(each.id in run.samples for run in own)]
+    if len(shared) < 2:
+        raise ValueError(f"{path} and the logs have {len(shared)} translations in common: too few")
+    tables = {"ranks": ranks(shared, own)}
+    for place, run in enumerate(own, 1):
+        tables[f"bias_{place}"] = bias(run, shared)
+        tables[f"spans_{place}"] = spans(run, shared)
+    if others := corrected(shared, own, [run for run in runs if run not in own]):
+        tables["corrected"] = others
+    return tables
+
+
+def ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Table:
+    """Return how each judge and metric ranks the segments."""
+    scores = [sentence_scores(each.translation, each.reference) for each in marked]
+    values = {
+        f"Judge {run.judge}": [run.samples[each.id].accuracy for each in marked] for run in runs
+    }
+    values |= {name: [each[name] for each in scores] for name in SCORES}
+    people = {name: [of(each) for each in marked] for name, of in TARGETS.items()}
+    first = next(iter(TARGETS))
+    kinds: list[tuple[str, Correlation]] = [(name, "spearman") for name in TARGETS]
+    kinds[1:1] = [(first, "kendall"), (first, "pearson")]
+    table = []
+    for label, own in values.items():
+        found = {name: _agreement(own, target) for name, target in people.items()}
+        row: dict[str, Value] = {"judge or metric": label}
+        for name, kind in kinds:
+            value: float = getattr(found[name], kind)
+            ends = correlation_interval(kind, value, len(marked))
+            row[f"{kind}, {name}"] = Estimate(value, *ends)
+        table.append(row)
+    return table
+
+
+def bias(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
+    """Return how lenient a judge is, in all and by the length of the source."""
+    ordered = sorted(marked, key=lambda each: len(each.source))
+    parts = {"all": ordered}
+    for part in np.array_split(np.arange(len(ordered)), 3) if len(ordered) > 5 else ():
+        some = [ordered[at] for at in part]
+        parts[f"{len(some[0].source)} to {len(some[-1].source)}"] = some
+    table = list[dict[str, Value]]()
+    for name, some in parts.items():
+        judged = [run.samples[each.id].accuracy for each in some]
+        people = [each.accuracy for each in some]
+        row = {"judge": fmean(judged), "people": fmean(people)}
+        found = _agreement(judged, people).bias
+        table.append({"length": name, "segments": len(some), **row, "bias": found})
+    return table
+
+
+def spans(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
+    """Return which errors a judge finds, by category."""
+    pairs = [(each, errors) for each in marked for errors in _placed(run.samples[each.id], each)]
+    table = []
+    for category in ("All", *CATEGORIES):
+        found = [_overlaps(each, errors, category) for each, errors in pairs]
+        characters, touching, segments = ([each[at] for each in found] for at in range(3))
+        table.append(
+            {
+                "category": category,
+                "people": fmean(each.marked for each in touching),
+                "judge": fmean(each.found for each in touching),
+                "F1, characters": _f1(characters),
+                "F1, spans": _f1(touching),
+                "F1, segments": _f1(segments),
+            }
+        )
+    return table
+
+
+def corrected(
+    marked: Sequence[MarkedTranslation], own: Sequence[JudgedRun], others: Sequence[JudgedRun]
+) -> Table:
+    """Return the means of other runs, less the bias that the same judge has here."""
+    people = [each.accuracy for each in marked]
+    table = list[dict[str, Value]]()
+    for run in others:
+        scores = [sample.accuracy for sample in run.samples.values()]
+        for same in (each for each in own if each.judge == run.judge):
+            judged = [same.samples[each.id].accuracy for each in marked]
+            mean = corrected_mean(people, judged, scores, weight=1)
+            row = {"model": run.model, "judge": run.judge, "segments": len(scores)}
+            table.append({**row, "judged": fmean(scores), "corrected": mean})
+    return table
+
+
+def _placed(judged: JudgedTranslation, marked: MarkedTranslation) -> Iterator[list[ErrorSpan]]:
+    """Yield each judgement in the common categories, and with places in the whole translation."""
+    before = marked.translation.find(judged.text)
+    if before < 0:
+        raise ValueError(
+            f"the log has another translation under the id {marked.id} than the file; judge the "
+            "file's with task.py"
+        )
+    for errors in judged.judgements:
+        yield [
+            ErrorSpan(common(each.category), each.start + before, each.end + before)
+            for each in errors
+        ]
+
+
+def _overlaps(
+    marked: MarkedTranslation, errors: Sequence[ErrorSpan], category: str
+) -> tuple[Overlap, Overlap, Overlap]:
+    """Compare a judgement with people's marks: characters, spans, and whether there is any."""
+    whole = category == "All"
+    found = [each for each in errors if whole or each.category == category]
+    in_text = [each for each in found if each.category != OMISSION]
+    own = [each for each in marked.spans if whole or each.category == category]
+    has = bool(marked.categories) if whole else category in marked.categories
+    segments = Overlap(int(bool(found) and has), int(bool(found)), int(has))
+    return overlap_of_characters(in_text, own), overlap_of_spans(in_text, own), segments
+
+
+def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:
+    """Return F1 over all segments, with the percentile interval of a bootstrap over them."""
+    counts = np.array([(2 * each.shared, each.found + each.marked) for each in overlaps])
+    shared, both = counts.sum(0).tolist()
+    if not both:
+        return None
+    drawn = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
+    sums = np.array([counts[rows].sum(0) for rows in drawn])
+    ends = np.quantile(sums[:, 0] / np.maximum(sums[:, 1], 1), [0.025, 0.975])
+    return Estimate(shared / both, *ends.tolist())
+
+
+def _agreement(judge: Sequence[float], people: Sequence[float]) -> Agreement:
+    by_judge = {str(at): value for at, value in enumerate(judge)}
+    [row] = agreement({"": by_judge}, {"": {str(at): [v] for at, v in enumerate(people)}})
+    return row
+
+
+def markdown(name: str, table: Table) -> str:
+    """Return a table with its caption in Markdown."""
+
+    def shown(value: Value) -> str:
+        if isinstance(value, Estimate):
+            interval = "" if np.isnan(value.low) else f" [{value.low:.3f}, {value.high:.3f}]"
+            return f"{value.value:.3f}{interval}"
+        return f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
+
+    rows = [list(table[0]), ["---"] * len(table[0])]
+    rows += [list(map(shown, row.values())) for row in table]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([f"## {name}", "", CAPTIONS[name.partition("_")[0]], "", *lines, ""])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("file", type=Path, help="SiniticMTError's cantonese.jsonl")
+    parser.add_argument("logs", nargs="*", type=Path, help="Inspect logs with a judge's labels")
+    parser.add_argument("--json", type=Path, help="write the tables to this file as well")
+    given = parser.parse_args(arguments)
+    try:
+        tables = compare(given.file, [judged_run(path) for path in given.logs])
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    if given.json:
+        given.json.write_text(json.dumps(tables, default=_record, indent=1), "utf-8")
+    print(*(markdown(name, table) for name, table in tables.items()), sep="\n")
+
+
+def _record(value: Any) -> dict[str, float]:
+    return {"value": value.value, "low": value.low, "high": value.high}
+
+
+if __name__ == "__main__":
+    main()

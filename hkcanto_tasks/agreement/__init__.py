@@ -1,1 +1,0 @@
-"""Does a judge agree with people, does a metric: `hkcanto agreement`."""

@@ -1,0 +1,1 @@
+"""The commands of `hkcanto`, a module each; `hkcanto_tasks.cli` puts them together."""

@@ -1,0 +1,51 @@
+"""The commands `hkcanto data fetch`, `verify` and `path`."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ..catalogue import Benchmark, benchmarks, find_benchmark
+from ..console import errors_without_traceback, print_line
+from ..data.locating import locate
+
+data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
+Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
+
+
+@data.command()
+def fetch(benchmark: Name = None) -> None:
+    """Download the pinned release into the cache; what is there already is not fetched again."""
+    with errors_without_traceback():
+        for found in chosen(benchmark):
+            folder = locate(found)
+            folder.fetch(progress=True)
+            print_line(f"{found.title}: {len(folder.files())} files in {folder.root}")
+            if moved := folder.moved():
+                print_line(Text(moved, style="yellow"))
+
+
+@data.command()
+def verify(benchmark: Name = None) -> None:
+    """Compare every file with its recorded checksum; exit status 1 if one differs."""
+    from ..doctor import files
+    from .doctor import print_findings
+
+    with errors_without_traceback():
+        found = [files(each) for each in chosen(benchmark)]
+    print_findings(found)
+    if any(each.good is False for each in found):
+        raise typer.Exit(1)
+
+
+@data.command(name="path")
+def path(benchmark: Name = None) -> None:
+    """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
+    with errors_without_traceback():
+        for found in chosen(benchmark):
+            typer.echo(locate(found).root)
+
+
+def chosen(name: str | None) -> tuple[Benchmark, ...]:
+    """Return a benchmark by its name; without one, all."""
+    return benchmarks() if name is None else (find_benchmark(name),)
