@@ -265,7 +265,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
         figure.name: (
             figure,
             figure.help
-            + " Pooled over the items, no mean of theirs." * figure.pooled
+            + " Pooled over items, not averaged per item." * (figure.form == "rate")
             + " A headline." * (figure.name in headlines)
             + " In reports alone." * (figure.name not in shown),
         )

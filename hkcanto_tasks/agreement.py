@@ -3,10 +3,10 @@
 from math import isnan
 from pathlib import Path
 
+from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
-    Estimate,
     agreement,
     correlation_interval,
     read_human_scores,
@@ -68,9 +68,9 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 def _correlation(row: Agreement, kind: Correlation) -> Estimate:
     value: float = getattr(row, kind)
-    return _figure(Estimate(value, *correlation_interval(kind, value, row.items)), row.items)
+    return _figure(rates.Estimate(value, *correlation_interval(kind, value, row.items)), row.items)
 
 
-def _figure(estimate: Estimate, items: int) -> Estimate:
+def _figure(estimate: rates.Estimate, items: int) -> Estimate:
     low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
     return Estimate(estimate.value, low, high, items)

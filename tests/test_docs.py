@@ -192,7 +192,7 @@ def test_no_right_answer_is_told(name: str) -> None:
     described = describe(name)
     assert described.loaded is not None
     sample = described.loaded.samples[0]
-    _, question, after = described.prompt.rpartition(loaded.setup.turn(sample))
+    _, question, after = described.prompt.rpartition(described.loaded.setup.turn(sample))
     assert question
     assert after == ""
     if (
@@ -309,7 +309,7 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     code = (
         "from hkcanto_tasks import load_task\n"
         "task = load_task('capitals')\n"
-        "print(sorted((s.question, task.setup.judge('東京。', s.target).values['acc'])"
+        "print(sorted((s.question, task.setup.judge('東京。', s).values['acc'])"
         " for s in task.samples))"
     )
     # Not HKCANTO_BENCHMARKS: the package is enough.

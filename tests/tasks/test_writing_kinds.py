@@ -471,8 +471,8 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
     ]
     corpus = score_translation(
         [judgement.answer for judgement in judged],
-        [judgement.reference for judgement in judged],
-        sources=[judgement.source for judgement in judged],
+        [sample.target for sample in loaded.samples],
+        sources=[sample.source for sample in loaded.samples],
         language="en" if loaded.task.definition.language == "en" else "zh",
     )
     for fault in ("empty", "wrong_script", "copied_source"):
