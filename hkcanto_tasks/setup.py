@@ -476,7 +476,10 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int) -> TaskVariant:
     ]
     exact = (each for each in alike if of(each) == asked(as_run, shots))
     variant = next(exact, alike[0] if alike else task.variant)
-    return task if variant == task.variant else replace(task, variant=variant)
+    if variant == task.variant:
+        return task
+    name = task.name.removesuffix(f"_{task.variant.suffix}") if task.variant.suffix else task.name
+    return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))
 
 
 def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:

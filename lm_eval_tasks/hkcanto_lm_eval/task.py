@@ -63,6 +63,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     loaded: LoadedTask
+    _sent: Mapping[str, Any] | None = None
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         given = {key: value for key, value in config.items() if key != "class"}
@@ -178,7 +179,9 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         made = super().construct_requests(doc, ctx, **kwargs)
         if self.OUTPUT_TYPE == "generate_until" and made.arguments[1].get("until") == self._until:
             chat = bool(kwargs.get("apply_chat_template"))
-            made.arguments[1]["until"] = [*self._as_run.setup.sent_stop(chat=chat)]
+            sent = [*self._as_run.setup.sent_stop(chat=chat)]
+            made.arguments[1]["until"] = sent
+            self._sent = {**made.arguments[1]}  # for the log
         return made
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -244,6 +247,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         """Return the configuration that lm-eval writes beside the results, with the signature."""
         config: dict[str, Any] = super().dump_config()
         metadata = {**(config.get("metadata") or {}), "signature": self._as_run.signature}
+        if self._sent:
+            config["generation_kwargs"] = self._sent
         if any(figure.form == "corpus" for figure in self.setup.table):
             metadata["metric_signatures"] = metric_signatures(self.loaded.task)
         return {**config, "metadata": metadata}

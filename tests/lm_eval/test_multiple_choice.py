@@ -251,7 +251,7 @@ def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> No
     results = evaluate("hkmmlu", "hkmmlu_cot", model=AnsweringLM(), limit=1)
     direct = results["configs"]["hkmmlu"]["generation_kwargs"]
     chain = results["configs"]["hkmmlu_cot"]["generation_kwargs"]
-    assert (direct["until"], direct["max_gen_toks"]) == (["\n"], 12)
+    assert (direct["until"], direct["max_gen_toks"]) == (["\n\n問題: "], 12)
     assert chain["max_gen_toks"] >= 1024
 
 
@@ -270,6 +270,9 @@ def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing(
     results = evaluate("hkmmlu", model=model, limit=4, **options)
     # Only where worked examples show the form in plain text, a line break ends the answer.
     assert model.stops == {("\n",) if stops_at_once else ("\n\n問題: ",)}
+    assert {*results["configs"]["hkmmlu"]["generation_kwargs"]["until"]} == {
+        *next(iter(model.stops))
+    }
     unparsed = results["results"]["hkmmlu"]["unparsed_rate,none"]
     assert unparsed == (1.0 if stops_at_once else 0.0)
 

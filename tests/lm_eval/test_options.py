@@ -99,7 +99,7 @@ def test_a_slip_of_a_caller_in_python_is_refused(slip: str) -> None:
     ("task", "metadata", "says"),
     [
         (G2P, {"examples": "papr"}, "examples: paper or release"),
-        (G2P, {"shots": "many"}, "shots='many' is no number"),
+        (G2P, {"shots": "many"}, "shots='many' is not a number"),
         ("hkmmlu", {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
         ("hkmmlu", {"script": "hk"}, "script: sc or tc"),
         ("hkmmlu", {"shuffle_choices": -1}, "shuffle_choices"),

@@ -16,7 +16,7 @@ from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.contamination.ngrams import FEW, Index, Item, units
 from hkcanto_tasks.contamination.report import items_of
-from hkcanto_tasks.task import load_task
+from hkcanto_tasks.loading import load_task
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [
@@ -151,7 +151,9 @@ def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
         for sample in load_task(task).samples:
             text = to_simplified(sample.source or sample.text).replace("，", "")
             if sample.id in index.looked_for:
-                assert sample.id in {hit.item.id for hit in index.find([text])}, sample.id
+                assert sample.id in {hit.item.id for hit in index.find([text, sample.target])}, (
+                    sample.id
+                )
 
 
 def test_the_gold_translation_is_looked_for_as_well() -> None:
