@@ -93,7 +93,7 @@ def test_the_headline_is_the_same_number_everywhere(
         found[f"frame of {model}"] = own.value.item()
     report = run_json("report", f"a={lm_eval}", f"b={inspect}")
     for run in report["runs"]:
-        found[f"report of {run['label']}"] = run["headline"]["value"]
+        found[f"report of {run['label']}"] = run["figure"]["value"]
     compared = run_json("compare", f"a={lm_eval}", f"b={inspect}", "--gate", "5")
     (comparison,) = compared["comparisons"]
     assert comparison["metric"] == headline
