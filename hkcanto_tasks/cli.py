@@ -14,13 +14,13 @@ from rich.text import Text
 from . import __version__
 from .agreement.command import agreement
 from .catalogue import Benchmark, benchmarks, find_benchmark
+from .commands.plan import plan
+from .commands.publish import publish
 from .console import errors_without_traceback, out
 from .contamination.command import contamination
 from .data.locating import locate
 from .errors import OptionError
 from .fertility.command import fertility
-from .planning.command import plan
-from .publishing.command import publish
 from .reports import commands
 
 if TYPE_CHECKING:

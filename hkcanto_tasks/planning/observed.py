@@ -3,7 +3,7 @@
 import csv
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -38,11 +38,7 @@ class Part(NamedTuple):
     is_subject: bool = False
 
 
-def of_runs(
-    runs: Sequence[str],
-    metric: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Sequence[Part]:
+def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
     """Return the tasks that runs have in common, with their parts and subjects.
 
     The questions are counted in the whole task, also where runs have some of them.
@@ -50,14 +46,13 @@ def of_runs(
     Args:
         runs: Logs or folders of logs, as in `hkcanto compare`.
         metric: A figure of the tasks' kind; their headlines without one.
-        progress: As in `read_runs`.
 
     Raises:
         ComparisonError: No two runs can be compared.
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
-    for evaluation in read_runs(runs, progress=progress):
-        by_task[evaluation.setup.task.definition.name].append(evaluation)
+    for run in read_runs(runs):
+        by_task[run.setup.task.definition.name].append(run)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
@@ -69,12 +64,15 @@ def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
     ids = np.array(a.items.ids)
 
     def part(name: str, own: Any, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
-        losses, questions = own.losses[:, 1] - own.losses[:, 0], len({*ids[own.places]})
-        if own.is_right_or_wrong:
-            spread = of_discordance(mean_estimate(np.abs(losses), own.clusters))
+        before, after = np.clip(own.losses, 0, 1).T
+        questions, share = len({*ids[own.places]}), None
+        if own.of(replace(own.figure, over="questions")).is_right_or_wrong:
+            share = mean_estimate(abs(after - before), own.clusters)
+        if share and own.is_right_or_wrong:
+            spread = of_discordance(share)
         else:
-            before, after = np.clip(own.losses, 0, 1).T
             spread = of_losses(after - before, own.sizes, own.clusters, questions)
+            spread = replace(spread, discordance=share)
         whole = sum(map(a.expected_of, subjects)) or questions
         return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
 

@@ -1,13 +1,13 @@
 """The plan as a report: what numbers of questions show, and how many it takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ..catalogue import benchmarks, find_task, named_tasks
 from ..errors import OptionError
 from ..figures import subject_weights
 from ..reports.blocks import Block, Column, Note, Report, Section, Table, Value, table
 from ..reports.report import report_of
-from ..setup import Setup, setup
+from ..setup import setup
 from . import power
 from .observed import Part
 from .power import Spread, applied
@@ -33,7 +33,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         CatalogueError: There is none of such a name.
 
     Examples:
-        >>> from hkcanto_tasks.reports.figures import Estimate
+        >>> from hkcanto_tasks.reports.estimates import Estimate
         >>> half = power.of_discordance(Estimate(0.5, None, None, 0))
         >>> [(part.name, part.items) for part in catalogue(half, ["hkcanto_law"])]
         [('hkcanto_law', 424)]
@@ -48,21 +48,17 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     whole += [find_task(name) for name in names if name not in known]
     found = []
     for task in whole:
-        how = setup(task.name)
+        how, own = setup(task.name), spread
         sizes = {subject.name: subject.rows for subject in task.subjects if subject.rows}
         items = sum(sizes.values())
-        if items and (how.headline.unit == "share") == (spread.discordance is not None):
-            found.append(Part(task.name, items, _as_headline(spread, how, sizes)))
+        if not items or (how.headline.unit == "share") != (spread.discordance is not None):
+            continue
+        if how.headline.over != "questions":
+            counted = subject_weights(how.headline.over, sizes, how.categories)
+            shares = [size / items for size in sizes.values()]
+            own = power.weighted(spread, [items * counted[name] for name in sizes], shares)
+        found.append(Part(task.name, items, own))
     return found
-
-
-def _as_headline(spread: Spread, how: Setup, sizes: Mapping[str, int]) -> Spread:
-    """Weigh the questions of a whole task as its headline weighs them."""
-    if how.headline.over == "questions":
-        return spread
-    items, shares = sum(sizes.values()), subject_weights(how.headline.over, sizes, how.categories)
-    own = [shares[name] * items for name in sizes]
-    return power.weighted(spread, own, [size / items for size in sizes.values()])
 
 
 def build(
@@ -74,6 +70,7 @@ def build(
     sizes: Sequence[int] = (),
     gates: Sequence[float] = (2.0,),
     loss: float = 0.0,
+    gates_of_others: bool = False,
 ) -> Report:
     """Return the report.
 
@@ -85,6 +82,7 @@ def build(
         sizes: Numbers of questions to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
         loss: What the second run truly loses, in points; negative if it is better.
+        gates_of_others: Whether the gates are planned for the others, too.
 
     Raises:
         OptionError: A gate is not above the loss.
@@ -97,7 +95,8 @@ def build(
     whole = [part for part in parts if not part.is_subject]
     counted = [part._replace(name=f"any {n:,}", items=n) for part in whole[:1] for n in sizes]
     rows = [*counted, *(part for part in whole if part.items), *others]
-    gated: list[_Gate] = [(part, gate) for part in whole for gate in gates]
+    of_gates = [*whole, *(others if gates_of_others else ())]
+    gated: list[_Gate] = [(part, gate) for part in of_gates for gate in gates]
     blocks: list[Block] = [Note(_METHOD), _shown("shows", rows, about)]
     sections = [
         Section("What so many questions show", blocks, "shows", is_summary=True),
@@ -124,16 +123,20 @@ def _shown(name: str, parts: Sequence[Part], about: str) -> Table:
 
 
 def _taken(gated: Sequence[_Gate], loss: float) -> Table:
-    def needed(by: Callable[[float, float], int]) -> Callable[[_Gate], Value]:
-        return lambda row: applied(lambda end: by(end, row[1] / 100), row[0].spread.deviation)
-
     several, pairs = len({part for part, _ in gated}) > 1, len({part.of for part, _ in gated})
     columns: list[tuple[Column, Callable[[_Gate], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}{f', {row[0].name}' * several}"),
-        (Column("To show it", "count", "The difference."), needed(power.items_to_show)),
+        (
+            Column("To show it", "count", "The difference."),
+            lambda row: applied(
+                lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation
+            ),
+        ),
         (
             Column("To pass a gate", "count", "By the normal approximation."),
-            needed(lambda end, delta: power.items_for_gate(end, delta, loss)),
+            lambda row: applied(
+                lambda end: power.items_for_gate(end, row[1] / 100, loss), row[0].spread.deviation
+            ),
         ),
         (
             Column("By compare --gate", "count", "With Gaffke's bound."),
@@ -155,12 +158,13 @@ def _smallest(part: Part) -> Value:
 
 
 def _smallest_exact(part: Part) -> Value:
-    if not part.spread.discordance:
+    share = part.spread.discordance
+    if share is None or not part.spread.is_plain:
         return None
-    found = power.smallest_by_mcnemar(part.spread.discordance.value, part.items)
+    found = power.smallest_by_mcnemar(share.value, part.items)
     return None if found is None else 100 * found
 
 
 def _deviation(part: Part) -> Value:
     spread = part.spread
-    return None if spread.discordance else applied(lambda end: 100 * end, spread.deviation)
+    return None if spread.is_plain else applied(lambda end: 100 * end, spread.deviation)

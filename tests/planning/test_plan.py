@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.intervals import loss_bound
 from hkcanto_tasks.reports.significance import mcnemar_p_value
 

@@ -248,7 +248,7 @@ def test_figures_that_cannot_be_relied_on(
         ("C:/models", {}, "is no model's name"),
         ("./out/checkpoint-300", {}, "is no model's name"),
         ("runs/tuned/checkpoint-300", {}, "is no model's name"),
-        ("org/model-7b", {"peft": "org/lora"}, "run with an adapter on org/model-7b"),
+        ("org/model-7b", {"peft": "org/lora"}, "org/model-7b does not name all of its weights, as of an adapter (peft)"),
         ("model-7b", {}, "results are filed under ORGANISATION/NAME"),
     ],
 )

@@ -1,0 +1,1 @@
+"""The commands of `hkcanto`, a module for each."""
