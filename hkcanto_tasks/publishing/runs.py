@@ -110,7 +110,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
     if others and not is_named:
-        yield f"{run.model} does not name all of its weights, as of an adapter ({others[0]}). {what}"
+        yield f"{run.model} does not name all its weights, as of an adapter ({others[0]}). {what}"
     if not _MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is no model's name, or a folder of your machine. {what}"
     if more:
