@@ -48,8 +48,8 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     whole += [find_task(name) for name in names if name not in known]
     found = []
     for task in whole:
-        how, own = setup(task.name), spread
-        sizes = {subject.name: subject.rows for subject in task.subjects if subject.rows}
+        how, own, shown = setup(task.name), spread, task.definition.examples_from_test
+        sizes = {each.name: each.rows - shown for each in task.subjects if each.rows > shown}
         items = sum(sizes.values())
         if not items or (how.headline.unit == "share") != (spread.discordance is not None):
             continue
