@@ -124,9 +124,7 @@ def _discordances(right: Floats, closest: float) -> Floats:
 
 def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
     """Return the subject of each question, and a table of 0 and 1 for each number of shots."""
-    right: dict[str, dict[str, dict[tuple[str, str], bool]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    right: dict[tuple[str, str], dict[tuple[str, str], bool]] = defaultdict(dict)
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with on_disk(path), opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -137,21 +135,21 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
                     f"for each answer and the columns {', '.join(COLUMNS)}."
                 )
             for row in reader:
-                item = row["subject"], row["item"]
-                right[row["shots"]][row["model"]][item] = row["letter"] == row["gold"]
+                own = right[row["shots"], row["model"]]
+                own[row["subject"], row["item"]] = row["letter"] == row["gold"]
     except (UnicodeDecodeError, csv.Error, EOFError) as error:
         raise DataCorrupt(f"{path} is no whole CSV file: {error}. Make it again.") from error
-    models = [(shots, model, own) for shots, of in right.items() for model, own in of.items()]
-    items = models[0][2].keys() if models else ()
-    for shots, model, own in models:
+    items = next(iter(right.values()), {}).keys()
+    tables: dict[str, list[list[bool]]] = defaultdict(list)
+    for (shots, model), own in right.items():
         if own.keys() != items:
             odd = ", ".join(min(own.keys() ^ items))
             raise DataCorrupt(
-                f"{path}: {model} ({shots}-shot) and {models[0][1]} do not have the same questions "
-                f"({odd}). Leave out what not all of them answered."
+                f"{path}: {model} ({shots}-shot) and {next(iter(right))[1]} do not have the same "
+                f"questions ({odd}). Leave out what not all of them answered."
             )
-    if not any(len(of) > 1 for of in right.values()):
+        tables[shots].append([own[item] for item in items])
+    if not any(len(table) > 1 for table in tables.values()):
         raise DataCorrupt(f"{path} has no two models with the same shots: nothing to compare.")
-    tables = [[[own[item] for item in items] for own in of.values()] for of in right.values()]
     subjects = np.array([subject for subject, _ in items])
-    return subjects, [np.array(table, np.float64) for table in tables]
+    return subjects, [np.array(table, np.float64) for table in tables.values()]

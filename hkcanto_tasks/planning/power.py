@@ -207,35 +207,26 @@ def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | No
         >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """
-    worst = float(spread.values[spread.copies > 0].max())
+    top, worst = spread.values.max(), float(spread.values[spread.copies > 0].max())
     if abs(loss) > worst or loss == worst > 0:
         return None
+    steepest = _STEEPEST / max(top, _SMALL)
+
+    def tilted(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * top)
+        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
 
     def excess(exponent: float) -> float:
         items = math.exp(exponent)
         mean = loss + _LUCK * spread.deviation.value / items**0.5
         if mean >= min(delta, worst or delta):
             return 1.0
-        copies = items * _tilted(spread, mean)
+        off = spread.weights * (spread.values - mean)  # in sum 0 where the mean is that
+        slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+        copies = items * spread.copies.sum() * tilted(slope)
         return loss_bound(spread.values, spread.weights, copies=copies) - delta
 
     high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
     while excess(high) > 0:
         high += math.log(2)
     return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
-
-
-def _tilted(spread: Spread, mean: float) -> Floats:
-    """Return the copies of a spread's values of which the weighted mean is another."""
-
-    def tilted(slope: float) -> Floats:
-        factors = np.exp(slope * spread.values - abs(slope) * top)
-        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
-
-    def average(slope: float) -> float:
-        return float(np.average(spread.values, weights=tilted(slope) * spread.weights))
-
-    top = float(spread.values.max())
-    steepest = _STEEPEST / max(top, _SMALL)
-    slope = brentq(lambda each: average(each) - mean, -steepest, steepest) if mean else 0.0
-    return tilted(slope) * float(spread.copies.sum())
