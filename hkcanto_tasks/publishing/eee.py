@@ -99,21 +99,14 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
 
 
 def _model_info(run: Run) -> dict[str, Any]:
-    engine = _ENGINES.get(run.backend)
-    template = {"chat_template": "no"} if run.harness == "lm-eval" else {}
-    details = {
-        "deployment_type": "self_deployed" if engine else "unknown",
-        "model_availability": "unknown",
-        "backend": run.backend,
-    }
-    settings = {name.replace(" ", "_"): own for name, own in run.settings}
-    return {
-        "name": run.model,
-        "id": run.model,
-        "developer": run.model.partition("/")[0],
-        **({"inference_engine": {"name": engine}} if engine else {}),
-        "additional_details": details | template | settings,
-    }
+    engine, developer = _ENGINES.get(run.backend), run.model.partition("/")[0]
+    runs_on = {"inference_engine": {"name": engine}} if engine else {}
+    deployed = "self_deployed" if engine else "unknown"
+    details = {"deployment_type": deployed, "model_availability": "unknown", "backend": run.backend}
+    details |= {"chat_template": "no"} if run.harness == "lm-eval" else {}
+    details |= {name.replace(" ", "_"): value for name, value in run.settings}
+    named = {"name": run.model, "id": run.model, "developer": developer}
+    return {**named, **runs_on, "additional_details": details}
 
 
 def _source_data(run: Run) -> dict[str, Any]:
@@ -133,6 +126,9 @@ def _source_data(run: Run) -> dict[str, Any]:
 def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
     unit, most = _UNITS[figure.unit]
     accuracy = figure.averages == "acc" and figure.over == "questions"
+    range_of = {"score_type": "continuous", "min_score": 0, "max_score": most}
+    details = {"name": figure.name, "signature": run.signature.text, "averages_over": figure.over}
+    details["headline"] = "yes" if figure == run.headline else "no"
     return {
         "evaluation_description": figure.help,
         "metric_id": "accuracy" if accuracy else f"hkcanto.{figure.name}",
@@ -140,15 +136,8 @@ def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
         "metric_kind": "accuracy" if figure.averages == "acc" else figure.averages,
         "metric_unit": unit,
         "lower_is_better": not figure.higher_is_better,
-        "score_type": "continuous",
-        "min_score": 0,
-        "max_score": most,
-        "additional_details": {
-            "name": figure.name,
-            "signature": run.signature.text,
-            "headline": "yes" if figure == run.headline else "no",
-            "averages_over": figure.over,
-        },
+        **range_of,
+        "additional_details": details,
     }
 
 
