@@ -14,9 +14,9 @@ from .commands.doctor import doctor
 from .commands.fertility import fertility
 from .commands.list import list_
 from .commands.path import path
+from .commands.plan import plan
+from .commands.publish import publish
 from .commands.show import show
-from .planning.command import plan
-from .publishing.command import publish
 from .reports.commands import compare, report
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {

@@ -3,7 +3,7 @@
 import csv
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -38,11 +38,7 @@ class Part(NamedTuple):
     is_subject: bool = False
 
 
-def of_runs(
-    runs: Sequence[str],
-    metric: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Sequence[Part]:
+def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
     """Return the tasks that runs have in common, with their parts and subjects.
 
     The questions are counted in the whole task, also where runs have some of them.
@@ -50,14 +46,13 @@ def of_runs(
     Args:
         runs: Logs or folders of logs, as in `hkcanto compare`.
         metric: A figure of the tasks' kind; their headlines without one.
-        progress: As in `read_runs`.
 
     Raises:
         ComparisonError: No two runs can be compared.
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
-    for evaluation in read_runs(runs, progress=progress):
-        by_task[evaluation.setup.task.definition.name].append(evaluation)
+    for run in read_runs(runs):
+        by_task[run.setup.task.definition.name].append(run)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
@@ -69,12 +64,15 @@ def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
     ids = np.array(a.items.ids)
 
     def part(name: str, own: Any, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
-        losses, questions = own.losses[:, 1] - own.losses[:, 0], len({*ids[own.places]})
-        if own.is_right_or_wrong:
-            spread = of_discordance(mean_estimate(np.abs(losses), own.clusters))
+        before, after = np.clip(own.losses, 0, 1).T
+        questions, share = len({*ids[own.places]}), None
+        if own.of(replace(own.figure, over="questions")).is_right_or_wrong:
+            share = mean_estimate(abs(after - before), own.clusters)
+        if share and own.is_right_or_wrong:
+            spread = of_discordance(share)
         else:
-            before, after = np.clip(own.losses, 0, 1).T
             spread = of_losses(after - before, own.sizes, own.clusters, questions)
+            spread = replace(spread, discordance=share)
         whole = sum(map(a.expected_of, subjects)) or questions
         return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
 
@@ -126,9 +124,7 @@ def _discordances(right: Floats, closest: float) -> Floats:
 
 def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
     """Return the subject of each question, and a table of 0 and 1 for each number of shots."""
-    right: dict[str, dict[str, dict[tuple[str, str], bool]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    right: dict[tuple[str, str], dict[tuple[str, str], bool]] = defaultdict(dict)
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with on_disk(path), opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -139,21 +135,21 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
                     f"for each answer and the columns {', '.join(COLUMNS)}."
                 )
             for row in reader:
-                item = row["subject"], row["item"]
-                right[row["shots"]][row["model"]][item] = row["letter"] == row["gold"]
+                own = right[row["shots"], row["model"]]
+                own[row["subject"], row["item"]] = row["letter"] == row["gold"]
     except (UnicodeDecodeError, csv.Error, EOFError) as error:
         raise DataCorrupt(f"{path} is no whole CSV file: {error}. Make it again.") from error
-    models = [(shots, model, own) for shots, of in right.items() for model, own in of.items()]
-    items = models[0][2].keys() if models else ()
-    for shots, model, own in models:
+    items = next(iter(right.values()), {}).keys()
+    tables: dict[str, list[list[bool]]] = defaultdict(list)
+    for (shots, model), own in right.items():
         if own.keys() != items:
             odd = ", ".join(min(own.keys() ^ items))
             raise DataCorrupt(
-                f"{path}: {model} ({shots}-shot) and {models[0][1]} do not have the same questions "
-                f"({odd}). Leave out what not all of them answered."
+                f"{path}: {model} ({shots}-shot) and {next(iter(right))[1]} do not have the same "
+                f"questions ({odd}). Leave out what not all of them answered."
             )
-    if not any(len(of) > 1 for of in right.values()):
+        tables[shots].append([own[item] for item in items])
+    if not any(len(table) > 1 for table in tables.values()):
         raise DataCorrupt(f"{path} has no two models with the same shots: nothing to compare.")
-    tables = [[[own[item] for item in items] for own in of.values()] for of in right.values()]
     subjects = np.array([subject for subject, _ in items])
-    return subjects, [np.array(table, np.float64) for table in tables]
+    return subjects, [np.array(table, np.float64) for table in tables.values()]

@@ -10,6 +10,7 @@ difference, and on the safe side).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,7 @@ class Spread:
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # of these in a mean
     copies: Floats  # how many of each there are for every question
+    is_plain: bool = False  # whether answers are right or wrong, and all questions count alike
 
 
 def of_discordance(share: Estimate) -> Spread:
@@ -51,7 +53,8 @@ def of_discordance(share: Estimate) -> Spread:
     """
     copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
     deviation = applied(math.sqrt, share)
-    return Spread(deviation, share, np.array([-1.0, 0.0, 1.0]), np.ones(3), copies)
+    values = np.array([-1.0, 0.0, 1.0])
+    return Spread(deviation, share, values, np.ones(3), copies, is_plain=True)
 
 
 def of_deviation(deviation: float) -> Spread:
@@ -109,7 +112,7 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
     factor = math.sqrt(float(parts @ sizes**2))
     return Spread(
         applied(lambda value: value * factor, spread.deviation),
-        None,
+        spread.discordance,
         np.tile(spread.values, len(sizes)),
         np.outer(sizes, spread.weights).ravel(),
         np.outer(parts, spread.copies).ravel(),
@@ -174,13 +177,10 @@ def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
 
     None if it does not even where all discordant pairs are won.
     """
-
-    def excess(difference: float) -> float:
-        return power_of_mcnemar(discordance, items, difference) - POWER
-
-    if not discordance or excess(discordance) < 0:
+    power = partial(power_of_mcnemar, discordance, items)
+    if not discordance or power(discordance) < POWER:
         return None
-    return float(brentq(excess, 0, discordance, xtol=1e-6))
+    return float(brentq(lambda difference: power(difference) - POWER, 0, discordance, xtol=1e-6))
 
 
 def items_for_gate(deviation: float, delta: float, loss: float = 0.0) -> int:
@@ -207,36 +207,26 @@ def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | No
         >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """
-    worst = float(spread.values[spread.copies > 0].max())
+    top, worst = spread.values.max(), float(spread.values[spread.copies > 0].max())
     if abs(loss) > worst or loss == worst > 0:
         return None
+    steepest = _STEEPEST / max(top, _SMALL)
+
+    def tilted(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * top)
+        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
 
     def excess(exponent: float) -> float:
         items = math.exp(exponent)
         mean = loss + _LUCK * spread.deviation.value / items**0.5
         if mean >= min(delta, worst or delta):
             return 1.0
-        copies = items * _tilted(spread, mean)
+        off = spread.weights * (spread.values - mean)  # in sum 0 where the mean is that
+        slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+        copies = items * spread.copies.sum() * tilted(slope)
         return loss_bound(spread.values, spread.weights, copies=copies) - delta
 
     high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
     while excess(high) > 0:
         high += math.log(2)
     return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
-
-
-def _tilted(spread: Spread, mean: float) -> Floats:
-    """Return the copies of a spread's values of which the weighted mean is another."""
-
-    def tilted(slope: float) -> Floats:
-        factors = np.exp(slope * spread.values - abs(slope) * top)
-        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
-
-    def excess(slope: float) -> float:
-        sizes = tilted(slope) * spread.weights
-        return float(sizes @ spread.values / sizes.sum()) - mean
-
-    top = float(spread.values.max())
-    steepest = _STEEPEST / max(top, _SMALL)
-    slope = float(brentq(excess, -steepest, steepest)) if mean else 0.0
-    return tilted(slope) * float(spread.copies.sum())

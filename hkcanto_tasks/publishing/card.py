@@ -1,83 +1,59 @@
 """A part of a model card: the figures of a model, with intervals and signatures, in Markdown."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..describing import WAYS
 from ..figures import Figure
 from ..reports.blocks import Column, Section, Value, column_of, table
 from ..reports.estimates import Estimate, estimate
-from ..reports.presentation import figure_title, task_title
+from ..reports.presentation import TASK, FigureColumn, figure_title
 from ..reports.renderers import render
 from ..reports.renderers.formatting import heading, interval_text, value_text
 from ..reports.report import footer_of, report_of
 from ..runs import Run
-from .runs import Publication, PublishedRun, Publisher
+from .runs import Publication, Publisher, folder_of
 
-_Line = tuple[Run, Figure, Estimate]
+_Line = tuple[Run, Column, Figure, Estimate]
 
 
-def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return a text for the card of each model, with the figures that the harnesses print."""
     files, submit = dict[str, str](), list[str]()
-    for model in dict.fromkeys(each.model for each in runs):
-        own = [each for each in runs if each.model == model]
-        path = f"{own[0].folder}/card.md"
-        files[path] = _text([each.evaluation for each in own], by)
+    for model in dict.fromkeys(run.model for run in runs):
+        own = [run for run in runs if run.model == model]
+        titles = dict.fromkeys(run.setup.task.benchmark.title for run in own)
+        sections = [_section(title, own) for title in titles]
+        footer = [f"Run by {by.name}." if by.name else "", by.url, *footer_of(own)]
+        path = f"{folder_of(own[0])}/card.md"
+        files[path] = render(report_of(sections, "Run", list(filter(None, footer))), "github")
         submit.append(f"put {{folder}}/{path} into the README.md of {model}")
     return Publication(files, submit)
 
 
-def _text(runs: Sequence[Run], by: Publisher) -> str:
-    benchmarks = defaultdict[str, list[Run]](list)
-    for run in runs:
-        benchmarks[run.setup.task.benchmark.title].append(run)
-    sections = [_section(title, own) for title, own in benchmarks.items()]
-    footer = [f"Run by {by.name}." if by.name else "", by.url, *footer_of(runs)]
-    return render(report_of(sections, "Run", list(filter(None, footer))), "github")
-
-
 def _section(title: str, runs: Sequence[Run]) -> Section:
+    """Return the figures and signatures of the runs of a benchmark."""
+    runs = [run for run in runs if run.setup.task.benchmark.title == title]
     lines = [
-        (run, metric, found)
+        (run, column_of(figure, figure_title(run, figure)), figure, found)
         for run in runs
-        for metric in run.setup.table
-        if (found := estimate(run, metric.name))
+        for figure in run.setup.table
+        if (found := estimate(run, figure.name))
     ]
-    results = table(
-        "results",
-        "Figures",
-        lines,
-        [
-            (Column("Task and condition"), lambda line: task_title(line[0])),
-            (Column("Figure"), _name),
-            (Column("Value", "number"), lambda line: value_text(line[2], column_of(line[1]).unit)),
-            (
-                Column("95 % interval", "number"),
-                lambda line: interval_text(line[2], column_of(line[1]).unit),
-            ),
-            (Column("Items", "count"), lambda line: line[2].items),
-        ],
-        "↑: higher is better; ↓: lower is.",
-        kind=lambda _: "other",
-    )
-    signatures = table(
-        "signatures",
-        "Signatures",
-        runs,
-        [
-            (Column("Task and condition"), task_title),
-            (Column("Harness"), lambda run: run.harness),
-            (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d}"),
-            (Column("Signature"), lambda run: run.signature.text),
-        ],
-        "Only numbers with one signature are comparable, but for pkg.",
-        kind=lambda _: "other",
-    )
-    return Section(title, [results, signatures], "evaluation", is_summary=True)
-
-
-def _name(line: _Line) -> Value:
-    run, metric, _ = line
-    title = heading(column_of(metric, figure_title(run, metric)))
-    return f"{title} {WAYS[metric.higher_is_better]}"
+    of_figures: list[tuple[Column, Callable[[_Line], Value]]] = [
+        (TASK[0], lambda line: TASK[1](line[0])),
+        (Column("Figure"), lambda line: f"{heading(line[1])} {WAYS[line[2].higher_is_better]}"),
+        (Column("Value", "number"), lambda line: value_text(line[3], line[1].unit)),
+        (Column("95 % interval", "number"), lambda line: interval_text(line[3], line[1].unit)),
+        (Column("Items", "count"), lambda line: line[3].items),
+    ]
+    of_runs: list[FigureColumn] = [
+        TASK,
+        (Column("Harness"), lambda run: run.harness),
+        (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d}"),
+        (Column("Signature"), lambda run: run.signature.text),
+    ]
+    ways = "↑: higher is better; ↓: lower is."
+    alike = "Only numbers with one signature are comparable, but for pkg."
+    results = table("results", "Figures", lines, of_figures, ways, kind=lambda _: "other")
+    signed = table("signatures", "Signatures", runs, of_runs, alike, kind=lambda _: "other")
+    return Section(title, [results, signed], "evaluation", is_summary=True)

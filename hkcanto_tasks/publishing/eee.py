@@ -7,7 +7,7 @@ leak the benchmarks.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -17,10 +17,8 @@ from ..figures import Figure, Unit
 from ..reports.estimates import Estimate, estimate
 from ..reports.presentation import figure_title, short_name
 from ..runs import Run
-from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
-_SCHEMA = "0.3.0"
-_DATASTORE = "evaleval/EEE_datastore"
 _LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
 _UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
@@ -32,7 +30,7 @@ _UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest valu
 _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 
 
-def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return the records, where the datastore has them.
 
     Raises:
@@ -45,29 +43,28 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
             "--relationship first_party, third_party, collaborative or other."
         )
     files = {}
-    for each in runs:
-        record = _record(each, by)
+    for run in runs:
+        record = _record(run, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
-        path = f"data/{each.evaluation.setup.task.benchmark.name}/{each.folder}/{name}.json"
+        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}.json"
         files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
-    return Publication(
-        files,
-        (
-            "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json')",
-            f"hf upload {_DATASTORE} {{folder}}/data data --repo-type dataset --create-pr",
-        ),
-    )
+    check = "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json')"
+    upload = "hf upload evaleval/EEE_datastore {folder}/data data --repo-type dataset --create-pr"
+    return Publication(files, (check, upload))
 
 
-def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
-    run, how = each.evaluation, each.logged
+def _record(run: Run, by: Publisher) -> dict[str, Any]:
     made = f"{run.created.timestamp():.3f}"
     condition = short_name(run.task, run.condition, run.harness)
     # It names the run, not the record: made again, the record takes the place of the one before.
-    identity = f"{condition}/{each.model}/{made}"
+    identity = f"{condition}/{run.model}/{made}"
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
+    generation = {
+        "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
+        "additional_details": {"shots": str(run.shots), **run.options},
+    }
     return {
-        "schema_version": _SCHEMA,
+        "schema_version": "0.3.0",
         "evaluation_id": identity,
         "evaluation_timestamp": made,
         "retrieved_timestamp": f"{time.time():.3f}",
@@ -80,53 +77,36 @@ def _record(each: PublishedRun, by: Publisher) -> dict[str, Any]:
         },
         "eval_library": {
             "name": _LIBRARIES[run.harness],
-            "version": how.version,
+            "version": run.version_of_harness,
             "additional_details": {"plugin": f"hkcanto {run.signature.package}"},
         },
-        "model_info": _model_info(each),
+        "model_info": _model_info(run),
         "evaluation_results": [
             {
-                "evaluation_result_id": f"{identity}#{metric.name}",
-                "evaluation_name": ".".join(filter(None, (run.task, metric.part))),
+                "evaluation_result_id": f"{identity}#{name}",
+                "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
                 "source_data": _source_data(run),
                 "evaluation_timestamp": made,
-                "metric_config": _metric_config(run, metric),
-                "score_details": _score(metric, found),
-                "generation_config": {
-                    "generation_args": {
-                        **how.generation,
-                        **({"reasoning": True} if reasons else {}),
-                    },
-                    "additional_details": {"shots": str(run.shots), **run.options},
-                },
+                "metric_config": _metric_config(run, figure),
+                "score_details": _score(figure, found),
+                "generation_config": generation,
             }
-            for metric, found in _figures(run)
+            for name, figure in run.figures.items()
+            # The schema knows no figures of which neither more nor less is better.
+            if figure.higher_is_better is not None and (found := estimate(run, name))
         ],
     }
 
 
-def _figures(run: Run) -> Iterator[tuple[Figure, Estimate]]:
-    """The figures of which more, or less, is better: the schema knows no others."""
-    for name, metric in run.figures.items():
-        if metric.higher_is_better is not None and (found := estimate(run, name)):
-            yield metric, found
-
-
-def _model_info(each: PublishedRun) -> dict[str, Any]:
-    backend, engine = each.logged.backend, _ENGINES.get(each.logged.backend)
-    details = {
-        "deployment_type": "self_deployed" if engine else "unknown",
-        "model_availability": "unknown",
-        "backend": backend,
-        **{name.replace(" ", "_"): value for name, value in each.logged.settings.items()},
-    }
-    return {
-        "name": each.model,
-        "id": each.model,
-        "developer": each.model.partition("/")[0],
-        **({"inference_engine": {"name": engine}} if engine else {}),
-        "additional_details": details,
-    }
+def _model_info(run: Run) -> dict[str, Any]:
+    engine, developer = _ENGINES.get(run.backend), run.model.partition("/")[0]
+    runs_on = {"inference_engine": {"name": engine}} if engine else {}
+    deployed = "self_deployed" if engine else "unknown"
+    details = {"deployment_type": deployed, "model_availability": "unknown", "backend": run.backend}
+    details |= {"chat_template": "no"} if run.harness == "lm-eval" else {}
+    details |= {name.replace(" ", "_"): value for name, value in run.settings}
+    named = {"name": run.model, "id": run.model, "developer": developer}
+    return {**named, **runs_on, "additional_details": details}
 
 
 def _source_data(run: Run) -> dict[str, Any]:
@@ -143,33 +123,29 @@ def _source_data(run: Run) -> dict[str, Any]:
     return {"dataset_name": benchmark.title, **where, "additional_details": details}
 
 
-def _metric_config(run: Run, metric: Figure) -> dict[str, Any]:
-    unit, most = _UNITS[metric.unit]
-    accuracy = metric.averages == "acc" and metric.over == "questions"
+def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
+    unit, most = _UNITS[figure.unit]
+    accuracy = figure.averages == "acc" and figure.over == "questions"
+    range_of = {"score_type": "continuous", "min_score": 0, "max_score": most}
+    details = {"name": figure.name, "signature": run.signature.text, "averages_over": figure.over}
+    details["headline"] = "yes" if figure == run.headline else "no"
     return {
-        "evaluation_description": metric.help,
-        "metric_id": "accuracy" if accuracy else f"hkcanto.{metric.name}",
-        "metric_name": figure_title(run, metric),
-        "metric_kind": "accuracy" if metric.averages == "acc" else metric.averages,
+        "evaluation_description": figure.help,
+        "metric_id": "accuracy" if accuracy else f"hkcanto.{figure.name}",
+        "metric_name": figure_title(run, figure),
+        "metric_kind": "accuracy" if figure.averages == "acc" else figure.averages,
         "metric_unit": unit,
-        "lower_is_better": not metric.higher_is_better,
-        "score_type": "continuous",
-        "min_score": 0,
-        "max_score": most,
-        "additional_details": {
-            "name": metric.name,
-            "signature": run.signature.text,
-            "headline": "yes" if metric == run.headline else "no",
-            "averages_over": metric.over,
-        },
+        "lower_is_better": not figure.higher_is_better,
+        **range_of,
+        "additional_details": details,
     }
 
 
-def _score(metric: Figure, found: Estimate) -> dict[str, Any]:
-    value, most = round(found.value, _DIGITS), float(_UNITS[metric.unit][1])
+def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
+    value, most = round(found.value, _DIGITS), float(_UNITS[figure.unit][1])
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(
-            f"{metric.name} is {found.value}, and a {metric.unit} is from 0 to {most:g}. Read the "
+            f"{figure.name} is {found.value}, and a {figure.unit} is from 0 to {most:g}. Read the "
             "log with `hkcanto report`, and tell us about it."
         )
     uncertainty: dict[str, Any] = {"num_samples": found.items}

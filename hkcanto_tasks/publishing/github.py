@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from ..reports.renderers import render
 from ..reports.report import build_report
-from .runs import Publication, PublishedRun, Publisher
+from ..runs import Run
+from .runs import Publication, Publisher
 
 
-def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return the report of the runs, as `hkcanto report --format github` writes it."""
     del by
-    text = render(build_report([each.evaluation for each in runs]), "github")
+    text = render(build_report(runs), "github")
     return Publication({"comment.md": text}, ["gh pr comment --body-file {folder}/comment.md"])

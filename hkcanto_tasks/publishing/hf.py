@@ -12,10 +12,10 @@ from ..reports.blocks import column_of
 from ..reports.presentation import headline, headline_title, short_name
 from ..reports.renderers.formatting import heading, interval_text
 from ..runs import Run
-from .runs import NotPublishable, Publication, PublishedRun, Publisher, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 
-def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return the headline of each run, as the model's page and the data set's leaderboard take it.
 
     Raises:
@@ -23,26 +23,24 @@ def publication(runs: Sequence[PublishedRun], by: Publisher) -> Publication:
             be one.
         OptionError: The installed huggingface_hub is too old.
     """
-    files, others = dict[str, str](), set[str]()
+    files, submit, others = dict[str, str](), dict[str, None](), set[str]()
     on_the_hub(runs)
-    for each in runs:
-        run = each.evaluation
+    for run in runs:
         if not (release := run.setup.task.benchmark.hub):
             others.add(f"{run.setup.task.benchmark.title} is no data set of the Hugging Face hub")
             continue
-        path = f"{each.folder}/.eval_results/{short_name(run.task, run.condition)}.yaml"
+        folder = f"{folder_of(run)}/.eval_results"
+        path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
         if path in files:
             raise NotPublishable(
-                f"{each.model} has two results of {run.task} under one condition, of both "
+                f"{run.model} has two results of {run.task} under one condition, of both "
                 "harnesses, and a model's page has place for one. Publish one of them."
             )
         files[path] = _entry(run, release.repo_id, by)
+        submit[f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"] = None
     if not files:
         raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
-    folders = {each.model: each.folder for each in runs if each.evaluation.setup.task.benchmark.hub}
-    to = ".eval_results .eval_results --create-pr"
-    submit = [f"hf upload {model} {{folder}}/{path}/{to}" for model, path in folders.items()]
-    return Publication(files, submit, sorted(others))
+    return Publication(files, list(submit), sorted(others))
 
 
 def _entry(run: Run, dataset: str, by: Publisher) -> str:
@@ -53,6 +51,7 @@ def _entry(run: Run, dataset: str, by: Publisher) -> str:
         raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
     found, column = headline(run), column_of(run.headline, headline_title(run))
     assert found is not None  # A whole run has its headline.
+    interval = interval_text(found, column.unit)
     entry = EvalResultEntry(
         dataset_id=dataset,
         task_id=run.task,
@@ -61,8 +60,7 @@ def _entry(run: Run, dataset: str, by: Publisher) -> str:
         date=run.created.isoformat(),
         source_url=by.url or None,
         source_name=by.name or None if by.url else None,
-        notes=f"{heading(column)}, 95 % interval {interval_text(found, column.unit)}; "
-        f"{run.signature.text}",
+        notes=f"{heading(column)}, 95 % interval {interval}; {run.signature.text}",
     )
     entries = eval_result_entries_to_yaml([entry])
     return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))

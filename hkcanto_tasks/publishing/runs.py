@@ -1,9 +1,12 @@
-"""Which runs may be published, and as whose: the checks come before any file."""
+"""Which runs may be published, and as whose: the checks come before any file.
+
+Logs hold paths, hosts and commands. Of how a model was run only what is named here gets out.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,10 +14,17 @@ from ..errors import HKCantoError
 from ..reports.overview import trust
 from ..reports.presentation import task_title
 from ..runs import Run, Runs
-from .logged import Logged, logged
 
 _MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
 _LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path
+_SAFE = re.compile(r"[\w.+-]+")
+_SETTINGS = (
+    *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
+    *("max_length", "max_model_len", "enable_thinking", "chat template"),
+)
+# Where an adapter is there, lm-eval calls the model by it, and `pretrained` is what it is put on.
+_OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
+_UNSET = ("None", "False")
 
 
 class NotPublishable(HKCantoError):  # noqa: N818
@@ -37,57 +47,46 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedRun:
-    """A run that may be published: no path or name of the user's machine is in it."""
-
-    model: str  # `organisation/name`, or what the user calls it
-    evaluation: Run  # with that name for its model and as its label
-    logged: Logged
-    named: bool  # whether it is the user who calls it so
-
-    @property
-    def condition(self) -> Hashable:
-        """Equal for runs of one model under one condition."""
-        return self.model, self.evaluation.comparable_as
-
-    @property
-    def folder(self) -> str:
-        """The model's name as a path that every file system takes."""
-        return self.model.replace(":", "_")
-
-
-def publishable(read: Runs) -> list[PublishedRun]:
+def publishable(read: Runs) -> list[Run]:
     """Return runs that were read from logs as they are published.
+
+    The model is called as the user calls it, or without Inspect's provider: `Qwen/Qwen3-8B` of
+    `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine is left in them.
 
     Raises:
         NotPublishable: Some run must not be published.
     """
-    found = []
+    named = []
     for run, name in zip(read.runs, read.names, strict=True):
-        found.append(PublishedRun(name or _model(run), run, logged(run), named=bool(name)))
-    alike = Counter((each.condition, each.evaluation.harness) for each in found)
+        _, _, own = run.model.partition("/")
+        with_provider = run.harness == "inspect" and "/" in own
+        named.append(replace(run, model=name or (own if with_provider else run.model)))
+    alike = Counter((run.model, run.comparable_as, run.harness) for run in named)
     refused = []
-    for each in found:
-        run = each.evaluation
-        if why := next(_refusals(each, alike[each.condition, run.harness] - 1), ""):
+    for run, name in zip(named, read.names, strict=True):
+        more = alike[run.model, run.comparable_as, run.harness] - 1
+        if why := next(_refusals(run, more, is_named=bool(name)), ""):
             refused.append(f"\n{run.label} on {task_title(run)}: {why}")
     if refused:
-        count = f"{len(refused)} of {len(found)} runs must not be published, so nothing was written"
+        count = f"{len(refused)} of {len(named)} runs must not be published, so nothing was written"
         raise NotPublishable(f"{count}:{''.join(refused)}")
-    both = Counter(each.condition for each in found)
-    return [_as_published(each, in_both=both[each.condition] > 1) for each in found]
+    both = Counter((run.model, run.comparable_as) for run in named)
+    return [
+        replace(
+            run,
+            label=run.model + f" ({run.harness})" * (both[run.model, run.comparable_as] > 1),
+            notes=tuple(_LOCAL.sub("…", note) for note in run.notes),
+            settings=tuple(
+                each for each in run.settings if each[0] in _SETTINGS and _SAFE.fullmatch(each[1])
+            ),
+        )
+        for run in named
+    ]
 
 
-def _model(run: Run) -> str:
-    """Return a model's name without Inspect's provider: `Qwen/Qwen3-8B` of `vllm/Qwen/Qwen3-8B`."""
-    parts = run.model.split("/")
-    return "/".join(parts[1:] if run.harness == "inspect" and len(parts) > 2 else parts)
-
-
-def _refusals(each: PublishedRun, more: int) -> Iterator[str]:
-    run = each.evaluation
-    found = trust(run)
+def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
+    """Say why a run must not be published; `more` are like it, and the user may have named it."""
+    found, settings = trust(run), dict(run.settings)
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not found.data_known:
@@ -109,31 +108,30 @@ def _refusals(each: PublishedRun, more: int) -> Iterator[str]:
     if not found.figures.equal:
         yield f"its log has no figure of {run.harness}'s to check ours by. Run it to its end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-    if each.logged.adapted and not each.named:
-        yield f"it was run with an adapter on {each.model}, and is another model. {what}"
-    if not _MODEL.fullmatch(each.model) or (Path(each.model).exists() and not each.named):
-        yield f"{each.model!r} is no model's name, or a folder of your machine. {what}"
+    others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
+    if others and not is_named:
+        yield f"{run.model} does not name all its weights, as of an adapter ({others[0]}). {what}"
+    if not _MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
+        yield f"{run.model!r} is no model's name, or a folder of your machine. {what}"
     if more:
         yield (
-            f"{more} more of {each.model} under the same condition in {run.harness}. Publish one "
+            f"{more} more of {run.model} under the same condition in {run.harness}. Publish one "
             "of them, or name them apart: NAME=PATH."
         )
 
 
-def _as_published(each: PublishedRun, *, in_both: bool) -> PublishedRun:
-    run = each.evaluation
-    label = f"{each.model} ({run.harness})" if in_both else each.model
-    notes = tuple(_LOCAL.sub("…", note) for note in run.notes)
-    return replace(each, evaluation=replace(run, label=label, model=each.model, notes=notes))
+def folder_of(run: Run) -> str:
+    """Return the model's name as a path that every file system takes."""
+    return run.model.replace(":", "_")
 
 
-def on_the_hub(runs: Sequence[PublishedRun]) -> None:
+def on_the_hub(runs: Sequence[Run]) -> None:
     """Refuse models whose name is not `organisation/name`.
 
     Raises:
         NotPublishable: There is one.
     """
-    for model in sorted({each.model for each in runs if "/" not in each.model}):
+    for model in sorted({run.model for run in runs if "/" not in run.model}):
         raise NotPublishable(
             f"{model}: results are filed under ORGANISATION/NAME of a model. Give it by "
             f"`hkcanto publish ORGANISATION/{model}=PATH`."

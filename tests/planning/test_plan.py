@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ import pytest
 from scipy.stats import binom, multinomial
 from typer.testing import CliRunner, Result
 
+from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.figures import Estimate
 from hkcanto_tasks.reports.intervals import loss_bound
 from hkcanto_tasks.reports.significance import mcnemar_p_value
 
@@ -38,10 +39,6 @@ def tables(*arguments: str | Path) -> dict[str, list[dict[str, Any]]]:
     done = hkcanto(*arguments, "--format", "json")
     assert done.exit_code == 0, done.output
     return {name: table["rows"] for name, table in json.loads(done.stdout)["tables"].items()}
-
-
-def discordant(share: float) -> power.Spread:
-    return power.of_discordance(Estimate(share, None, None, 0))
 
 
 # ---------------------------------------------------------------------- formulas
@@ -80,31 +77,96 @@ def test_a_gate_at_a_loss_needs_more_questions() -> None:
 
 def test_the_formula_of_miller() -> None:
     # Section 5: (1.96 + 0.8416)² (1 / 9) / 0.03².
-    assert power.items_to_show(1 / 3, 0.03) == 969
+    (row,) = tables("--sd", str(100 / 3), "--gate", "3")["takes"]
+    assert row["to_show_it"]["value"] == 969
 
 
 def test_a_gate_between_equal_runs_is_the_rule_of_three() -> None:
     # ln(0.05) / ln(1 - δ).
-    assert [power.items_for_bound(discordant(0), delta) for delta in (0.01, 0.02)] == [299, 149]
-    assert power.items_for_bound(discordant(0), 0.02, 0.01) is None
+    rows = tables("--discordance", "0", "--gate", "1", "--gate", "2")["takes"]
+    assert [row["by_compare_gate"] for row in rows] == [299, 149]
+    (row,) = tables("--discordance", "0", "--gate", "2", "--loss", "1")["takes"]
+    assert row.get("by_compare_gate") is None
 
 
-@pytest.mark.parametrize(("items", "share", "difference"), [(12, 0.5, 0.4), (30, 0.3, 0.25)])
-def test_the_power_of_the_exact_test_by_brute_force(
-    items: int, share: float, difference: float
-) -> None:
+@pytest.mark.parametrize(("items", "share"), [(30, 0.5), (60, 0.3)])
+def test_the_exact_test_has_its_power_by_brute_force(items: int, share: float) -> None:
+    (row, *_) = tables("--discordance", str(100 * share), "--items", str(items))["shows"]
+    difference = row["exact_test"] / 100
     chances = [(share + difference) / 2, (share - difference) / 2, 1 - share]
     shown = sum(
         multinomial.pmf([wins, losses, items - wins - losses], items, chances)
         for wins, losses in product(range(items + 1), repeat=2)
         if wins + losses <= items and 2 * binom.cdf(min(wins, losses), wins + losses, 0.5) < 0.05
     )
-    assert power.power_of_mcnemar(share, items, difference) == pytest.approx(shown, abs=1e-7)
+    assert shown == pytest.approx(0.8, abs=1e-4)
 
 
 def test_too_few_questions_show_nothing() -> None:
     rows = tables("--discordance", "10", "--items", "20")["shows"]
     assert (rows[0]["shows"], rows[0]["exact_test"]) == (None, None)
+
+
+# ---------------------------------------------------------------------- the headline's weights
+
+SHARE, OPENRICE, FACEBOOK = 0.293, 1_199, 398  # one item each is a worked example
+
+
+def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_questions() -> None:
+    # TMMLU+: 66 subjects of unlike size in 4 categories. An item of a subject of n in a category of
+    # k subjects counts 1 / (4 k n), and the variance of the mean is 0.293 times the sum of squares.
+    subjects = find_task("tmmluplus_gen").subjects
+    in_category = Counter(subject.category for subject in subjects)
+    squares = sum(1 / (4 * in_category[each.category]) ** 2 / each.rows for each in subjects)
+    found = tables("--discordance", "29.3", "--benchmark", "tmmluplus_gen", "--items", "20118")
+    plain, weighted = found["shows"]
+    assert plain["items"] == weighted["items"] == 20_118
+    assert plain["shows"]["value"] == pytest.approx(1.069, abs=5e-4)
+    by_hand = 100 * (1.959964 + 0.841621) * (SHARE * squares) ** 0.5
+    assert weighted["shows"]["value"] == pytest.approx(by_hand)
+    assert weighted["shows"]["value"] == pytest.approx(1.549, abs=5e-4)
+    # McNemar's test is not of such a mean.
+    assert (weighted["disagree"]["value"], weighted["exact_test"]) == (SHARE, None)
+
+
+def test_so_small_a_difference_of_that_mean_is_shown_in_80_of_100() -> None:
+    subjects, rng = find_task("tmmluplus_gen").subjects, np.random.default_rng(0)
+    in_category = Counter(subject.category for subject in subjects)
+    means, variances = np.zeros(4_000), np.zeros(4_000)
+    for each in subjects:
+        chances = [(SHARE + 0.01549) / 2, (SHARE - 0.01549) / 2, 1 - SHARE]
+        wins, losses, _ = rng.multinomial(each.rows, chances, size=4_000).T
+        weight = 1 / (4 * in_category[each.category] * each.rows)
+        means += weight * (wins - losses)
+        variances += weight**2 * (wins + losses)
+    assert np.mean(abs(means) > 1.96 * variances**0.5) == pytest.approx(0.8, abs=0.02)
+
+
+def test_a_mean_over_two_subjects_of_unlike_size() -> None:
+    # Each counts one half: √(1597 (1 / 4 / 1199 + 1 / 4 / 398)) = 1.156.
+    factor = (1597 * (0.25 / OPENRICE + 0.25 / FACEBOOK)) ** 0.5
+    assert factor == pytest.approx(1.156, abs=5e-4)
+    found = tables("--discordance", "29.3", "--benchmark", "hkcanto_sentiment", "--items", "1597")
+    plain, weighted = found["shows"]
+    assert weighted["shows"]["value"] == pytest.approx(factor * plain["shows"]["value"])
+    assert weighted["sd"]["value"] == pytest.approx(100 * factor * SHARE**0.5)
+    # As many times the questions, squared, pass a gate: 4,529 · 1.336.
+    any_questions, of_task = found["takes"]
+    assert of_task["there_are"] == 1_597
+    for column in ("to_show_it", "to_pass_a_gate"):
+        ratio = of_task[column]["value"] / any_questions[column]["value"]
+        assert ratio == pytest.approx(factor**2, rel=1e-3)
+
+
+def test_a_gate_of_such_a_mean_has_the_power_that_was_promised() -> None:
+    gate = ("--discordance", "29.3", "--benchmark", "hkcanto_sentiment", "--gate", "4")
+    _, of_task = tables(*gate)["takes"]
+    items, rng = of_task["by_compare_gate"], np.random.default_rng(0)
+    few = round(items * FACEBOOK / (OPENRICE + FACEBOOK))
+    weights = np.repeat([0.5 / few, 0.5 / (items - few)], [few, items - few]) * items
+    drawn = rng.choice([-1.0, 0.0, 1.0], (300, items), p=[SHARE / 2, 1 - SHARE, SHARE / 2])
+    passed = np.mean([loss_bound(losses, weights) < 0.04 for losses in drawn])
+    assert passed == pytest.approx(0.8, abs=0.08)
 
 
 # ---------------------------------------------------------------------- spreads
@@ -139,8 +201,8 @@ def test_questions_on_one_passage_count_for_less() -> None:
 
 @pytest.mark.parametrize(("share", "items"), [(0.1, 300), (0.3, 120), (0.3, 1000)])
 def test_the_exact_test_has_the_power_that_was_promised(share: float, items: int) -> None:
-    difference = power.smallest_by_mcnemar(share, items)
-    assert difference
+    rows = tables("--discordance", str(100 * share), "--items", str(items))["shows"]
+    difference = rows[0]["exact_test"] / 100
     chances = [(share + difference) / 2, (share - difference) / 2, 1 - share]
     drawn = np.random.default_rng(0).multinomial(items, chances, size=4000)
     shown = np.mean([mcnemar_p_value(up, down) < 0.05 for up, down, _ in drawn.tolist()])
@@ -149,8 +211,9 @@ def test_the_exact_test_has_the_power_that_was_promised(share: float, items: int
 
 @pytest.mark.parametrize(("share", "loss"), [(0.3, 0.0), (0.1, 0.01), (0.03, 0.0), (0.2, -0.02)])
 def test_the_gate_of_compare_has_the_power_that_was_promised(share: float, loss: float) -> None:
-    items, delta = power.items_for_bound(discordant(share), 0.05, loss), 0.05
-    assert items
+    given = ("--discordance", str(100 * share), "--loss", str(100 * loss), "--gate", "5")
+    ((row,), delta) = (tables(*given)["takes"], 0.05)
+    items = row["by_compare_gate"]
     chances = [(share - loss) / 2, 1 - share, (share + loss) / 2]
     drawn = np.random.default_rng(0).multinomial(items, chances, size=300).astype(float)
     values, ones = np.array([-1.0, 0.0, 1.0]), np.ones(3)
@@ -207,6 +270,35 @@ def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None
     assert rows["hkcanto_translation_zh_yue"]["disagree"] is None
     assert rows["hkcanto_translation_zh_yue"]["sd"]["value"] > 0
     assert {row["questions_of"] for row in found["subjects"]} >= {"basic_law", "landlord_tenant"}
+
+
+def test_two_runs_are_planned_with_by_the_weights_of_their_headline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "sample")
+    right: list[dict[str, tuple[str, float]]] = []
+    for name, model in {"a": AnsweringLM(answer), "b": AnsweringLM(lambda _: "A")}.items():
+        log = run_lm_eval(tmp_path / name, "hkcanto_cultural", model=model)
+        (samples,) = log.parent.glob("samples_*.jsonl")
+        docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
+        acc = ((doc["subject"], doc["judgement"]["values"]["acc"]) for doc in docs)
+        right.append(dict(zip((doc["id"] for doc in docs), acc, strict=True)))
+    a, b = right
+    sizes = Counter(subject for subject, _ in a.values())
+    assert len({*sizes.values()}) > 1
+    # The mean over the subjects: Σ w d, with the variance of a ratio of n sums.
+    weights = np.array([1 / len(sizes) / sizes[subject] for subject, _ in a.values()])
+    changes = np.array([b[name][1] - a[name][1] for name in a])
+    residuals = weights * (changes - weights @ changes)
+    count = len(changes)
+    deviation = count * (residuals @ residuals / (count - 1)) ** 0.5
+    rows = tables(tmp_path / "a", tmp_path / "b")["shows"]
+    (cultural,) = (row for row in rows if row["questions_of"] == "hkcanto_cultural")
+    assert cultural["sd"]["value"] == pytest.approx(100 * deviation)
+    assert cultural["shows"]["value"] == pytest.approx(280.1585 * deviation / 252**0.5)
+    assert cultural["disagree"]["value"] == pytest.approx(abs(changes).mean())
+    rows = tables(tmp_path / "a", tmp_path / "b", "--metric", "acc")["shows"]
+    assert rows[0]["shows"]["value"] == pytest.approx(280.1585 * (abs(changes).mean() / 252) ** 0.5)
 
 
 def test_one_run_is_not_enough(runs: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Logs of the real harnesses on a benchmark of eight questions, as anyone may declare one."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,19 +11,29 @@ from ..tasks.declaring import QUIZ
 
 SECRET = "紅磡站幾時開通"  # what no published file may hold
 LETTERS = "AABAACAD"  # A is right for five of the eight questions
+STEM = "quiz", "{stem}"
 
 
-def declare(folder: Path, published: str) -> Path:
-    """Declare the benchmark, in a folder of its own, as published in some way."""
+def declare(folder: Path, published: str, subjects: Mapping[str, str] | None = None) -> Path:
+    """Declare the benchmark, in a folder of its own, as published in some way.
+
+    Subject → right letters; the mean over them is the headline then.
+    """
     folder.mkdir()
-    text = QUIZ.replace("[data]", published) + 'files = { test = "quiz.jsonl" }\n'
+    text = (
+        QUIZ.replace("[data]", published) + f'files = {{ test = "{STEM[bool(subjects)]}.jsonl" }}\n'
+    )
+    if subjects:
+        listed = ", ".join(f'{{ name = "{each}", stem = "{each}" }}' for each in subjects)
+        text += f'headline = "acc_macro"\nsubjects = [{listed}]\n'
     (folder / "benchmark.toml").write_text(text, encoding="utf-8")
-    rows = [
-        {"question": f"{SECRET}{n}", **dict.fromkeys("ABCD", f"{SECRET}選項"), "answer": letter}
-        for n, letter in enumerate(LETTERS)
-    ]
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    (folder / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for name, letters in (subjects or {"quiz": LETTERS}).items():
+        rows = [
+            {"question": f"{SECRET}{n}", **dict.fromkeys("ABCD", f"{SECRET}選項"), "answer": letter}
+            for n, letter in enumerate(letters)
+        ]
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
 

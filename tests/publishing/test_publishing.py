@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,11 @@ from huggingface_hub import parse_eval_result_entries
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
+from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.cli import app
 
-from ..reports.harness_runs import answering_model, run_inspect, run_lm_eval
-from .conftest import LETTERS, SECRET, rename
+from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from .conftest import LETTERS, SECRET, declare, rename
 
 DESTINATIONS = ("eee", "hf", "card", "github")
 RIGHT = LETTERS.count("A")
@@ -189,6 +192,42 @@ def test_it_ends_with_the_command_that_submits(quiz_logs: Path, tmp_path: Path) 
     assert f"hf upload evaleval/EEE_datastore '{folder}'/data data" in done.output
 
 
+def test_the_headline_is_that_of_the_log_and_of_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A mean over two subjects of unlike size, in which A is right for 5 of 8 and 1 of 4.
+    subjects = {"food": "BACD", "law": LETTERS}
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]", subjects)))
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    log = run_lm_eval(
+        tmp_path / "log",
+        "quiz",
+        model=AnsweringLM(lambda _: "A"),
+        include_path=[str(write_others())],
+    )
+    rename(log)
+    on_the_hub = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"', subjects)
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(on_the_hub))
+    reported = json.loads(log.read_text("utf-8"))["results"]["quiz"]["acc_macro,none"]
+    assert reported == (5 / 8 + 1 / 4) / 2
+    arguments = ["report", str(log.parent), "--format", "json"]
+    (run,) = json.loads(CliRunner().invoke(app, arguments).stdout)["runs"]
+    assert run["figure"]["value"] == reported
+
+    ((_, text),) = published("eee", tmp_path / "eee", log.parent, *WHO).items()
+    first, *others = json.loads(text)["evaluation_results"]
+    assert first["metric_config"]["additional_details"]["name"] == "acc_macro"
+    assert first["metric_config"]["additional_details"]["headline"] == "yes"
+    assert first["score_details"]["score"] == reported
+    flags = {each["metric_config"]["additional_details"]["headline"] for each in others}
+    assert flags == {"no"}
+    ((_, text),) = published("hf", tmp_path / "hf", log.parent, *WHO).items()
+    assert parse_eval_result_entries(yaml.safe_load(text))[0].value == 43.75
+    ((_, text),) = published("card", tmp_path / "card", log.parent).items()
+    rows = [line for line in text.splitlines() if line.startswith("| Quiz, 0-shot | Accuracy")]
+    assert "mean over subjects % ↑ | 43.8 |" in rows[0]
+
+
 # ---------------------------------------------------------------------- what is refused
 
 
@@ -248,7 +287,13 @@ def test_figures_that_cannot_be_relied_on(
         ("C:/models", {}, "is no model's name"),
         ("./out/checkpoint-300", {}, "is no model's name"),
         ("runs/tuned/checkpoint-300", {}, "is no model's name"),
-        ("org/model-7b", {"peft": "org/lora"}, "run with an adapter on org/model-7b"),
+        ("org/model-7b", {"peft": "org/lora"}, "not name all its weights, as of an adapter (peft)"),
+        # lm-eval itself calls the model by its adapter.
+        (
+            "org/lora",
+            {"pretrained": "org/model-7b", "peft": "org/lora"},
+            "not name all its weights",
+        ),
         ("model-7b", {}, "results are filed under ORGANISATION/NAME"),
     ],
 )
@@ -306,6 +351,136 @@ def test_nothing_is_left_of_what_cannot_be_written_whole(
     assert [*(tmp_path / "out").iterdir()] == []
 
 
+# ---------------------------------------------------------------------- all files or none
+
+KILLED = """
+import os, shutil, sys
+from pathlib import Path
+from hkcanto_tasks.cli import app
+
+def killed_at(holder, name, turn):
+    original, calls = getattr(holder, name), []
+    def call(*arguments, **options):
+        calls.append(name)
+        if len(calls) == turn:
+            os.kill(os.getpid(), 9)
+        return original(*arguments, **options)
+    setattr(holder, name, call)
+
+killed_at({"shutil": shutil, "Path": Path}[sys.argv.pop(1)], sys.argv.pop(1), int(sys.argv.pop(1)))
+app()
+"""
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """What is in a folder, but for what is hidden: a killed process leaves its drafts."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    own = {str(path.relative_to(folder)): path.read_text("utf-8") for path in files}
+    return {path: text for path, text in own.items() if not path.startswith(".publish-")}
+
+
+@pytest.mark.parametrize(
+    ("where", "step", "turn", "is_new"),
+    [
+        ("shutil", "copytree", 1, False),
+        ("Path", "write_text", 1, False),
+        ("Path", "write_text", 2, False),
+        ("shutil", "rmtree", 1, True),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_a_process_that_is_killed_leaves_one_set_of_files(
+    where: str, step: str, turn: int, is_new: bool, quiz_logs: Path, tmp_path: Path
+) -> None:
+    runs = (str(quiz_logs / "lm_eval"), f"org/other={quiz_logs / 'inspect'}")
+    assert publish("card", tmp_path / "out", *runs).exit_code == 0
+    (tmp_path / "out" / "org" / "mine.txt").write_text("mine")
+    before = texts(tmp_path / "out")
+    command = [sys.executable, "-c", KILLED, where, step, str(turn)]
+    command += ["publish", *runs, "--to", "card", "-o", str(tmp_path / "out"), "--by", "A Lab"]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == -9
+    found = texts(tmp_path / "out")
+    assert (found == before) != is_new
+    if is_new:
+        cards = [found.pop(f"org/{name}/card.md") for name in ("model-7b", "other")]
+        assert all("Run by A Lab." in card for card in cards)
+        assert found == {"org/mine.txt": "mine"}
+
+
+@pytest.mark.usefixtures("own")
+def test_without_an_exchange_the_former_files_come_back(
+    quiz_logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}")
+    before = published("card", tmp_path / "out", *runs)
+    monkeypatch.setattr("hkcanto_tasks.publishing.writing._EXCHANGES", {})
+    monkeypatch.setattr(Path, "replace", failing_once(Path.replace, turn=2))
+    done = publish("card", tmp_path / "out", *runs, "--by", "A Lab")
+    assert done.exit_code == 1
+    assert "Traceback" not in done.output
+    assert "Input/output error" in done.output
+    assert texts(tmp_path / "out") == before
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["org"]
+    after = published("card", tmp_path / "out", *runs, "--by", "A Lab")
+    assert all("Run by A Lab." in text for text in after.values())
+
+
+def failing_once(function: Callable[..., Any], turn: int) -> Callable[..., Any]:
+    """A function that fails at one of its calls."""
+    calls: list[Any] = []
+
+    def call(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == turn:
+            raise OSError(5, "Input/output error")
+        return function(*arguments)
+
+    return call
+
+
+@pytest.mark.usefixtures("own")
+def test_several_organisations_come_at_once_and_other_files_stay(
+    quiz_logs: Path, tmp_path: Path
+) -> None:
+    runs = (quiz_logs / "lm_eval", f"lab/other={quiz_logs / 'inspect'}")
+    published("github", tmp_path / "out", quiz_logs / "lm_eval")
+    for _ in range(2):
+        found = published("card", tmp_path / "out", *runs)
+        assert [*found] == ["comment.md", "lab/other/card.md", "org/model-7b/card.md"]
+    assert [*tmp_path.glob(".publish-*")] == []
+
+
+@pytest.mark.usefixtures("own")
+def test_links_are_not_followed(quiz_logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "card.md").write_text("mine")
+    (tmp_path / "out" / "org" / "model-7b").mkdir(parents=True)
+    link = tmp_path / "out" / "org" / "model-7b" / "card.md"
+    link.symlink_to(tmp_path / "elsewhere" / "card.md")
+    assert publish("card", tmp_path / "out", quiz_logs / "lm_eval").exit_code == 0
+    assert not link.is_symlink()
+    shutil.rmtree(tmp_path / "out" / "org")
+    (tmp_path / "out" / "org").symlink_to(tmp_path / "elsewhere")
+    done = publish("card", tmp_path / "out", quiz_logs / "lm_eval")
+    assert done.exit_code == 1
+    assert "org is a link, which is not followed" in " ".join(done.output.split())
+    assert texts(tmp_path / "elsewhere") == {"card.md": "mine"}
+
+
+@pytest.mark.usefixtures("own")
+def test_the_folder_that_one_is_in_is_not_replaced(
+    quiz_logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert [*published("github", Path(), quiz_logs / "lm_eval")] == ["comment.md"]
+    runs = (quiz_logs / "lm_eval", f"lab/other={quiz_logs / 'inspect'}")
+    done = publish("card", Path(), *runs)
+    assert done.exit_code == 1
+    assert "give another folder" in " ".join(done.output.split())
+    assert [path.name for path in Path().iterdir()] == ["comment.md"]
+
+
 # ---------------------------------------------------------------------- the real release
 
 
@@ -347,5 +522,6 @@ def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
         for file in tmp_path.rglob("samples_*.jsonl"):
             for line in file.read_text("utf-8").splitlines():
                 doc = json.loads(line)["doc"]
-                assert doc["question"] not in text
-                assert doc["target"] not in text
+                asked = [doc[name] for name in ("question", "passage", "source") if doc.get(name)]
+                assert asked
+                assert not any(each in text for each in (*asked, doc["target"]))

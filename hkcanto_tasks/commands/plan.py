@@ -1,17 +1,12 @@
 """The command `hkcanto plan`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..console import errors_without_traceback
 from ..reports import commands
-
-
-def _option(text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, **more)
-
 
 _RUNS = typer.Argument(
     help="Logs of two runs, as in hkcanto compare: what they disagree on is what is planned with.",
@@ -20,32 +15,30 @@ _RUNS = typer.Argument(
 _DISCORDANCE = "Assume that so many % of the questions are right in exactly one of the two runs."
 _DEVIATION = "Assume so many points of standard deviation of the differences; for other figures."
 _RESPONSES = "Real models' answers: a .csv or .csv.gz (docs/planning.md) of many models."
-_Full = Annotated[bool, _option("Print everything on the terminal, uncut.", "--full")]
+_GATES = "Points of difference, or tolerance δ (2); may be repeated."
+_FULL = "Print everything on the terminal, uncut."
+_Percent = Annotated[float | None, typer.Option(help=_DISCORDANCE, min=0, max=100)]
+_Points = Annotated[float | None, typer.Option(help=_DEVIATION, min=0, max=100)]
+_Items = typer.Option(help="A number of questions; may be repeated.", min=1)
+_Loss = typer.Option(help="Points that the second run truly loses.", min=-100, max=100)
+_Benchmark = typer.Option(help="Only this benchmark or task; may be repeated.")
+_Metric = typer.Option(help="This figure of the runs, not the headline.")
 _SIZES = (100, 250, 500, 1_000, 2_000)
 
 
 def plan(
     runs: Annotated[list[str] | None, _RUNS] = None,
-    discordance: Annotated[float | None, _option(_DISCORDANCE, min=0, max=100)] = None,
-    sd: Annotated[float | None, _option(_DEVIATION, min=0, max=100)] = None,
-    responses: Annotated[Path | None, _option(_RESPONSES)] = None,
-    items: Annotated[
-        list[int] | None, _option("A number of questions; may be repeated.", min=1)
-    ] = None,
-    gate: Annotated[
-        list[float] | None,
-        _option("Points of difference, or tolerance δ (2); may be repeated.", max=100),
-    ] = None,
-    loss: Annotated[
-        float, _option("Points that the second run truly loses.", min=-100, max=100)
-    ] = 0.0,
-    benchmark: Annotated[
-        list[str] | None, _option("Only this benchmark or task; may be repeated.")
-    ] = None,
-    metric: Annotated[str | None, _option("This figure of the runs, not the headline.")] = None,
+    discordance: _Percent = None,
+    sd: _Points = None,
+    responses: Annotated[Path | None, typer.Option(help=_RESPONSES)] = None,
+    items: Annotated[list[int] | None, _Items] = None,
+    gate: Annotated[list[float] | None, typer.Option(help=_GATES, max=100)] = None,
+    loss: Annotated[float, _Loss] = 0.0,
+    benchmark: Annotated[list[str] | None, _Benchmark] = None,
+    metric: Annotated[str | None, _Metric] = None,
     output: commands.Output = None,
     format: commands.FormatOption = None,  # noqa: A002
-    full: _Full = False,
+    full: Annotated[bool, typer.Option("--full", help=_FULL)] = False,
 ) -> None:
     """Plan how many questions are enough to see a difference, or to pass a gate.
 
@@ -58,9 +51,9 @@ def plan(
         )
     with errors_without_traceback():
         kind = commands.format_of(output, format)
+        from ..planning import observed, power
+        from ..planning.report import build, catalogue
         from ..reports.estimates import Estimate
-        from . import observed, power
-        from .report import build, catalogue
 
         about = ""
         if runs:
@@ -87,5 +80,6 @@ def plan(
             sizes=items or (() if runs else _SIZES),
             gates=gate or (2.0,),
             loss=loss,
+            gates_of_others=bool(benchmark),
         )
         commands.write(made, output, kind, full=full)

@@ -1,0 +1,74 @@
+"""The command `hkcanto publish`."""
+
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from ..console import errors_without_traceback
+from ..errors import on_disk
+
+_RUNS = typer.Argument(
+    help="Logs or folders of logs, as for report. ORGANISATION/NAME=PATH gives the model's name on "
+    "the hub.",
+    show_default=False,
+)
+_TO = typer.Option(
+    help="eee: Every Eval Ever. hf: .eval_results of the model's repository. card: a table for its "
+    "card. github: a comment for a pull request."
+)
+_OUTPUT = typer.Option("-o", "--output", help="Folder to write to.")
+_YOURS = typer.Option(help="Yours to the models' developers; for eee.")
+_URL = typer.Option(help="Where the logs or a report of them are.")
+
+
+class Destination(StrEnum):
+    """Where results can go; a module of `publishing` for each."""
+
+    eee, hf, card, github = "eee", "hf", "card", "github"
+
+
+class Relationship(StrEnum):
+    """What who ran a model is to its developer, in the words of Every Eval Ever."""
+
+    first_party, third_party = "first_party", "third_party"
+    collaborative, other = "collaborative", "other"
+
+
+def publish(
+    runs: Annotated[list[str], _RUNS],
+    to: Annotated[Destination, _TO],
+    output: Annotated[Path, _OUTPUT],
+    by: Annotated[str, typer.Option(help="Who ran the models.")] = "",
+    relationship: Annotated[Relationship | None, _YOURS] = None,
+    url: Annotated[str, _URL] = "",
+) -> None:
+    """Write results as others collect them: checked, and without questions. Uploads nothing.
+
+    hkcanto publish runs/ --to card -o published
+
+    Sample data, unknown data, parts of a task, and figures unlike the harness's are refused.
+    """
+    with errors_without_traceback():
+        from ..logs import read_runs
+        from ..publishing.runs import Publication, Publisher, publishable
+        from ..publishing.writing import write
+
+        read = read_runs(runs)
+        for log in read.skipped:
+            typer.echo(f"not read: {log.path}: {log.reason}", err=True)
+        destination = import_module(f"hkcanto_tasks.publishing.{to.value}")
+        who = Publisher(by, relationship or "", url)
+        made: Publication = destination.publication(publishable(read), who)
+        with on_disk(output, "written", "Give a folder that you can write to."):
+            write(made.files, output)
+    for reason in made.left_out:
+        typer.echo(f"left out: {reason}", err=True)
+    for path in made.files:
+        typer.echo(output / path)
+    typer.echo("\nNothing was uploaded. Look at them, then:")
+    for line in made.submit:
+        typer.echo(f"  {line.format(folder=quote(str(output)))}")
