@@ -22,7 +22,7 @@ def test_a_rule_engine_scores_alike(lm_eval_sample_run: Any, inspect_sample_run:
         score = sample.scores["judged"]
         judgement = in_lm_eval[id_]["doc"]["judgement"]
         assert score.value == judgement["values"], id_
-        assert score.metadata["weights"] == judgement["weights"], id_
+        assert score.metadata["judgement"]["weights"] == judgement["weights"], id_
         assert score.answer == judgement["answer"], id_
 
 

@@ -11,8 +11,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
-from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.results import trust
+from hkcanto_tasks.logs import read_runs
+from hkcanto_tasks.reports.overview import trust
 
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM
@@ -94,7 +94,7 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     expected = bleu.corpus_score(responses, [[sample.target for sample in both.samples]]).score
     assert figures(both)["bleu"] == pytest.approx(expected)
     assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
-    (read,) = read_runs([tmp_path / "other"]).evaluations
+    (read,) = read_runs([tmp_path / "other"])
     trusted = trust(read).figures
     assert trusted.equal > 5
     assert not trusted.different
