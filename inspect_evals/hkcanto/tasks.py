@@ -1,10 +1,9 @@
 """The Inspect tasks: thin functions over the catalogue, which `hkcanto/run` runs by name."""
 
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack
 
 from inspect_ai import Task, task
-
-from hkcanto_tasks.setup import setup
 
 from .building import make, make_table
 from .judges import judged_summary, judged_translation, marked_errors_task
@@ -212,10 +211,8 @@ def translation(
         judge: Have the model in the role `grader` mark errors, for the paper's score.
         options: See `Prompted`.
     """
-    name = f"hkcanto_translation_{direction}"
-    name = f"{name}_0shot" if options.get("shots") == 0 else name
-    judges = judged_translation(direction, stop=setup(name).stop) if judge else None
-    return make(name, judge=judges, **options)
+    judges = partial(judged_translation, direction) if judge else None
+    return make(f"hkcanto_translation_{direction}", judge=judges, **options)
 
 
 @task
@@ -229,9 +226,7 @@ def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
         judge: Have the model in the role `grader` apply the paper's rubric.
         options: See `Common`.
     """
-    name = "hkcanto_summarization"
-    judges = judged_summary(stop=setup(name).stop) if judge else None
-    return make(name, judge=judges, **options)
+    return make("hkcanto_summarization", judge=judged_summary if judge else None, **options)
 
 
 @task
