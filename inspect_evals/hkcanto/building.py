@@ -8,13 +8,9 @@ import msgspec
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-)
+from inspect_ai.model import ChatMessage, GenerateConfig
 from inspect_ai.scorer import Scorer
+from pydantic import TypeAdapter
 
 from hkcanto_tasks import samples
 from hkcanto_tasks.catalogue import find_benchmark, find_task, named_tasks
@@ -30,11 +26,7 @@ from .scorers import judged
 
 JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
 
-_ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
+_MESSAGES = TypeAdapter(list[ChatMessage])
 
 
 def make(
@@ -145,12 +137,13 @@ def _assemble(parts: dict[str, LoadedTask], name: str = "", **more: Any) -> Task
 def _sample(
     item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signature: str
 ) -> Sample:
-    messages = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    turns = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    messages = [{"role": role, "content": text} for role, text in turns]
     # For `inspect eval-retry`, which takes samples over from another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
         id=item,
-        input=[_ROLES[role](content=text) for role, text in messages],
+        input=_MESSAGES.validate_python(messages),
         target=sample.target,
         metadata={
             "task": task,
