@@ -35,7 +35,7 @@ class Prompted(Common, total=False):
     prompt: str
 
 
-class Choice(Common, total=False):
+class Choice(Prompted, total=False):
     """What can be chosen for multiple choice.
 
     Attributes:
@@ -43,7 +43,6 @@ class Choice(Common, total=False):
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
     """
 
-    prompt: str
     shuffle_choices: int
 
 

@@ -152,3 +152,20 @@ def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
     got = figures(log)
     assert got["judge_failure_rate/mean"] == 1
     assert got["fluent"] == 1
+
+
+@pytest.mark.parametrize(("options", "stops"), [({}, True), ({"reasoning": True}, False)])
+def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(
+    options: dict[str, Any], stops: bool, tmp_path: Path
+) -> None:
+    """With room for reasoning, nothing stops at what looks like the next item."""
+    log = run(
+        tasks.summarization(judge=True, **options),
+        f"{TEXT}\n文本（原文）：係咁講。",
+        tmp_path,
+        model_roles={"grader": model("I refuse.")},
+        limit=1,
+    )
+    scores = log.samples[0].scores
+    assert scores["judged_summary"].answer == scores["judged"].answer
+    assert (scores["judged"].answer == TEXT) == stops

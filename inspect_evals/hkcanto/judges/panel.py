@@ -178,11 +178,7 @@ def well_formed(text: str) -> str:
 
 
 async def _ask(
-    grader: Model,
-    prompt: str,
-    code: str,
-    config: GenerateConfig,
-    read: Callable[[str], Judgement],
+    grader: Model, prompt: str, code: str, config: GenerateConfig, read: Callable[[str], Judgement]
 ) -> Judgement:
     who = {"grader": str(grader), "seed": config.seed}
     head = f"**{grader}, seed {config.seed}:**"

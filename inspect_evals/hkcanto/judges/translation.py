@@ -58,10 +58,7 @@ class LabelledErrors(Reply):
 
 @scorer(metrics=TRANSLATION_METRICS)
 def judged_translation(
-    direction: Direction,
-    judgements: int = 4,
-    stop: Sequence[str] = (),
-    structured: bool = True,
+    direction: Direction, judgements: int = 4, stop: Sequence[str] = (), structured: bool = True
 ) -> Scorer:
     """Score translations by formula (1), with the model of the role `grader` as the annotator.
 
@@ -144,9 +141,6 @@ def _span(error: LabelledError, source: str, translation: str) -> ErrorSpan:
     return ErrorSpan(error.category, start, len(text) if error.to_end else end)
 
 
-def _score(
-    translation: str,  # noqa: ARG001
-    said: Sequence[Mapping[str, float]],
-) -> tuple[dict[str, float], dict[str, Any]]:
+def _score(_: str, said: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Any]]:
     values = [each["judged_accuracy"] for each in said]
     return {"judged_accuracy": fmean(values) if values else nan}, {}
