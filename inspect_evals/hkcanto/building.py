@@ -53,8 +53,8 @@ def make(
     loaded = _load(name, subjects, options)
     how = loaded.setup
     run = [subject.name for subject in how.task.subjects if subject.name]
-    of_corpus = any(figure.form == "corpus" for figure in how.table)
-    metric = (corpus_figures if of_corpus else figures)(name, how.chosen, run)
+    are_means = all(figure.form == "mean" for figure in how.table)
+    metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
     made = _assemble(
         {name: loaded},
         scorer=[judged(name, how.chosen), *([judge(stop=how.stop)] if judge else [])],

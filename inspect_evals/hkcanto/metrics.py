@@ -43,7 +43,7 @@ def figures(
 def corpus_figures(
     task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
 ) -> Metric:
-    """As `figures`, for a task with figures of a whole corpus: of the responses of every epoch.
+    """As `figures`, for a task with rates or figures of a corpus: of the responses of every epoch.
 
     Its other figures are means over the epochs; `--epochs-reducer` has no part in it.
 

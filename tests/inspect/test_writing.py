@@ -2,7 +2,9 @@
 
 import json
 import re
+from operator import mul
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -98,6 +100,19 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     trusted = trust(read).figures
     assert trusted.equal > 5
     assert not trusted.different
+
+
+def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
+    log = run(tasks.fluency(), TEXT, tmp_path, then="他們說佢唔喺度。", epochs=2, limit=3)
+    scores = [sample.scores["judged"] for sample in log.samples]
+    features = [score.metadata["judgement"]["weights"]["cantonese_ratio"] for score in scores]
+    ratios = [score.value["cantonese_ratio"] for score in scores]
+    assert len({*features}) == len({*ratios}) == 2
+    pooled = sum(map(mul, ratios, features)) / sum(features)
+    assert pooled != pytest.approx(fmean(ratios), abs=0.01)
+    assert figures(log)["cantonese_ratio"] == pytest.approx(pooled, abs=1e-12)
+    (read,) = read_runs(tmp_path)
+    assert not trust(read).figures.different
 
 
 def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:
