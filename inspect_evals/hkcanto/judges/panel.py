@@ -99,9 +99,8 @@ def judge(
         structured: Whether to send the form's JSON schema along, for providers that enforce it.
 
     Raises:
-        ValueError: There is nothing to score with. While it scores, also: the sample's metadata
-            has no source.
-        PrerequisiteError: While it scores: the role `grader` has no model. The model under test is
+        ValueError: No judgement is asked for; while it scores, the sample's metadata has no source.
+        PrerequisiteError: While it scores, the role `grader` has no model. The model under test is
             never its own judge by accident.
     """
     if judgements < 1:
@@ -129,12 +128,9 @@ def judge(
 
         made: list[Judgement] = []
         if text:
-            bound = model_roles().get(ROLE)
-            graders = (
-                bound
-                if isinstance(bound, list)
-                else [get_model(role=ROLE, required=True)] * judgements
-            )
+            graders = model_roles().get(ROLE)
+            if not isinstance(graders, list):
+                graders = [get_model(role=ROLE, required=True)] * judgements
             made = await collect(*(ask(grader, n) for n, grader in enumerate(graders, start=1)))
         succeeded = [each.values for each in made if each.values]
         values, more = rubric.score(text, succeeded if text else [rubric.of_nothing])
