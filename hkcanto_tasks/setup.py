@@ -21,10 +21,9 @@ from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
 from .data.tables import Record
 from .errors import CatalogueError, OptionError
-from .figures import Figure, figures_of, in_table
+from .figures import Figure, figures_of, in_table, with_reasoning
 from .judgements import Judgement
 from .prompts import Example, Prompt, fill, until_stop
-from .reasoning import with_reasoning
 from .samples import Sample
 from .signatures import Signature, subset_of
 

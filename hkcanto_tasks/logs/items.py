@@ -11,9 +11,8 @@ import numpy as np
 
 from hkcanto_metrics.reasoning import split_reasoning
 
-from ..figures import Pair
+from ..figures import Pair, reasoning_values
 from ..judgements import Judgement
-from ..reasoning import reasoning_values
 from ..runs import Floats, Items, ItemText, codes
 from ..samples import Sample
 from ..setup import Setup

@@ -4,28 +4,12 @@ In Python: `inspect_ai.eval(hkcanto.g2p(), model="openai/gpt-4o")`. Inspect is i
 first task that is asked for.
 """
 
+# ruff: noqa: F403, F405  (`__all__` says what of it is meant)
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .tasks import (
-        cultural,
-        dse,
-        fluency,
-        g2p,
-        hkcanto,
-        hkmmlu,
-        hkmmlu_translation,
-        law,
-        mmlu,
-        orthography,
-        phonology,
-        professional,
-        run,
-        sentiment,
-        summarization,
-        tmmluplus,
-        translation,
-    )
+    from .tasks import *
 
 __all__ = [
     "cultural",

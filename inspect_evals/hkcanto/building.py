@@ -1,22 +1,19 @@
 """From a task of the catalogue to an Inspect task: data set, scorer, figures, metadata."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-)
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import ChatMessage, GenerateConfig
 from inspect_ai.scorer import Scorer
+from pydantic import TypeAdapter
 
 from hkcanto_tasks import samples
-from hkcanto_tasks.catalogue import find_benchmark, find_task
+from hkcanto_tasks.catalogue import find_benchmark, find_task, named_tasks
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
@@ -25,22 +22,18 @@ from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table
-from .scorers import headline_of, judged
+from .scorers import judged
 
 JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
 
-_ROLES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
+_MESSAGES = TypeAdapter(list[ChatMessage])
 
 
 def make(
     name: str,
     *,
     subjects: str | Sequence[str] | None = None,
-    judge: Scorer | None = None,
+    judge: Callable[..., Scorer] | None = None,
     **options: Any,
 ) -> Task:
     """Make the Inspect task of a task of the catalogue.
@@ -48,23 +41,25 @@ def make(
     Args:
         name: The name in lm-eval.
         subjects: Only these.
-        judge: A scorer besides ours.
+        judge: What makes a judge's scorer, besides ours, with the texts to `stop` before.
         options: The other options of `hkcanto_tasks.setup.setup`.
 
     Raises:
         CatalogueError: There is no such task, or it is one by log-likelihood.
         OptionError: There is no such option, or it cannot have that value.
     """
+    if options.get("cot") is True and f"{name}_cot" in named_tasks():
+        name = f"{name}_cot"  # which has a number of worked examples of its own
     loaded = _load(name, subjects, options)
     how = loaded.setup
     run = [subject.name for subject in how.task.subjects if subject.name]
-    of_corpus = any(figure.form == "corpus" for figure in how.table)
-    metric = (corpus_figures if of_corpus else figures)(name, how.chosen, run)
+    are_means = all(figure.form == "mean" for figure in how.table)
+    metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
     made = _assemble(
         {name: loaded},
-        scorer=[judged(name, how.chosen), *([judge] if judge else [])],
+        scorer=[judged(name, how.chosen), *([judge(stop=how.stop)] if judge else [])],
         metrics=[metric, *([JUDGE_METRICS] if judge else [])],
-        headline_metric=headline_of(how),
+        headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
     )
     if judge:
         made.metadata = {**(made.metadata or {}), "judge": f"prompts:{judge_texts().version}"}
@@ -107,31 +102,25 @@ def _assemble(parts: dict[str, LoadedTask], name: str = "", **more: Any) -> Task
     first = next(iter(parts.values()))
     definition, remark = first.task.definition, first.remark
     signatures = {task: part.signature for task, part in parts.items()}
-    metadata: dict[str, Any] = {"signatures": signatures}
+    metadata: dict[str, Any] = {"signature": first.signature}
     if name:
+        metadata = {"signatures": signatures}
         remark = " (sample data)" if first.revision == "sample" else ""
-    else:
-        (metadata["signature"],) = metadata.pop("signatures").values()
     if any(figure.form == "corpus" for figure in first.setup.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
-    asked: dict[str, tuple[str, samples.Sample]] = {}
+    made: dict[str, Sample] = {}
+    ids: list[list[samples.Sample]] = []
     for task, part in parts.items():
-        for each in part.samples:
-            # Two conditions of one task have the same ids.
-            own = each.id.removeprefix(part.task.definition.name)
-            asked[f"{task}{own}" if name else each.id] = task, each
-    order = [*asked]
-    if name:
-        by_task: dict[str, list[samples.Sample]] = {task: [] for task in parts}
-        for item, (task, each) in asked.items():
-            by_task[task].append(msgspec.structs.replace(each, id=item))
-        order = [each.id for each in stratified(by_task.values())]
+        whole = part.task.definition.name
+        # Two conditions of one task have the same ids.
+        own = [f"{task}{each.id.removeprefix(whole)}" if name else each.id for each in part.samples]
+        for item, each in zip(own, part.samples, strict=True):
+            made[item] = _sample(item, part, task, each, signatures[task])
+        ids.append([samples.Sample(id=item) for item in own])
+    order = stratified(ids) if name else ids[0]
     shown = name or definition.inspect or first.task.name
     return Task(
-        dataset=MemoryDataset(
-            [_sample(item, parts[asked[item][0]], *asked[item], signatures) for item in order],
-            name=name or first.task.name,
-        ),
+        dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
@@ -146,14 +135,15 @@ def _assemble(parts: dict[str, LoadedTask], name: str = "", **more: Any) -> Task
 
 
 def _sample(
-    item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signatures: dict[str, str]
+    item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signature: str
 ) -> Sample:
-    messages = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    turns = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    messages = [{"role": role, "content": text} for role, text in turns]
     # For `inspect eval-retry`, which takes samples over from another run.
-    made_by = signatures[task].rpartition("|pkg:")[0].encode()
+    made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
         id=item,
-        input=[_ROLES[role](content=text) for role, text in messages],
+        input=_MESSAGES.validate_python(messages),
         target=sample.target,
         metadata={
             "task": task,

@@ -1,6 +1,6 @@
 """The Inspect metrics: all figures of a task, by the names that they have in lm-eval, too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from statistics import fmean
 from typing import Any
@@ -43,7 +43,7 @@ def figures(
 def corpus_figures(
     task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
 ) -> Metric:
-    """As `figures`, for a task with figures of a whole corpus: of the responses of every epoch.
+    """As `figures`, for a task with rates or figures of a corpus: of the responses of every epoch.
 
     Its other figures are means over the epochs; `--epochs-reducer` has no part in it.
 
@@ -57,11 +57,15 @@ def corpus_figures(
 
 def _figures(how: Setup) -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if scores and not _is_ours(scores[0]):
+        if scores and "judgement" not in (scores[0].score.metadata or {}):
             return {}  # a judge's scores, to which Inspect applies a task's metrics, too
-        headline, found = how.headline, _values(how, scores)
-        error = {f"{headline.name}_stderr": _error(how, headline, scores)}
-        return {headline.name: found.pop(headline.name), **error, **found}
+        items = _items(how, scores)
+        headline, *others = how.table
+        return {
+            headline.name: _value(how, headline, items),
+            f"{headline.name}_stderr": _error(how, headline, items, scores),
+            **{figure.name: _value(how, figure, items) for figure in others},
+        }
 
     return compute
 
@@ -83,7 +87,7 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         headlines = {}
         for task, how in setups.items():
             own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
-            headlines[task] = _values(how, own)[how.headline.name]
+            headlines[task] = _value(how, how.headline, _items(how, own))
         columns = {task: own for task, own in headlines.items() if task not in pooled}
         unparsed: list[Any] = [each.score.as_dict()["unparsed_rate"] for each in scores]
         return {
@@ -95,22 +99,25 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
     return compute
 
 
-def _is_ours(score: SampleScore) -> bool:
-    return "judgement" in (score.score.metadata or {})
+def _value(how: Setup, figure: Figure, items: Mapping[str, list[Any]]) -> float:
+    return value(figure, items[figure.name], how.categories, language_of(how.task))
 
 
-def _values(how: Setup, scores: Sequence[SampleScore]) -> dict[str, float]:
-    """Return the figures of the table."""
+def _error(
+    how: Setup, figure: Figure, items: Mapping[str, list[Any]], scores: Sequence[SampleScore]
+) -> float:
+    if figure.form != "corpus":
+        return standard_error(figure, items[figure.name], how.categories)
+    if not scores:
+        return nan
+    answered = sorted(str(each.sample_id) for each in scores)
+    found = corpus_errors(items[figure.name], language_of(how.task), answered)
+    return found[figure.name].standard_error
+
+
+def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
+    """Return what the items give to each figure; several epochs give a mean their own mean."""
     _refuse_a_mixture(scores)
-    found = _by_figure(how, scores)
-    categories, language = how.categories, language_of(how.task)
-    return {
-        figure.name: value(figure, found[figure.name], categories, language) for figure in how.table
-    }
-
-
-def _by_figure(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
-    """Return what the items give to each figure; several epochs give their mean, but to rates."""
     found: dict[str, dict[Any, list[Any]]] = {figure.name: {} for figure in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
@@ -119,26 +126,18 @@ def _by_figure(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]
         for name, item in item_values(how.table, sample, own).items():
             if item is not None:
                 found[name].setdefault(each.sample_id, []).append(item)
-    is_mean = {figure.name: figure.form == "mean" for figure in how.table}
     return {
-        name: [_mean(epochs) for epochs in items.values()]
-        if is_mean[name]
-        else [item for epochs in items.values() for item in epochs]
-        for name, items in found.items()
+        figure.name: [
+            item
+            for epochs in found[figure.name].values()
+            for item in (
+                [ItemValue.of(fmean(epochs), epochs[0].subject)]
+                if figure.form == "mean"
+                else epochs
+            )
+        ]
+        for figure in how.table
     }
-
-
-def _mean(epochs: Sequence[ItemValue]) -> ItemValue:
-    return ItemValue.of(fmean(epochs), epochs[0].subject)
-
-
-def _error(how: Setup, figure: Figure, scores: Sequence[SampleScore]) -> float:
-    items = _by_figure(how, scores)[figure.name]
-    if figure.form != "corpus":
-        return standard_error(figure, items, how.categories)
-    answered = sorted(str(each.sample_id) for each in scores)
-    found = corpus_errors(items, language_of(how.task), answered) if items else None
-    return found[figure.name].standard_error if found else nan
 
 
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:

@@ -3,18 +3,12 @@
 from typing import Any
 
 import msgspec
-from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import ContentReasoning, ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import Setup, setup
-
-
-def headline_of(how: Setup) -> HeadlineMetric:
-    """Return the figure that the paper reports."""
-    return HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name)
+from hkcanto_tasks.setup import setup
 
 
 @scorer(metrics=[])

@@ -1,10 +1,9 @@
 """The Inspect tasks: thin functions over the catalogue, which `hkcanto/run` runs by name."""
 
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack
 
 from inspect_ai import Task, task
-
-from hkcanto_tasks.setup import setup
 
 from .building import make, make_table
 from .judges import judged_summary, judged_translation
@@ -36,7 +35,7 @@ class Prompted(Common, total=False):
     prompt: str
 
 
-class Choice(Common, total=False):
+class Choice(Prompted, total=False):
     """What can be chosen for multiple choice.
 
     Attributes:
@@ -44,7 +43,6 @@ class Choice(Common, total=False):
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
     """
 
-    prompt: str
     shuffle_choices: int
 
 
@@ -212,10 +210,8 @@ def translation(
         judge: Have the model in the role `grader` mark errors, for the paper's score.
         options: See `Prompted`.
     """
-    name = f"hkcanto_translation_{direction}"
-    name = f"{name}_0shot" if options.get("shots") == 0 else name
-    judges = judged_translation(direction, stop=setup(name).stop) if judge else None
-    return make(name, judge=judges, **options)
+    judges = partial(judged_translation, direction) if judge else None
+    return make(f"hkcanto_translation_{direction}", judge=judges, **options)
 
 
 @task
@@ -229,9 +225,7 @@ def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
         judge: Have the model in the role `grader` apply the paper's rubric.
         options: See `Common`.
     """
-    name = "hkcanto_summarization"
-    judges = judged_summary(stop=setup(name).stop) if judge else None
-    return make(name, judge=judges, **options)
+    return make("hkcanto_summarization", judge=judged_summary if judge else None, **options)
 
 
 @task

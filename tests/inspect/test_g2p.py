@@ -24,7 +24,7 @@ def test_each_sample_shows_what_was_read_and_an_aligned_diff(inspect_sample_run:
     assert all("^" in score.explanation for score in wrong)
     for score in scores:
         assert score.answer
-        assert score.metadata["best_variant"]
+        assert score.metadata["judgement"]["details"]["best_variant"]
         assert "gold" in score.explanation
 
 
@@ -40,8 +40,8 @@ def test_pooled_rates_weigh_sentences_by_length(inspect_sample_run: Any) -> None
     log = inspect_sample_run.log
     scores = [sample.scores["judged"] for sample in log.samples]
     for rate in ("cer", "ser", "tone_error_rate"):
-        errors = sum(s.value[rate] * s.metadata["weights"][rate] for s in scores)
-        total = sum(s.metadata["weights"][rate] for s in scores)
+        errors = sum(s.value[rate] * s.metadata["judgement"]["weights"][rate] for s in scores)
+        total = sum(s.metadata["judgement"]["weights"][rate] for s in scores)
         assert figures(log)[rate] == pytest.approx(errors / total, abs=1e-12)
 
 

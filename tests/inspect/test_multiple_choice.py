@@ -243,6 +243,13 @@ def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) ->
     assert "逐步分析并选出正确答案" in text
 
 
+def test_a_chain_of_thought_has_its_own_number_of_worked_examples() -> None:
+    """TMMLU+ shows five of them then, and none without."""
+    for task in (tasks.tmmluplus(cot=True), tasks.run(task="tmmluplus_gen_cot")):
+        assert task.metadata["signature"].startswith("tmmluplus-gen-cot|shots:5|")
+    assert tasks.tmmluplus().metadata["signature"].startswith("tmmluplus-gen|shots:0|")
+
+
 def test_languages_limit_and_epochs(tmp_path: Path) -> None:
     log = run(tasks.dse(language="en", prompt="en"), tmp_path, limit=3, epochs=2)
     assert len(log.samples) == 6

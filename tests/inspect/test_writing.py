@@ -2,7 +2,9 @@
 
 import json
 import re
+from operator import mul
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
-from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.results import trust
+from hkcanto_tasks.logs import read_runs
+from hkcanto_tasks.reports.overview import trust
 
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM
@@ -94,10 +96,23 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     expected = bleu.corpus_score(responses, [[sample.target for sample in both.samples]]).score
     assert figures(both)["bleu"] == pytest.approx(expected)
     assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
-    (read,) = read_runs([tmp_path / "other"]).evaluations
+    (read,) = read_runs([tmp_path / "other"])
     trusted = trust(read).figures
     assert trusted.equal > 5
     assert not trusted.different
+
+
+def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
+    log = run(tasks.fluency(), TEXT, tmp_path, then="他們說佢唔喺度。", epochs=2, limit=3)
+    scores = [sample.scores["judged"] for sample in log.samples]
+    features = [score.metadata["judgement"]["weights"]["cantonese_ratio"] for score in scores]
+    ratios = [score.value["cantonese_ratio"] for score in scores]
+    assert len({*features}) == len({*ratios}) == 2
+    pooled = sum(map(mul, ratios, features)) / sum(features)
+    assert pooled != pytest.approx(fmean(ratios), abs=0.01)
+    assert figures(log)["cantonese_ratio"] == pytest.approx(pooled, abs=1e-12)
+    (read,) = read_runs(tmp_path)
+    assert not trust(read).figures.different
 
 
 def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:
@@ -152,3 +167,20 @@ def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
     got = figures(log)
     assert got["judge_failure_rate/mean"] == 1
     assert got["fluent"] == 1
+
+
+@pytest.mark.parametrize(("options", "stops"), [({}, True), ({"reasoning": True}, False)])
+def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(
+    options: dict[str, Any], stops: bool, tmp_path: Path
+) -> None:
+    """With room for reasoning, nothing stops at what looks like the next item."""
+    log = run(
+        tasks.summarization(judge=True, **options),
+        f"{TEXT}\n文本（原文）：係咁講。",
+        tmp_path,
+        model_roles={"grader": model("I refuse.")},
+        limit=1,
+    )
+    scores = log.samples[0].scores
+    assert scores["judged_summary"].answer == scores["judged"].answer
+    assert (scores["judged"].answer == TEXT) == stops

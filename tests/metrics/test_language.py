@@ -13,7 +13,7 @@ import pytest
 
 from hkcanto_metrics.language import Language, identify_language, score_reasoning
 from hkcanto_tasks.catalogue import find_benchmark
-from hkcanto_tasks.reasoning import LANGUAGES
+from hkcanto_tasks.figures import LANGUAGES
 
 from .test_reasoning import WRAPPINGS
 

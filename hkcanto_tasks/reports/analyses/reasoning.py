@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ...reasoning import LANGUAGES
+from ...figures import LANGUAGES
 from ...runs import Run
 from ..blocks import Block, Column, Section, Table, Value, table
 from ..estimates import Estimate, estimate

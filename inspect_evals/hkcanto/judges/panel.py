@@ -1,7 +1,7 @@
 """Asking a judge: several judgements of an item, in a fixed form, each asked for again once."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ne
 from typing import Any, Generic, TypeVar
@@ -16,6 +16,7 @@ from inspect_ai.model import (
     get_model,
     model_roles,
 )
+from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect, json_schema
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -30,8 +31,6 @@ from .prompts import fill, fresh_code, judge_texts, neutralize
 ROLE = "grader"
 _ATTEMPTS = 2
 _LONGEST_REASON = 300
-
-Verdict = TypeVar("Verdict")
 
 
 class Unusable(ValueError):  # noqa: N818
@@ -54,78 +53,104 @@ AnyReply = TypeVar("AnyReply", bound=Reply)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Generic[Verdict]):
+class Judgement:
     """What one judge said, once.
 
     Attributes:
-        grader: The judge's model.
-        seed: The seed of its sampling.
-        verdict: What it said; None if it failed to.
-        failure: Why its last answer could not be used; empty otherwise.
+        values: What it is worth: name → value; empty where the judge failed.
+        words: What it says, for people, in Markdown.
+        record: What it says, for the log.
     """
 
-    grader: str
-    seed: int
-    verdict: Verdict | None
-    failure: str = ""
+    values: Mapping[str, float]
+    words: str
+    record: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Form(Generic[AnyReply, Verdict]):
-    """What is asked of a judge.
+class Rubric(Generic[AnyReply]):
+    """What judges are asked about a kind of text, and what is made of their answers.
 
     Attributes:
-        prompt: Code → prompt.
+        prompt: Source, reference, text and code → prompt.
         reply: The form of the answer.
-        check: Answer → verdict; raises `Unusable`.
-        structured: Whether to send the form's JSON schema along, for providers that enforce it.
+        read: Answer, source and text → judgement; raises `Unusable`.
+        score: Text and values of the judgements that succeeded → the score's values and metadata.
+        of_nothing: The values of an empty text, which is not shown to judges.
     """
 
-    prompt: Callable[[str], str]
+    prompt: Callable[[str, str, str, str], str]
     reply: type[AnyReply]
-    check: Callable[[AnyReply], Verdict]
-    structured: bool
+    read: Callable[[AnyReply, str, str], Judgement]
+    score: Callable[[str, Sequence[Mapping[str, float]]], tuple[dict[str, float], dict[str, Any]]]
+    of_nothing: Mapping[str, float]
 
 
-async def ask_panel(
-    form: Form[AnyReply, Verdict], judgements: int, about: Sequence[str | int | None]
-) -> list[Judgement[Verdict]]:
-    """Ask for several judgements of an item.
+def judge(
+    rubric: Rubric[AnyReply], judgements: int, stop: Sequence[str], *, structured: bool
+) -> Scorer:
+    """Return what scores a response by several judgements.
 
     Args:
-        form: What is asked.
+        rubric: What is asked.
         judgements: How many are asked of a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
-        about: What the codes are drawn from: the item and the texts.
+        stop: Texts before which the model's answer ends.
+        structured: Whether to send the form's JSON schema along, for providers that enforce it.
 
     Raises:
-        PrerequisiteError: The role `grader` has no model. The model under test is never its own
-            judge by accident.
+        ValueError: No judgement is asked for; while it scores, the sample's metadata has no source.
+        PrerequisiteError: While it scores, the role `grader` has no model. The model under test is
+            never its own judge by accident.
     """
-    bound = model_roles().get(ROLE)
-    graders = (
-        bound if isinstance(bound, list) else [get_model(role=ROLE, required=True)] * judgements
-    )
-    return await collect(
-        *(_ask(form, grader, seed, about) for seed, grader in enumerate(graders, start=1))
-    )
+    if judgements < 1:
+        raise ValueError(f"judgements={judgements}: ask for at least one judgement")
+    schema = ResponseSchema(name=rubric.reply.__name__, json_schema=json_schema(rubric.reply))
+
+    async def score(state: TaskState, target: Target) -> Score:
+        source = state.metadata.get("source")
+        if not isinstance(source, str) or not source:
+            raise ValueError(
+                f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge "
+                "compares with the source text; the task must put it there"
+            )
+        text, shown = judged_text(state, stop, source)
+
+        def ask(grader: Model, seed: int) -> Awaitable[Judgement]:
+            code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
+            prompt = rubric.prompt(source, target.text, text, code)
+            config = GenerateConfig(seed=seed, response_schema=schema if structured else None)
+
+            def read(completion: str) -> Judgement:
+                return rubric.read(_read(completion, code, rubric.reply), source, text)
+
+            return _ask(grader, prompt, code, config, read)
+
+        made: list[Judgement] = []
+        if text:
+            graders = model_roles().get(ROLE)
+            if not isinstance(graders, list):
+                graders = [get_model(role=ROLE, required=True)] * judgements
+            made = await collect(*(ask(grader, n) for n, grader in enumerate(graders, start=1)))
+        succeeded = [each.values for each in made if each.values]
+        values, more = rubric.score(text, succeeded if text else [rubric.of_nothing])
+        failures = len(made) - len(succeeded)
+        return Score(
+            value={**values, "judge_failure_rate": failures / max(len(made), 1)},
+            answer=text,
+            explanation="\n\n".join(each.words for each in made) or "The text is empty.",
+            reason="no_response" if not text else None if succeeded else "grader_failed",
+            metadata={"judgements": [each.record for each in made], "shown": shown, **more},
+        )
+
+    return score
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What a model answered, as judges are shown it.
+def judged_text(state: TaskState, stop: Sequence[str], source: str) -> tuple[str, str]:
+    """Return what a model answered, as judges are shown it, and what was done to it, in words.
 
-    Attributes:
-        text: The answer without its wrapping, as the automatic metrics read it, and no longer.
-        shown: What was done to it, in words; empty where nothing was.
+    It is without its wrapping, as the automatic metrics read it, and no longer than they do.
     """
-
-    text: str
-    shown: str
-
-
-def judged_text(state: TaskState, stop: Sequence[str], source: str) -> Candidate:
-    """Return what a model answered, as judges are shown it."""
     response = strip_reasoning(well_formed(state.output.completion)).lstrip()
     cleaned = clean_output(until_stop(response, stop), source=source)
     text, whole = cleaned.text[:LONGEST], len(cleaned.text)
@@ -135,7 +160,7 @@ def judged_text(state: TaskState, stop: Sequence[str], source: str) -> Candidate
         f"cut: the first {LONGEST:,} of {whole:,} characters": whole > LONGEST,
         f"brackets shown as others: {replaced:,}": replaced,
     }
-    return Candidate(text, "; ".join(change for change, happened in changes.items() if happened))
+    return text, "; ".join(change for change, happened in changes.items() if happened)
 
 
 def well_formed(text: str) -> str:
@@ -148,51 +173,23 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def source_text(state: TaskState) -> str:
-    """Return the text that was translated or summarised.
-
-    Raises:
-        ValueError: The sample's metadata has none.
-    """
-    source = state.metadata.get("source")
-    if not isinstance(source, str) or not source:
-        raise ValueError(
-            f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge compares "
-            "with the source text; the task must put it there"
-        )
-    return source
-
-
-def at_least_one(judgements: int) -> None:
-    """Refuse a number of judgements that nothing could be scored with."""
-    if judgements < 1:
-        raise ValueError(f"judgements={judgements}: ask for at least one judgement")
-
-
-def failure_rate(judgements: Sequence[Judgement[Any]]) -> float:
-    """Return the share of the judgements that failed; 0 if none was needed."""
-    return sum(each.verdict is None for each in judgements) / max(len(judgements), 1)
-
-
 async def _ask(
-    form: Form[AnyReply, Verdict], grader: Model, seed: int, about: Sequence[str | int | None]
-) -> Judgement[Verdict]:
-    code = fresh_code(*about, str(grader), seed)
-    name = form.reply.__name__
-    schema = ResponseSchema(name=name, json_schema=json_schema(form.reply))
-    config = GenerateConfig(seed=seed, response_schema=schema if form.structured else None)
-    messages: list[ChatMessage] = [ChatMessageUser(content=form.prompt(code))]
+    grader: Model, prompt: str, code: str, config: GenerateConfig, read: Callable[[str], Judgement]
+) -> Judgement:
+    who = {"grader": str(grader), "seed": config.seed}
+    head = f"**{grader}, seed {config.seed}:**"
+    messages: list[ChatMessage] = [ChatMessageUser(content=prompt)]
     failure = ""
     for _ in range(_ATTEMPTS):
         try:
             output = await grader.generate(messages, config=config)
         except Exception as error:  # a limit, a timeout, a reset: this judgement's, not the run's
             failure = well_formed(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
-            return Judgement(str(grader), seed, None, failure)
+            break
         completion = well_formed(output.completion)
-        reply = strip_reasoning(completion)
         try:
-            return Judgement(str(grader), seed, form.check(_read(reply, code, form.reply)))
+            said = read(strip_reasoning(completion))
+            return Judgement(said.values, f"{head}{said.words}", {**who, **said.record})
         except Unusable as error:
             # An escape in JSON can be half a character, which has no place in an answer.
             reason = well_formed(str(error))[:_LONGEST_REASON]
@@ -201,7 +198,7 @@ async def _ask(
             # Some providers refuse an assistant's message without text.
             answered = ChatMessageAssistant(content=completion or "…")
             messages = [*messages, answered, ChatMessageUser(content=retry)]
-    return Judgement(str(grader), seed, None, failure)
+    return Judgement({}, f"{head} no judgement. {failure}", {**who, "failure": failure})
 
 
 def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:

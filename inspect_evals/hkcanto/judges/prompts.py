@@ -14,34 +14,6 @@ import msgspec
 _BRACKETS = str.maketrans("<＜﹤◁>＞﹥▷[［﹇]］﹈", "‹‹‹‹››››〔〔〔〕〕〕")
 
 
-class TranslationTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The texts of the judge of translations.
-
-    Attributes:
-        rubric: The paper's error categories.
-        prompt: Our text around them.
-    """
-
-    rubric: str
-    prompt: str
-
-
-class SummaryTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The texts of the judge of summaries.
-
-    Attributes:
-        instructions: What the paper's annotators were told.
-        scale: Its points.
-        criteria: Criterion → its text in the rubric.
-        prompt: Our text around them.
-    """
-
-    instructions: str
-    scale: str
-    criteria: dict[str, str]
-    prompt: str
-
-
 class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The contents of `prompts.toml`.
 
@@ -50,16 +22,20 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         data: That the texts under judgement are data.
         retry: What follows an answer that cannot be used.
         languages: Language code → what the prompt calls it.
-        translation: The judge of translations.
-        summary: The judge of summaries.
+        translation: The judge of translations: the paper's error categories in `rubric`, and our
+            `prompt` around them.
+        summary: The judge of summaries: `instructions`, what the paper's annotators were told, the
+            `scale` of its points, and our `prompt`.
+        criteria: Criterion → its text in the rubric of summaries.
     """
 
     version: int
     data: str
     retry: str
     languages: dict[str, str]
-    translation: TranslationTexts
-    summary: SummaryTexts
+    translation: dict[str, str]
+    summary: dict[str, str]
+    criteria: dict[str, str]
 
 
 @cache

@@ -1,12 +1,11 @@
 """A judge of summaries, which gives points by four criteria (HKCanto-Eval, Appendix G.1)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from statistics import fmean
 from typing import Annotated, Any
 
-from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
@@ -19,17 +18,7 @@ from hkcanto_metrics.rubric import (
     summary_score,
 )
 
-from .panel import (
-    Candidate,
-    Form,
-    Judgement,
-    Reply,
-    ask_panel,
-    at_least_one,
-    failure_rate,
-    judged_text,
-    source_text,
-)
+from .panel import Judgement, Reply, Rubric, judge
 from .prompts import fill, judge_texts, quote
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
@@ -79,14 +68,6 @@ class Ratings(Reply):
     fluency: Rating
     coherence: Rating
 
-    def ratings(self) -> dict[str, Rating]:
-        """Return criterion → rating."""
-        return {criterion: getattr(self, criterion) for criterion in CRITERIA}
-
-    def points(self) -> dict[str, int]:
-        """Return criterion → points."""
-        return {criterion: rating.points for criterion, rating in self.ratings().items()}
-
 
 @scorer(metrics=SUMMARY_METRICS)
 def judged_summary(
@@ -109,23 +90,14 @@ def judged_summary(
         structured: Whether to send a JSON schema along. Providers that know none ignore it; turn
             it off for one that refuses it.
     """
-    at_least_one(judgements)
-
-    async def score(state: TaskState, target: Target) -> Score:
-        source = source_text(state)
-        candidate = judged_text(state, stop, source)
-        summary = candidate.text
-        if not summary:
-            return _score(candidate, [])
-
-        def prompt(code: str) -> str:
-            return summary_prompt(source, target.text, summary, code)
-
-        form = Form(prompt, Ratings, lambda ratings: ratings, structured)
-        about = (state.sample_id, state.epoch, source, summary)
-        return _score(candidate, await ask_panel(form, judgements, about))
-
-    return score
+    rubric = Rubric(
+        prompt=summary_prompt,
+        reply=Ratings,
+        read=_read,
+        score=_score,
+        of_nothing=dict.fromkeys(CRITERIA, COMPLETE_FAILURE),
+    )
+    return judge(rubric, judgements, stop, structured=structured)
 
 
 def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:
@@ -140,12 +112,12 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
     texts = judge_texts()
     criteria = (
         f"- **Category: {criterion.capitalize()}**\n\n{text.strip()}"
-        for criterion, text in texts.summary.criteria.items()
+        for criterion, text in texts.criteria.items()
     )
     return fill(
-        texts.summary.prompt,
-        instructions=texts.summary.instructions,
-        scale=texts.summary.scale,
+        texts.summary["prompt"],
+        instructions=texts.summary["instructions"],
+        scale=texts.summary["scale"],
         criteria="\n\n".join(criteria),
         data=fill(texts.data, code=code),
         texts=quote(
@@ -155,53 +127,30 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
     )
 
 
-def _score(candidate: Candidate, judgements: Sequence[Judgement[Ratings]]) -> Score:
-    summary = candidate.text
-    verdicts = [each.verdict.points() for each in judgements if each.verdict]
-    if not summary:
-        verdicts = [dict.fromkeys(CRITERIA, COMPLETE_FAILURE)]
+def _read(reply: Ratings, source: str, summary: str) -> Judgement:  # noqa: ARG001
+    ratings: dict[str, Rating] = {criterion: getattr(reply, criterion) for criterion in CRITERIA}
+    return Judgement(
+        values={criterion: rating.points for criterion, rating in ratings.items()},
+        words="".join(
+            f"\n* {criterion} {rating.points}: {rating.reason}"
+            for criterion, rating in ratings.items()
+        ),
+        record=reply.model_dump(exclude={"code"}),
+    )
+
+
+def _score(
+    summary: str, said: Sequence[Mapping[str, float]]
+) -> tuple[dict[str, float], dict[str, Any]]:
     detected = cantonese_fluency(summary, max_characters=LONGEST_SUMMARY)
-    points = {name: _mean(each[name] for each in verdicts) for name in CRITERIA}
-    return Score(
-        value={
-            "judged_score": summary_score(points, detected.n_characters) if verdicts else nan,
-            **points,
-            "fluency_disagreement_rate": _mean(
-                (each["fluency"] == PASS) != detected.passed for each in verdicts
-            ),
-            "judge_failure_rate": failure_rate(judgements),
-        },
-        answer=summary,
-        explanation="\n\n".join(map(_explanation, judgements)) or "The summary is empty.",
-        reason="no_response" if not summary else None if verdicts else "grader_failed",
-        metadata={
-            "judgements": [_record(each) for each in judgements],
-            "shown": candidate.shown,
-            "length_penalty": detected.length_penalty,
-            "cantonese_fluency_passed": detected.passed,
-        },
-    )
-
-
-def _mean(values: Iterable[float]) -> float:
-    """Mean of the judgements' values; NaN, which Inspect counts as unscored, if all failed."""
-    collected = list(values)
-    return fmean(collected) if collected else nan
-
-
-def _explanation(judgement: Judgement[Ratings]) -> str:
-    who = f"**{judgement.grader}, seed {judgement.seed}:**"
-    if not judgement.verdict:
-        return f"{who} no judgement. {judgement.failure}"
-    ratings = (
-        f"\n* {criterion} {rating.points}: {rating.reason}"
-        for criterion, rating in judgement.verdict.ratings().items()
-    )
-    return f"{who}{''.join(ratings)}"
-
-
-def _record(judgement: Judgement[Ratings]) -> dict[str, Any]:
-    record: dict[str, Any] = {"grader": judgement.grader, "seed": judgement.seed}
-    if not judgement.verdict:
-        return {**record, "failure": judgement.failure}
-    return {**record, **judgement.verdict.model_dump(exclude={"code"})}
+    unlike = [(points["fluency"] == PASS) != detected.passed for points in said]
+    # NaN, which Inspect counts as unscored, if all judgements failed.
+    values = dict.fromkeys(("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan)
+    if said:
+        points = {name: fmean(each[name] for each in said) for name in CRITERIA}
+        values |= {"judged_score": summary_score(points, detected.n_characters), **points}
+        values["fluency_disagreement_rate"] = fmean(unlike)
+    return values, {
+        "length_penalty": detected.length_penalty,
+        "cantonese_fluency_passed": detected.passed,
+    }
