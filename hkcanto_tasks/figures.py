@@ -464,7 +464,7 @@ def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
     return replace(acc, name=name, title=title, over=over, help=f"Accuracy: {_IN_WORDS[over]}.")
 
 
-# ---------------------------------------------------------------------- averages of several tasks
+# ---------------------------------------------------------------------- averages of tasks
 
 
 def share(of: Average, task: str) -> float:

@@ -85,8 +85,8 @@ class Setup(ABC):
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
         self.options, self.multiturn = options, multiturn
-        self.shots = task.shots if shots is None else shots
-        self.task = _named_as_run(task, options, self.shots)
+        self.task = _named_as_run(task, options, shots)
+        self.shots = self.task.shots if shots is None else shots
         self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
         definition, roles = task.definition, [*self.COLUMNS, "subject"]
         where = f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}"
@@ -380,7 +380,8 @@ def setup(
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
         subjects: Run only these subjects; the name of a category or set stands for its subjects.
-        shots: Worked examples in the prompt, from 0; the task's own number without it.
+        shots: Worked examples in the prompt, from 0; without it the own number of the task, or of
+            the variant that the options make of it.
         multiturn: Whether each of them is a turn of its own in a chat.
         options: See the kind's `Options`; texts such as `"true"` are read as what they stand for.
 
@@ -456,28 +457,28 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
             raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
 
 
-def _named_as_run(task: TaskVariant, options: Any, shots: int) -> TaskVariant:
-    """Return a task under the name of the variant that the options make of it, if there is one."""
+def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVariant:
+    """Return a task under the name of the variant that the options make of it.
 
-    def asked(variant: Variant, count: int) -> tuple[object, ...]:
-        return variant.scoring, variant.cot, variant.script, count
+    That is the one with the same scoring and thinking, and if there are several, with the script
+    and the number of worked examples; without a number, the first of them.
+    """
+    of_variant = task.variant
 
-    def of(variant: Variant) -> tuple[object, ...]:
+    def fits(variant: Variant) -> tuple[bool, ...]:
         own = task.definition.shots if variant.shots is None else variant.shots
-        return asked(variant, own)
+        return (
+            variant.scoring == of_variant.scoring,
+            variant.cot == getattr(options, "cot", of_variant.cot),
+            variant.script == getattr(options, "script", of_variant.script),
+            own == shots,
+        )
 
-    chosen = {name: getattr(options, name) for name in ("cot", "script") if hasattr(options, name)}
-    as_run = Variant(scoring=task.variant.scoring, **chosen)
-    alike = [
-        each
-        for each in (Variant(), *task.definition.variants)
-        if asked(each, 0) == asked(as_run, 0)
-    ]
-    exact = (each for each in alike if of(each) == asked(as_run, shots))
-    variant = next(exact, alike[0] if alike else task.variant)
-    if variant == task.variant:
+    every = (Variant(), *task.definition.variants)
+    variant = max((of_variant, *every) if shots is None else every, key=fits)
+    if variant == of_variant:
         return task
-    name = task.name.removesuffix(f"_{task.variant.suffix}") if task.variant.suffix else task.name
+    name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
     return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))
 
 

@@ -130,6 +130,7 @@ def verdict(comparison: Comparison) -> str:
     name_a, name_b = _names([comparison.a, comparison.b])
     effect, metric = comparison.overall, comparison.figure
     difference, points = effect.difference, points_of(metric)
+    title = figure_title(comparison.a, metric)
     change = difference.value * points
     better = "better" if (change > 0) == metric.higher_is_better else "worse"
     said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
@@ -141,7 +142,7 @@ def verdict(comparison: Comparison) -> str:
     significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     return (
-        f"{name_b} is {said} {name_a} in {figure_title(comparison.a, metric)} ({lower}{span}), {significant}: "
+        f"{name_b} is {said} {name_a} in {title} ({lower}{span}), {significant}: "
         f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )

@@ -13,7 +13,7 @@ from inspect_ai.scorer import Scorer
 from pydantic import TypeAdapter
 
 from hkcanto_tasks import samples
-from hkcanto_tasks.catalogue import find_benchmark, find_task, named_tasks
+from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
@@ -48,10 +48,8 @@ def make(
         CatalogueError: There is no such task, or it is one by log-likelihood.
         OptionError: There is no such option, or it cannot have that value.
     """
-    if options.get("cot") is True and f"{name}_cot" in named_tasks():
-        name = f"{name}_cot"  # which has a number of worked examples of its own
     loaded = _load(name, subjects, options)
-    how = loaded.setup
+    how, name = loaded.setup, loaded.task.name  # of the variant that the options make of it
     run = [subject.name for subject in how.task.subjects if subject.name]
     are_means = all(figure.form == "mean" for figure in how.table)
     metric = (figures if are_means else corpus_figures)(name, how.chosen, run)

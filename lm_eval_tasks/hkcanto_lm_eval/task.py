@@ -33,8 +33,7 @@ from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
-from .config import configuration, shown
-from .options import options_of, says_turns
+from .config import configuration, options_of, says_turns, shown
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
 

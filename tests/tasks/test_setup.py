@@ -1,0 +1,43 @@
+"""A setup: what is equal is signed equally, whichever way it was asked for."""
+
+import pytest
+
+from hkcanto_tasks.setup import setup
+
+
+def signed(name: str, **asked: object) -> str:
+    return setup(name, **asked).signature("data").text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("hkmmlu", {"cot": True}), ("hkmmlu_cot", {})),
+        (("hkmmlu", {"cot": "true", "shots": "1"}), ("hkmmlu_cot_1shot", {})),
+        (("hkmmlu", {"cot": True, "script": "sc"}), ("hkmmlu_cot", {"script": "sc"})),
+        (("hkmmlu_sc", {"cot": True}), ("hkmmlu_cot", {"script": "sc"})),
+        (("hkmmlu_cot", {"cot": False}), ("hkmmlu", {})),
+        (("tmmluplus_gen", {"cot": True}), ("tmmluplus_gen_cot", {})),
+        (("hkcanto_cultural", {"shots": 0}), ("hkcanto_cultural_0shot", {})),
+        (("hkcanto_cultural_0shot", {"shots": 2}), ("hkcanto_cultural", {"shots": 2})),
+        (("hkcanto_cultural_food", {}), ("hkcanto_cultural", {"subjects": "food"})),
+        (("hkmmlu_stem", {}), ("hkmmlu", {"subjects": ["stem"]})),
+        (("hkmmlu_hk_law", {"cot": True}), ("hkmmlu_cot", {"subjects": "hk_law"})),
+    ],
+)
+def test_equal_requests_are_signed_equally(one: tuple, other: tuple) -> None:
+    assert signed(one[0], **one[1]) == signed(other[0], **other[1])
+
+
+def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
+    every, food = signed("hkcanto_cultural"), signed("hkcanto_cultural", subjects="food")
+    assert "subjects:" not in every
+    assert food.replace("|subjects:food", "") == every
+    two = signed("hkmmlu", subjects="dentistry,hk_law")
+    assert "|subjects:hk_law+dentistry|" in two or "|subjects:dentistry+hk_law|" in two
+    assert two == signed("hkmmlu", subjects=["hk_law", "dentistry"])
+
+
+def test_a_chain_of_thought_has_the_number_of_examples_that_its_variant_has() -> None:
+    assert setup("tmmluplus_gen").shots == 0
+    assert setup("tmmluplus_gen", cot=True).shots == setup("tmmluplus_gen_cot").shots == 5
