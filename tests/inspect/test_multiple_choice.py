@@ -238,7 +238,7 @@ def test_conditions_of_one_task_are_told_apart(tmp_path: Path) -> None:
 def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) -> None:
     log = run(tasks.hkmmlu(subjects="hk_law,dentistry", shots=1, cot=True, script="sc"), tmp_path)
     assert {sample.metadata["subject"] for sample in log.samples} == {"hk_law", "dentistry"}
-    assert log.eval.metadata["signature"].startswith("hkmmlu-cot|shots:1|")
+    assert log.eval.metadata["signature"].startswith("hkmmlu-cot-1shot|shots:1|")
     text = "".join(message.text for message in log.samples[0].input)
     assert "逐步分析并选出正确答案" in text
 
