@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.analyses.jyutping import (
     Pairs,
     aligned_pairs,
@@ -14,19 +15,23 @@ from hkcanto_tasks.reports.analyses.jyutping import (
     sections,
 )
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
-from .building import evaluation
+from .building import a_run, changed
 
 GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
 
-def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Evaluation:
+def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Run:
     how = setup("hkcanto_g2p")
-    judgements = [how.judge(*pair) for pair in zip(responses, gold, strict=True)]
-    made = evaluation(
+    judgements = [
+        how.judge(response, Sample(id="", target=target))
+        for response, target in zip(responses, gold, strict=True)
+    ]
+    made = a_run(
         "hkcanto_g2p",
         {name: [each.values[name] for each in judgements] for name in judgements[0].values},
         weights={
@@ -34,8 +39,8 @@ def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> E
         },
         label=label,
     )
-    read = [(each.answer, answer) for each, answer in zip(judgements, gold, strict=True)]
-    return replace(made, items=replace(made.items, jyutping=read))
+    read = [Pair(each.answer, answer, "") for each, answer in zip(judgements, gold, strict=True)]
+    return replace(made, items=replace(made.items, pairs=read))
 
 
 def table(section: Section, title: str) -> list[list[object]]:
@@ -178,17 +183,17 @@ def test_at_most_five_of_each_part_are_listed():
 
 def test_there_is_a_section_for_each_condition():
     paper = run(GOLD[:1], ["nei5 hou2 maa3"])
-    release = replace(paper, options={"examples": "release"})
+    release = changed(paper, options={"examples": "release"})
     names = [section.name for section in sections([paper, release])]
     assert len(set(names)) == 2
 
 
 def test_other_tasks_have_nothing_to_say():
-    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
+    assert sections([a_run("hkcanto_law", {"acc": [1]})]) == []
 
 
 def test_without_responses_only_the_figures_are_shown():
-    (section,) = sections([evaluation("hkcanto_g2p", {"cer_published": [0.5]})])
+    (section,) = sections([a_run("hkcanto_g2p", {"cer_published": [0.5]})])
     assert table(section, "Figures") == [["model", 0.5]]
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
-from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.logs.labels import Origin, labels
-from hkcanto_tasks.reports.logs.runs import Model, settings_of
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.logs.joining import settings_of
+from hkcanto_tasks.logs.labels import Origin, labels
 
 Harness = Literal["lm-eval", "inspect"]
 
@@ -21,7 +21,7 @@ def origin(
     **settings: str,
 ) -> Origin:
     argument = sum(map(ord, path))
-    return Origin(Model(harness, model, settings_of(settings)), argument, Path(path), name)
+    return Origin(harness, model, settings_of(settings), argument, Path(path), name)
 
 
 def labelled(*origins: Origin, condition: str = "hkmmlu") -> list[str]:
@@ -91,7 +91,7 @@ def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: P
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "tuned")
 
     def of_g2p(*arguments: str | Path) -> list[str]:
-        evaluations = read_runs(arguments).evaluations
+        evaluations = read_runs(arguments)
         return [each.label for each in evaluations if each.task == "hkcanto_g2p"]
 
     assert of_g2p(lm_eval_logs) == ["pycantonese"]
@@ -110,16 +110,16 @@ def test_a_folder_with_an_equals_sign_in_its_name_is_a_folder(
 ) -> None:
     folder = tmp_path / "lr=1e-5"
     shutil.copytree(lm_eval_logs / "pycantonese", folder)
-    (evaluation,) = read_runs([folder]).evaluations
+    (evaluation,) = read_runs([folder])
     assert evaluation.label == "pycantonese"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        (evaluation,) = read_runs(["best=lr=1e-5"]).evaluations
+        (evaluation,) = read_runs(["best=lr=1e-5"])
     assert evaluation.label == "best"
 
 
 def test_a_log_that_two_arguments_lead_to_is_read_once(lm_eval_logs: Path) -> None:
     read = read_runs([lm_eval_logs, lm_eval_logs / "pycantonese"])
-    assert [each.label for each in read.evaluations].count("pycantonese") == 1
+    assert [each.label for each in read].count("pycantonese") == 1
     (skipped,) = read.skipped
     assert "was read there" in skipped.reason

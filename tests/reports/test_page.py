@@ -10,11 +10,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from hkcanto_tasks.reports.blocks import Column, ItemView, Note, Report, Row, Table, Unit
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.overview import first_section, published_sections
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.page import TEXT_LIMIT
 from hkcanto_tasks.reports.report import report_of
-from hkcanto_tasks.reports.results import first_section, published_sections
 from hkcanto_tasks.reports.standings import standings
 
 from .browser import Browser, chromium

@@ -2,13 +2,13 @@
 
 import pytest
 
-from hkcanto_tasks.corpus_figures import Pair
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.analyses.writing import translation as sections
 from hkcanto_tasks.reports.blocks import Note, Section, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run
 
 TASK = "hkmmlu_translation_yue_zh"
 REFERENCE = "他说这里没有人"
@@ -16,8 +16,8 @@ RIGHT_SCRIPT = Pair(REFERENCE, REFERENCE, "佢話呢度冇人")
 WRONG_SCRIPT = Pair("他說這裡沒有人", REFERENCE, "佢話呢度冇人")
 
 
-def run(pairs: list[Pair], task: str = TASK, **values: list[float]) -> Evaluation:
-    return evaluation(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)
+def run(pairs: list[Pair], task: str = TASK, **values: list[float]) -> Run:
+    return a_run(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)
 
 
 def tables(section: Section) -> dict[str, list[dict[str, object]]]:
@@ -135,9 +135,9 @@ def test_an_unscored_item_is_not_zero():
 
 
 def test_without_pairs_there_are_faults_but_no_scores():
-    (section,) = sections([evaluation(TASK, {"empty": [1.0, 0.0]})])
+    (section,) = sections([a_run(TASK, {"empty": [1.0, 0.0]})])
     assert list(tables(section)) == ["translation_faults"]
 
 
 def test_other_tasks_have_nothing_to_say():
-    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
+    assert sections([a_run("hkcanto_law", {"acc": [1]})]) == []
