@@ -99,7 +99,7 @@ def run_records(evaluations: Sequence[Run], beside: Sequence[Beside]) -> list[Ma
 def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
     """Return the places of a run, those of its headline first."""
     own = [columns for each in beside for columns in each.runs.values()]
-    found = [each for columns in own for each in columns.values() if run in each.evaluations]
+    found = [each for columns in own for each in columns.values() if run in each.behind]
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
 
 
@@ -311,14 +311,14 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
     for each in beside:
         if each.table.protocol:
             yield f"{each.table.source}: {each.table.protocol}"
-    for run in dict.fromkeys(run for each in beside for run in each.evaluations):
+    for run in dict.fromkeys(run for each in beside for run in each.behind):
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{_name(run)} was not run as in the paper, but with {other}."
 
 
 def _left_out(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
     """Say why evaluations are in no published table, a line for each reason."""
-    used = {run for each in beside for run in each.evaluations}
+    used = {run for each in beside for run in each.behind}
     reasons: dict[str, list[str]] = defaultdict(list)
     for run in evaluations:
         if run not in used:

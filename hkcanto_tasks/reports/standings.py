@@ -28,7 +28,7 @@ class Standing:
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    evaluations: tuple[Run, ...]
+    behind: tuple[Run, ...]
     ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
     of: int  # the paper's models and the run
 
@@ -36,7 +36,7 @@ class Standing:
         """Whether it is of the figure to read first of a run, on all of its items."""
         column, metric = self.column, run.headline.name
         part = column.category or column.subject
-        return (self.evaluations, column.metric) == ((run,), metric) and not part
+        return (self.behind, column.metric) == ((run,), metric) and not part
 
     @property
     def rank(self) -> str:
@@ -56,10 +56,10 @@ class Beside:
     runs: Mapping[str, Mapping[str, Standing]]
 
     @property
-    def evaluations(self) -> list[Run]:
+    def behind(self) -> list[Run]:
         """What the runs' figures come from, each once."""
         found = [each for own in self.runs.values() for each in own.values()]
-        return list(dict.fromkeys(one for each in found for one in each.evaluations))
+        return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
 def standings(evaluations: Sequence[Run]) -> list[Beside]:
@@ -141,7 +141,7 @@ def _standing(
         known = [part for part in parts if part]
         if len(known) < len(parts):
             return None
-        behind = [one for part in known for one in part.evaluations]
+        behind = [one for part in known for one in part.behind]
         value: Estimate | None = _mean(known)
         reason = next((part.figure.note for part in known if part.figure.note), "")
     else:
@@ -233,7 +233,7 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:
-        tasks = tuple(one.setup.task.definition.name for one in part.evaluations)
+        tasks = tuple(one.setup.task.definition.name for one in part.behind)
         low, high = part.figure.low, part.figure.high
         spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)

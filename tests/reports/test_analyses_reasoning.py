@@ -92,7 +92,7 @@ def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(tmp_path: Path
     log = run_inspect(tmp_path, tasks.law(), model, log_format="json")
     logged = json.loads(log.read_text("utf-8"))
     for each in logged["samples"]:
-        assert each["scores"]["judged"]["metadata"]["reasoning"] == expected
+        assert each["scores"]["judged"]["metadata"]["judgement"]["reasoning"] == expected
     (scores,) = logged["results"]["scores"]
     assert not any("reasoning" in name for name in scores["metrics"])
 

@@ -111,10 +111,11 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
         load_task("hkmmlu").samples,
         key=lambda each: (order.index(each.subject), int(each.id.rpartition("/")[2])),
     )
-    assert run.items.ids == [sample.id for sample in samples]
-    assert run.items.subjects == [sample.subject for sample in samples]
-    assert run.items.parts == [sample.parts for sample in samples]
-    lengths = [len(sample.question) for sample in samples]
+    assert [*run.items.ids] == [sample.id for sample in samples]
+    assert [*run.items.subjects] == [sample.subject for sample in samples]
+    assert [*run.items.parts] == [sample.parts for sample in samples]
+    asked = [(sample.question, *filter(None, sample.choices)) for sample in samples]
+    lengths = [len("\n".join(texts)) for texts in asked]
     assert run.items.question_lengths.tolist() == lengths
     assert run.options == {"prompt": "paper", "script": "tc"}
     version = str(run.setup.task.definition.version)
@@ -128,7 +129,7 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
 def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.cultural(subjects="food", multiturn=True))
     (run,) = read_runs([tmp_path])
-    questions = {each.id: each.question for each in load_task("hkcanto_cultural", ["food"]).samples}
+    questions = {each.id: each.text for each in load_task("hkcanto_cultural", ["food"]).samples}
     lengths = [len(questions[name]) for name in run.items.ids]
     assert run.items.question_lengths.tolist() == lengths
     assert run.options["turns"] == "multi"
@@ -236,20 +237,27 @@ def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("logged", "task"),
+    ("name", "options", "task"),
     [
-        ("hkcanto-cultural|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
-        ("hkcanto-cultural-food-0shot|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
-        ("hkcanto-cultural|shots:3|prompt:paper|script:tc", "hkcanto_cultural"),
-        ("hkmmlu-cot|shots:1|prompt:paper|cot:yes|script:tc", "hkmmlu_cot_1shot"),
-        ("hkmmlu|shots:0|prompt:paper|script:sc", "hkmmlu_sc"),
-        ("hkmmlu-hk-law-mc|shots:0|prompt:paper|script:tc", "hkmmlu_mc"),
-        ("hkmmlu-cot|shots:0|prompt:paper|cot:yes|script:sc", "hkmmlu_cot"),
+        ("hkcanto_cultural", {"shots": 0}, "hkcanto_cultural_0shot"),
+        ("hkcanto_cultural", {"shots": 3}, "hkcanto_cultural"),
+        ("hkmmlu_cot", {"shots": 1}, "hkmmlu_cot_1shot"),
+        ("hkmmlu", {"script": "sc"}, "hkmmlu_sc"),
+        ("hkmmlu_hk_law_mc", {}, "hkmmlu_mc"),
+        ("hkmmlu_cot", {"script": "sc"}, "hkmmlu_cot"),
     ],
 )
-def test_one_condition_has_one_name_however_it_was_asked_for(logged: str, task: str) -> None:
-    signature = f"{logged}|data:sample|metric:generative|v:1|pkg:0.1.0"
-    assert parse_signature(signature).task == task
+def test_one_condition_has_one_name_however_it_was_asked_for(
+    name: str, options: dict[str, str | int], task: str
+) -> None:
+    signature = setup(name, **options).signature("sample")
+    assert signature.task == task
+    assert parse_signature(signature.text) == signature
+
+
+def test_a_signature_of_a_part_under_its_own_name_is_of_another_version() -> None:
+    with pytest.raises(LogError, match="of another version of hkcanto"):
+        parse_signature("hkmmlu-hk-law|shots:0|data:sample|metric:generative|v:1|pkg:0.1.0")
 
 
 def signed(logs: Path, folder: Path, old: str, new: str) -> Path:
@@ -289,9 +297,9 @@ def test_texts_are_kept_only_if_asked_for(lm_eval_logs: Path, inspect_logs: Path
 def test_prompts_are_whole(in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]) -> None:
     loaded = load_task("hkcanto_cultural")
     sample = next(sample for sample in loaded.samples if sample.id == "hkcanto_cultural/food/1")
-    prompt = loaded.prompt(sample, 5)
+    prompt = loaded.prompt(sample)
     assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
-    messages = [f"[{each.role}]\n{each.content}" for each in prompt.messages()]
+    messages = [f"[{role}]\n{content}" for role, content in prompt.messages()]
     assert in_inspect["hkcanto_cultural"].items.texts[0].prompt == "\n\n".join(messages)
 
 
@@ -338,7 +346,7 @@ def test_runs_of_single_subjects_are_one_run(tmp_path: Path, in_lm_eval: dict[st
     (joined,) = read_runs([tmp_path])
     whole = in_lm_eval["hkcanto_cultural"]
     assert (joined.task, joined.signature) == (whole.task, whole.signature)
-    assert joined.items.ids == whole.items.ids
+    assert [*joined.items.ids] == [*whole.items.ids]
     assert joined.reported[("food",), "acc"] == whole.reported[(), "acc_food"]
     for name in whole.figures:
         assert estimate(joined, name) == estimate(whole, name), name

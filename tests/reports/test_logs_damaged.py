@@ -330,7 +330,8 @@ def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path
     (log,) = inspect_logs.glob("*_cultural_*.json")
     (whole,) = read_runs([log])
     content = json.loads(log.read_text("utf-8"))
-    content["samples"][0]["scores"]["judged"]["value"]["acc"] = float("nan")
+    judged = content["samples"][0]["scores"]["judged"]["metadata"]["judgement"]
+    judged["values"]["acc"] = float("nan")
     content["samples"][1] = {"id": 3}
     (tmp_path / "log.json").write_text(json.dumps(content), "utf-8")
     read = read_runs([tmp_path])
@@ -421,13 +422,13 @@ def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:
 
 
 def test_a_judges_scores_are_read(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, lambda code: json.dumps({"code": code, "errors": []}))
+    run = judged(tmp_path, lambda code: json.dumps({"code": code, "errors": []}))
     assert set(run.items.values["judged_accuracy"]) == {1.0}
     assert run.reported[(), "judged_accuracy"] == 1.0
 
 
 def test_a_judge_that_fails_leaves_the_other_scores(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, lambda _: "唔識答")
+    run = judged(tmp_path, lambda _: "唔識答")
     assert np.isnan(run.items.values["judged_accuracy"]).all()
     assert set(run.items.values["judge_failure_rate"]) == {1.0}
     assert set(run.items.values["empty"]) == {0.0}
@@ -448,4 +449,4 @@ def judged(folder: Path, verdict: Callable[[str], str]) -> Run:
     run_inspect(folder, tasks.translation(judge=True), model_roles={"grader": grader})
     (run,) = read_runs([folder])
     assert run.notes == ("judged by mockllm/grader, prompts:2",)
-    return evaluation
+    return run

@@ -362,7 +362,7 @@ def test_signatures_are_in_a_table() -> None:
     (table,) = tables(last_section([run], [], []))
     assert table.rows[0].values == [
         *("mine", "org/mine", "lm-eval"),
-        *("hkcanto-cultural|shots:5|data:ba2a58b|v:1|pkg:0.1.0", "2026-11-01 00:00"),
+        *(run.signature.text, "2026-11-01 00:00"),
     ]
 
 
