@@ -160,6 +160,15 @@ class Section:
     is_summary: bool = False
 
 
+def section(
+    title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
+) -> list[Section]:
+    """Return a section of the blocks without tables that have no rows; none if nothing is left."""
+    kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
+    own = Section(title, kept, name.replace("_", "-"), is_summary)
+    return [own] if any(not isinstance(block, Note) for block in kept) else []
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A report by a version of this package. Its first section answers at first sight, the footer

@@ -44,8 +44,7 @@ Output = Annotated[
     Path | None, _option("File to write, such as report.html; else the terminal.", "-o", "--output")
 ]
 FormatOption = Annotated[
-    Format | None,
-    _option("By default what the file's name ends in; github: for a PR.", "--format"),
+    Format | None, _option("By default what the file's name ends in; github: for a PR.", "--format")
 ]
 _Full = Annotated[bool, _option("Print everything on the terminal, uncut.", "--full")]
 

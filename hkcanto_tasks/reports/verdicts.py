@@ -1,4 +1,4 @@
-"""`hkcanto compare`: which evaluations are compared with which, and how a reader is told."""
+"""`hkcanto compare`: which runs are compared with which, and how a reader is told."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -99,7 +99,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
     first = compared[0]
     sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
-    names, task = _names(sides), first.a.setup.task.definition.title
+    names, task = _names(sides), first.a.definition.title
     remarks = _remarks(compared, sides, names)
     words = [word for side in sides[:2] for word in (side.task, side.condition)]
     name = short_name("compare", *words, first.figure.name)
@@ -109,7 +109,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
         made = _effects(
             first, name, figure_title(first.a, first.figure), pairs, ["First", "Second"]
         )
-        title = f"{task}: {len(names)} evaluations pairwise"
+        title = f"{task}: {len(names)} runs pairwise"
         return [Section(title, [*remarks, made], name.replace("_", "-"), is_summary=True)]
     title, short = f"{task}: {' against '.join(reversed(names))}", name.replace("_", "-")
     titles = {own.name: own.title for own in first.a.setup.task.subjects}
@@ -157,7 +157,7 @@ def gate_of(
     tasks: list[dict[str, Any]] = [
         {
             "task": _task(one.a),
-            "title": one.a.setup.task.definition.title,
+            "title": one.a.definition.title,
             "metric": one.figure.name,
             "figure": figure_title(one.a, one.figure),
             "compared": " against ".join(_names([one.b, one.a])),
@@ -199,10 +199,8 @@ def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
     return list(sides.values())
 
 
-def _groups(
-    sides: Sequence[Sequence[Run]],
-) -> tuple[Sequence[Sequence[Run]], list[str]]:
-    """Return which evaluations are compared with each other, and what is left out, in words.
+def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
+    """Return which runs are compared with each other, and what is left out, in words.
 
     They are those of the same task under the same condition, or the only ones of a task in two
     runs, so that one with chain of thought can be compared with one without.
@@ -223,8 +221,8 @@ def _groups(
     return [list(own.values()) for own in groups.values() if len(own) > 1], left_out
 
 
-def _task(evaluation: Run) -> str:
-    return evaluation.setup.task.definition.name
+def _task(run: Run) -> str:
+    return run.definition.name
 
 
 def _advice(sides: Sequence[Sequence[Run]]) -> str:
@@ -235,8 +233,8 @@ def _advice(sides: Sequence[Sequence[Run]]) -> str:
     return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
 
 
-def _said(evaluation: Run) -> str:
-    return f"{evaluation.label}, {task_title(evaluation)}"
+def _said(run: Run) -> str:
+    return f"{run.label}, {task_title(run)}"
 
 
 def _record(one: Comparison) -> Mapping[str, Any]:
@@ -253,10 +251,10 @@ def _digits(points: float, sign: str = "") -> str:
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
-def _names(evaluations: Sequence[Run]) -> list[str]:
-    """Return names that tell the evaluations apart."""
-    labels = [side.label for side in evaluations]
-    conditions = [f"{side.label} ({condition_title(side)})" for side in evaluations]
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Return names that tell the runs apart."""
+    labels = [side.label for side in runs]
+    conditions = [f"{side.label} ({condition_title(side)})" for side in runs]
     numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
     return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
 
@@ -264,7 +262,7 @@ def _names(evaluations: Sequence[Run]) -> list[str]:
 def _remarks(
     compared: Sequence[Comparison], sides: Sequence[Run], names: Sequence[str]
 ) -> Sequence[Note]:
-    """Say what else the evaluations differ in, and what makes their figures less than they seem."""
+    """Say what else the runs differ in, and what makes their figures less than they seem."""
     first, unscored = sides[0], max(one.unscored for one in compared)
     few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
     warnings = {

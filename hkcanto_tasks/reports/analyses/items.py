@@ -15,9 +15,9 @@ from ..presentation import task_title
 _MOST = 200
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section with answers of each model in each task, if their texts were read."""
-    found = [(run, _scores(run)) for run in evaluations if run.items.texts]
+    found = [(run, _scores(run)) for run in runs if run.items.texts]
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run, own in found:
         for item, score in zip(run.items.ids, own, strict=True):

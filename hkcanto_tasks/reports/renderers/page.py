@@ -27,7 +27,7 @@ TEXT_LIMIT = 20_000
 def page(report: Report) -> str:
     """Return a report as one HTML page.
 
-    Nothing in the report can run in the page or load anything: every text is escaped, and a
+    Nothing in the report ca run in the page or load anything: every text is escaped, and a
     Content-Security-Policy admits the page's own script and style by their hashes only.
 
     Examples:
