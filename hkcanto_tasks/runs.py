@@ -108,7 +108,7 @@ class Items:
                     for key in keys
                 }
             if name == "clusters":
-                firsts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+                firsts = np.cumsum([0, *(own.max(initial=-1) + 1 for own in columns[:-1])])
                 columns = [own + first for own, first in zip(columns, firsts, strict=True)]
             if isinstance(columns[0], np.ndarray):
                 return np.concatenate(columns)

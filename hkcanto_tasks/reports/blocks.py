@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..figures import Figure
 from .estimates import Estimate as Estimate
@@ -122,27 +122,18 @@ class Note:
     level: Literal["info", "warning"] = "info"
 
 
-class ItemRow(NamedTuple):
-    """One answer for people to look at, with what it was read as and why (`reason`), and how good
-    it is, from 0 to 1 (`score`; None where that is not known)."""
-
-    model: str
-    task: str
-    item: str
-    subject: str
-    prompt: str
-    response: str
-    answer: str
-    target: str
-    reason: str
-    score: float | None
+ITEM_FIELDS = (
+    *("model", "task", "item", "subject", "prompt", "response", "answer", "target", "reason"),
+    "score",
+)
+"""What is shown of an answer: also what it was read as and why, and how good it is, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
     """Answers with prompts and gold answers; `left_out` more are not shown. Not to be published."""
 
-    rows: Sequence[ItemRow]
+    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; a score that is not known is None
     left_out: int = 0
 
 

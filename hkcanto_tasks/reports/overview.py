@@ -231,14 +231,11 @@ def _shown(standing: Standing | None, said: str | None = None) -> Estimate | Non
 
 def _column(column: PublishedColumn, *, drawn: bool) -> Column:
     unit: Unit = column_of(column.measure).unit if column.measure else column.unit
-    return Column(column.name, unit, _help(column), column.lower_is_better, drawn)
-
-
-def _help(column: PublishedColumn) -> str:
-    if column.unmeasured:
-        return f"Not measured here: {column.unmeasured}."
     of = column.mean_of or (*column.tasks, column.category or column.subject)
-    return f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
+    about = f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
+    if column.unmeasured:
+        about = f"Not measured here: {column.unmeasured}."
+    return Column(column.name, unit, about, column.lower_is_better, drawn)
 
 
 def _by_subject(beside: Beside) -> Table:

@@ -4,7 +4,7 @@ A run stands in a column if it measures the same: same task, script, shots, and 
 thought was asked for; answers generated, not ranked by likelihood; and not the sample data.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
-from ..runs import Run
+from ..runs import Items, Run
 from .estimates import Estimate, Mask, agreement, estimate, mean_estimate
 
 
@@ -71,10 +71,19 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
             named[" ".join([run.label, *options])].append(run)
     found = []
     for table in published_tables():
-        own = {name: _of_run(table, own) for name, own in named.items()}
+        own = {
+            name: {each.name: of for each in table.columns if (of := _standing(each, table, group))}
+            for name, group in named.items()
+        }
         own = {name: columns for name, columns in own.items() if columns}
-        if any(not each.column.repeats for columns in own.values() for each in columns.values()):
-            found.append(Beside(table, _headline(table, own), own))
+        every = [each for columns in own.values() for each in columns.values()]
+        if not all(each.column.repeats for each in every):
+            # The headline where a run has it, else the first column that one has; ranked is better.
+            known = Counter({each.column.name for each in every})
+            known.update({each.column.name for each in every if each.ranks})
+            first = [table.column(table.headline)] if table.headline else []
+            headline = max([*first, *table.columns], key=lambda column: known[column.name])
+            found.append(Beside(table, headline, own))
     return found
 
 
@@ -126,11 +135,6 @@ def why_left_out(run: Run) -> str:
     return f"The papers have no figure of it under this condition ({run.condition})."
 
 
-def _of_run(table: PublishedTable, run: Sequence[Run]) -> dict[str, Standing]:
-    found = {column.name: _standing(column, table, run) for column in table.columns}
-    return {name: standing for name, standing in found.items() if standing}
-
-
 def _standing(
     column: PublishedColumn, table: PublishedTable, run: Sequence[Run]
 ) -> Standing | None:
@@ -151,7 +155,8 @@ def _standing(
             if not same:
                 return None
             behind.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
-        value = _pooled(behind) if len(behind) > 1 else _figure(behind[0], column)
+        one, pooled = behind[0], len(behind) > 1
+        value = _pooled(behind) if pooled else estimate(one, column.metric, _part(one, column))
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -199,10 +204,6 @@ def _part(run: Run, column: PublishedColumn) -> Mask | None:
     return run.items.of_subjects(subjects) if is_part else None
 
 
-def _figure(run: Run, column: PublishedColumn) -> Estimate | None:
-    return estimate(run, column.metric, _part(run, column))
-
-
 def _is_complete(run: Run, column: PublishedColumn) -> bool:
     own = _part(run, column)
     if run.complete or own is None:
@@ -213,16 +214,11 @@ def _is_complete(run: Run, column: PublishedColumn) -> bool:
 
 def _pooled(runs: Sequence[Run]) -> Estimate | None:
     """Return the accuracy over the questions of several tasks."""
-    values, clusters, first = [], [], 0
-    for run in runs:
-        of_items = run.items.values.get("acc")
-        if of_items is None:
-            return None
-        there = ~np.isnan(of_items)
-        values.append(of_items[there])
-        clusters.append(run.items.clusters[there] + first)
-        first = int(clusters[-1].max(initial=first)) + 1
-    return mean_estimate(np.concatenate(values), np.concatenate(clusters))
+    if not all("acc" in run.items.values for run in runs):
+        return None
+    items = Items.joined([run.items for run in runs])
+    known = ~np.isnan(items.values["acc"])
+    return mean_estimate(items.values["acc"][known], items.clusters[known])
 
 
 def _mean(parts: Sequence[Standing]) -> Estimate:
@@ -242,13 +238,3 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     if np.isnan(half):
         return Estimate(value, None, None, items)
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
-
-
-def _headline(table: PublishedTable, runs: Mapping[str, Mapping[str, Standing]]) -> PublishedColumn:
-    columns = [table.column(table.headline)] if table.headline else []
-
-    def best(column: PublishedColumn) -> int:
-        found = [own[column.name] for own in runs.values() if column.name in own]
-        return max((1 + (each.ranks is not None) for each in found), default=0)
-
-    return max([*columns, *table.columns], key=best)

@@ -128,20 +128,21 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
 def verdict(comparison: Comparison) -> str:
     """Say in a sentence how B compares with A; the interval is that of B minus A."""
     name_a, name_b = _names([comparison.a, comparison.b])
-    effect, metric = comparison.overall, comparison.figure
-    difference, points = effect.difference, points_of(metric)
+    effect, figure = comparison.overall, comparison.figure
+    difference, points = effect.difference, points_of(figure)
     change = difference.value * points
-    better = "better" if (change > 0) == metric.higher_is_better else "worse"
+    better = "better" if (change > 0) == figure.higher_is_better else "worse"
     said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
-    lower = "" if metric.higher_is_better else "lower is better; "
+    lower = "" if figure.higher_is_better else "lower is better; "
     span = "without an interval"
     if difference.low is not None and difference.high is not None:
         ends = difference.low * points, difference.high * points
         span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
     significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
+    title = figure_title(comparison.a, figure)
     return (
-        f"{name_b} is {said} {name_a} in {figure_title(comparison.a, metric)} ({lower}{span}), {significant}: "
+        f"{name_b} is {said} {name_a} in {title} ({lower}{span}), {significant}: "
         f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
@@ -156,7 +157,7 @@ def gate_of(
     """
     tasks: list[dict[str, Any]] = [
         {
-            "task": _task(one.a),
+            "task": one.a.definition.name,
             "title": one.a.definition.title,
             "metric": one.figure.name,
             "figure": figure_title(one.a, one.figure),
@@ -205,13 +206,18 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
     They are those of the same task under the same condition, or the only ones of a task in two
     runs, so that one with chain of thought can be compared with one without.
     """
-    having = Counter((place, _task(one)) for place, side in enumerate(sides) for one in side)
+    having = Counter(
+        (place, one.definition.name) for place, side in enumerate(sides) for one in side
+    )
     groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for one in side:
-            only = len(sides) == 2 and having[0, _task(one)] == having[1, _task(one)] == 1
-            key = _task(one) if only else one.comparable_as
+            only = (
+                len(sides) == 2
+                and having[0, one.definition.name] == having[1, one.definition.name] == 1
+            )
+            key = one.definition.name if only else one.comparable_as
             if groups[key].setdefault(place, one) is not one:
                 left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
     for own in groups.values():
@@ -219,10 +225,6 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
             who = "; ".join(map(_said, own.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
     return [list(own.values()) for own in groups.values() if len(own) > 1], left_out
-
-
-def _task(run: Run) -> str:
-    return run.definition.name
 
 
 def _advice(sides: Sequence[Sequence[Run]]) -> str:
@@ -242,7 +244,7 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
     parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
-    of = {"task": _task(one.a), "metric": one.figure.name, "unit": one.figure.unit}
+    of = {"task": one.a.definition.name, "metric": one.figure.name, "unit": one.figure.unit}
     return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
 
 

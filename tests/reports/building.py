@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from hkcanto_tasks.figures import Pair, parts_of
+from hkcanto_tasks.reports.blocks import Section
+from hkcanto_tasks.reports.report import build_report
 from hkcanto_tasks.runs import Items, Run
 from hkcanto_tasks.setup import setup
 
@@ -75,3 +77,8 @@ def changed(run: Run, *, options: Mapping[str, str] | None = None, **fields: Any
     if options is not None:
         fields["options"] = tuple(options.items())
     return replace(run, signature=replace(run.signature, **fields))
+
+
+def sections(name: str, runs: Sequence[Run]) -> list[Section]:
+    """Return the sections of a report that are called so, such as `conditions`."""
+    return [each for each in build_report(runs).sections if each.name.startswith(name)]

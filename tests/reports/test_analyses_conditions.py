@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.analyses import conditions
 from hkcanto_tasks.reports.blocks import Note, Table
 from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
 from hkcanto_tasks.reports.paired import compare, headline_difference
 from hkcanto_tasks.runs import Run
 
-from .building import a_run, changed
+from .building import a_run, changed, sections
 
 PAPER = {"prompt": "paper", "script": "tc"}
 
@@ -34,7 +33,7 @@ def hkmmlu(acc: Sequence[float], task: str = "hkmmlu", **more: object) -> Run:
 def shown(*runs: Run) -> list[Table]:
     return [
         block
-        for section in conditions.sections(runs)
+        for section in sections("conditions", runs)
         for block in section.blocks
         if isinstance(block, Table)
     ]
@@ -170,7 +169,7 @@ def test_generation_and_log_likelihood_stand_side_by_side_with_a_warning() -> No
         law([1, 1, 0, 0], "hkcanto_law_mc", label="guesser"),
     ]
 
-    (section,) = conditions.sections(runs)
+    (section,) = sections("conditions", runs)
     table, note = section.blocks
 
     assert isinstance(table, Table)

@@ -21,7 +21,7 @@ from hkcanto_tasks.reports.renderers.terminal import show
 from hkcanto_tasks.reports.report import build_report
 from hkcanto_tasks.runs import Run
 
-from .building import a_run
+from .building import a_run, sections
 from .harness_runs import AnsweringLM, run_lm_eval
 
 pytestmark = pytest.mark.slow
@@ -184,10 +184,11 @@ def test_a_step_may_be_in_the_folder_alone() -> None:
     assert curves.checkpoint(run) == ("mine", 40)
 
 
-def test_evaluations_are_put_in_the_order_of_training() -> None:
+def test_runs_are_put_in_the_order_of_training() -> None:
     given = of_steps({1000: [1.0], 500: [1.0]})
     base = a_run("hkcanto_law", {"acc": [1.0]}, label="base")
-    assert [run.label for run in curves.ordered([*given, base])] == [
+    made = build_report([*given, base])
+    assert [run["label"] for run in made.records["runs"]] == [
         "base",
         "checkpoint-500",
         "checkpoint-1000",
@@ -206,7 +207,7 @@ def test_subjects_without_signal_are_named_as_such() -> None:
         )
         for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
     ]
-    section, signals = curves.sections(runs)
+    (section,), (signals,) = sections("curves", runs), sections("signal", runs)
     (table,) = (block for block in signals.blocks if isinstance(block, Table))
 
     assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
@@ -228,9 +229,9 @@ def test_of_errors_the_fewest_are_best() -> None:
         a_run("hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights)
         for step, own in errors.items()
     ]
-    best, _ = curves.best_of(tuple(runs))
-    assert best.label == "step300"
-    (_, signals) = curves.sections(runs)
+    (best,) = build_report(runs).records["best"]
+    assert best["label"] == "step300"
+    (signals,) = sections("signal", runs)
     assert isinstance(signals.blocks[0], Table)
     assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman of 4, 3, 1, 2
 
@@ -238,8 +239,10 @@ def test_of_errors_the_fewest_are_best() -> None:
 def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
     scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
     base = a_run("hkcanto_law", {"acc": share(10)}, label="base")
-    kept = curves.outstanding([base, *of_steps(scores)])
-    assert [run.label for run in kept] == ["base", "checkpoint-3", "checkpoint-5"]
+    (results,) = sections("results", [base, *of_steps(scores)])
+    assert isinstance(results.blocks[0], Table)
+    kept = [row.values[0] for row in results.blocks[0].rows]
+    assert kept == ["base", "checkpoint-3", "checkpoint-5"]
 
 
 def test_two_training_runs_are_two_lines_with_a_legend() -> None:
@@ -266,7 +269,7 @@ def test_a_curve_may_lack_a_step_and_an_interval() -> None:
     ]
     (table,) = (
         block
-        for block in curves.sections(runs)[0].blocks
+        for block in sections("curves", runs)[0].blocks
         if isinstance(block, Table) and block.curve
     )
     figures = [

@@ -6,16 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.analyses import extraction
 from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
 from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.runs import Run
 
-from .building import a_run
+from .building import a_run, sections
 
 
 def blocks(*runs: Run) -> Sequence[Block]:
-    (section,) = extraction.sections(runs)
+    (section,) = sections("extraction", runs)
     return section.blocks
 
 
@@ -117,4 +116,4 @@ def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
 
     assert isinstance(table, Table)
     assert len(table.rows) == 1
-    assert list(extraction.sections([likelihood])) == []
+    assert list(sections("extraction", [likelihood])) == []

@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.analyses import items
 from hkcanto_tasks.reports.blocks import ItemView
 from hkcanto_tasks.runs import ItemText, Run
 
-from .building import a_run
+from .building import a_run, sections
 
 
 def with_texts(run: Run) -> Run:
@@ -16,13 +15,13 @@ def with_texts(run: Run) -> Run:
 
 
 def view(*runs: Run) -> ItemView:
-    (section,) = items.sections(runs)
+    (section,) = sections("items", runs)
     (found,) = [block for block in section.blocks if isinstance(block, ItemView)]
     return found
 
 
 def test_items_are_shown_only_if_they_were_asked_for() -> None:
-    assert list(items.sections([a_run("hkcanto_law", {"acc": [0.0]})])) == []
+    assert list(sections("items", [a_run("hkcanto_law", {"acc": [0.0]})])) == []
 
 
 def test_answers_are_shown_with_their_texts_and_the_wrong_ones_first() -> None:
@@ -32,11 +31,11 @@ def test_answers_are_shown_with_their_texts_and_the_wrong_ones_first() -> None:
 
     row, right = view(with_texts(run)).rows
 
-    assert (row.item, row.subject, row.prompt) == ("b", "Hong Kong Law", "prompt 1")
-    assert (row.response, row.answer, row.target) == ("response 1", "A", "B")
-    assert (row.reason, row.score) == ("none: several", 0.0)
-    assert row.task == "HKMMLU, 0-shot"
-    assert (right.item, right.reason, right.score) == ("a", "stated", 1.0)
+    assert (row["item"], row["subject"], row["prompt"]) == ("b", "Hong Kong Law", "prompt 1")
+    assert (row["response"], row["answer"], row["target"]) == ("response 1", "A", "B")
+    assert (row["reason"], row["score"]) == ("none: several", 0.0)
+    assert row["task"] == "HKMMLU, 0-shot"
+    assert (right["item"], right["reason"], right["score"]) == ("a", "stated", 1.0)
 
 
 def test_two_hundred_of_many_are_drawn_by_lot_and_shown_in_order() -> None:
@@ -44,7 +43,7 @@ def test_two_hundred_of_many_are_drawn_by_lot_and_shown_in_order() -> None:
 
     found = view(many)
 
-    places = [int(row.prompt.removeprefix("prompt ")) for row in found.rows]
+    places = [int(row["prompt"].removeprefix("prompt ")) for row in found.rows]
     assert len(places) == 200
     assert places == sorted(places)
     assert 80 < sum(place < 200 for place in places) < 120
@@ -59,14 +58,14 @@ def test_each_model_has_room_of_its_own() -> None:
 
     found = view(*runs)
 
-    assert [row.model for row in found.rows] == ["a"] * 200 + ["b"] * 200
+    assert [row["model"] for row in found.rows] == ["a"] * 200 + ["b"] * 200
     assert found.left_out == 2
 
 
 def test_the_worst_come_first_where_there_is_no_right_and_wrong() -> None:
     g2p = with_texts(a_run("hkcanto_g2p", {"cer_published": [0.1, 0.0, 0.9, 0.5]}))
 
-    assert [row.prompt for row in view(g2p).rows] == [
+    assert [row["prompt"] for row in view(g2p).rows] == [
         *("prompt 2", "prompt 3", "prompt 0", "prompt 1")
     ]
 
@@ -79,17 +78,25 @@ def test_items_on_which_runs_differ_are_shown_of_every_run() -> None:
 
     rows = view(*map(with_texts, runs)).rows
 
-    of_a, of_b = ([row for row in rows if row.model == model] for model in ("a", "b"))
-    assert [row.item for row in of_a] == [row.item for row in of_b]
-    assert [(row.prompt, row.score) for row in of_a[:2]] == [("prompt 150", 1), ("prompt 450", 1)]
-    assert [(row.prompt, row.score) for row in of_b[:2]] == [("prompt 150", 0), ("prompt 450", 0)]
-    assert {row.score for row in rows if row.prompt not in ("prompt 150", "prompt 450")} == {0}
+    of_a, of_b = ([row for row in rows if row["model"] == model] for model in ("a", "b"))
+    assert [row["item"] for row in of_a] == [row["item"] for row in of_b]
+    assert [(row["prompt"], row["score"]) for row in of_a[:2]] == [
+        ("prompt 150", 1),
+        ("prompt 450", 1),
+    ]
+    assert [(row["prompt"], row["score"]) for row in of_b[:2]] == [
+        ("prompt 150", 0),
+        ("prompt 450", 0),
+    ]
+    assert {row["score"] for row in rows if row["prompt"] not in ("prompt 150", "prompt 450")} == {
+        0
+    }
 
 
 def test_an_unscored_answer_has_no_score_and_is_last() -> None:
     run = a_run("hkcanto_law", {"acc": [float("nan"), 1.0]})
 
-    assert [row.score for row in view(with_texts(run)).rows] == [1.0, None]
+    assert [row["score"] for row in view(with_texts(run)).rows] == [1.0, None]
 
 
 def test_translations_are_ordered_by_their_own_score() -> None:
@@ -100,7 +107,7 @@ def test_translations_are_ordered_by_their_own_score() -> None:
     ]
     run = a_run("hkcanto_translation_en_yue", {"empty": [0, 0, 1]}, pairs=pairs)
 
-    assert [row.prompt for row in view(with_texts(run)).rows] == [
+    assert [row["prompt"] for row in view(with_texts(run)).rows] == [
         "prompt 2",
         "prompt 0",
         "prompt 1",

@@ -7,19 +7,18 @@ from sys import maxsize
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.analyses import lengths
 from hkcanto_tasks.reports.analyses.lengths import cut
 from hkcanto_tasks.reports.blocks import Table
 from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.runs import Run
 
-from .building import a_run
+from .building import a_run, sections
 
 
 def shown(*runs: Run) -> list[Table]:
     return [
         block
-        for section in lengths.sections(runs)
+        for section in sections("lengths", runs)
         for block in section.blocks
         if isinstance(block, Table)
     ]
@@ -118,7 +117,7 @@ def test_a_model_with_few_items_in_a_bin_has_no_figure_there() -> None:
 
 def test_people_are_not_shown_lengths() -> None:
     run = a_run("hkcanto_law", {"acc": [1.0] * 40}, question_lengths=range(80, 120))
-    (section,) = lengths.sections([run])
+    (section,) = sections("lengths", [run])
 
     assert all(isinstance(block, Table) and block.data_only for block in section.blocks)
     assert [row[0] for row in rows(*shown(run))] == ["80–89", "90–99", "100–109", "110 or more"]
@@ -127,4 +126,4 @@ def test_people_are_not_shown_lengths() -> None:
 def test_too_few_items_say_nothing_about_length() -> None:
     run = a_run("hkcanto_law", {"acc": [1.0] * 15}, question_lengths=range(15))
 
-    assert list(lengths.sections([run])) == []
+    assert list(sections("lengths", [run])) == []

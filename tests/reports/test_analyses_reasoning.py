@@ -9,14 +9,13 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.reports.analyses import reasoning
 from hkcanto_tasks.reports.blocks import Block, Table
 from hkcanto_tasks.reports.estimates import Estimate, estimate
 from hkcanto_tasks.runs import Run
 from hkcanto_tasks.setup import setup
 
 from ..lm_eval.evaluating import evaluate, table
-from .building import a_run
+from .building import a_run, sections
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 SAID = {
@@ -159,7 +158,7 @@ def rows(block: Block) -> dict[str, object]:
 def test_shares_and_accuracies() -> None:
     """Of ten blocks six are Cantonese, of which five are right, and none of the four others."""
     run = made({"cantonese": 6, "english": 3, "mixed": 1}, 5, cantonese=8, english=2)
-    (section,) = reasoning.sections([run])
+    (section,) = sections("reasoning", [run])
     languages, accuracy, answers = map(rows, section.blocks)
     assert languages["Items"] == 10
     assert (languages["Cantonese"], languages["English"], languages["Mixed"]) == (0.6, 0.3, 0.1)
@@ -186,13 +185,13 @@ def test_responses_without_reasoning_do_not_count() -> None:
     values = {"acc": [1.0, 1.0], **{f"reasoning_{name}": [0.0, nothing] for name in SAID}}
     values |= {"reasoning_cantonese": [1.0, nothing], "reasoning_finished": [1.0, nothing]}
     run = a_run("hkcanto_law", values)
-    (section,) = reasoning.sections([run])
+    (section,) = sections("reasoning", [run])
     assert rows(section.blocks[0])["Items"] == 1
     assert rows(section.blocks[0])["Cantonese"] == 1
 
 
 def test_there_is_no_section_where_nothing_reasoned() -> None:
-    assert reasoning.sections([a_run("hkcanto_law", {"acc": [1.0, 0.0]})]) == []
+    assert sections("reasoning", [a_run("hkcanto_law", {"acc": [1.0, 0.0]})]) == []
 
 
 @pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])

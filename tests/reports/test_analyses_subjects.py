@@ -4,16 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from hkcanto_tasks.reports.analyses import subjects
 from hkcanto_tasks.reports.blocks import Table, Value
 from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.runs import Run
 
-from .building import a_run
+from .building import a_run, sections
 
 
 def tables(*runs: Run) -> dict[str, Table]:
-    (section,) = subjects.sections(runs)
+    (section,) = sections("subjects", runs)
     found = [block for block in section.blocks if isinstance(block, Table)]
     return {table.name.split("_")[0]: table for table in found}
 
@@ -66,7 +65,7 @@ def test_tmmluplus_averages_a_category_over_its_subjects() -> None:
         {"acc": [1, 0, 0, 0, 1, 1]},
         subjects=["physics", "physics", "physics", "physics", "organic_chemistry", "accounting"],
     )
-    (section,) = subjects.sections([run])
+    (section,) = sections("subjects", [run])
     found = figures(section.blocks[0], "model")  # type: ignore[arg-type]
 
     assert found["STEM"] == pytest.approx((1 / 4 + 1) / 2)
@@ -116,4 +115,4 @@ def test_the_accuracies_of_the_models_are_drawn() -> None:
 def test_tasks_without_right_and_wrong_have_no_section() -> None:
     run = a_run("hkcanto_g2p", {"cer_published": [0.5, 0.0]})
 
-    assert list(subjects.sections([run])) == []
+    assert list(sections("subjects", [run])) == []

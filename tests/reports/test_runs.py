@@ -1,5 +1,7 @@
 """What an evaluation says of itself."""
 
+from hkcanto_tasks.runs import Items
+
 from .building import a_run, changed
 
 
@@ -43,6 +45,15 @@ def test_the_condition_names_what_is_not_the_default():
 def test_items_of_subjects_are_found():
     made = a_run("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
     assert made.items.of_subjects(["a", "z"]).tolist() == [True, False, True]
+
+
+def test_clusters_stay_apart_when_runs_are_joined():
+    # Four questions on two passages, of which only the second one's are taken.
+    values = {"acc": [1, 0, 1, 0]}
+    first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items.take([2, 3])
+    other = a_run("hkcanto_orthography", {"acc": [1, 1]}, clusters=[0, 1]).items
+    joined = Items.joined([first.take([0]), other]).clusters.tolist()
+    assert len(set(joined)) == 3
 
 
 def test_only_pinned_data_is_trusted():

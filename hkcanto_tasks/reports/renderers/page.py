@@ -90,7 +90,8 @@ def _items(view: ItemView) -> Mapping[str, Any]:
     """Return answers for the page's script, each text only once: models share their prompts."""
     places: dict[str, int] = {}
     rows = []
-    for *texts, score in view.rows:
+    for row in view.rows:
+        *texts, score = row.values()
         shortened = [shorten(text, TEXT_LIMIT) for text in texts]
         rows.append([*(places.setdefault(text, len(places)) for text in shortened), score])
     return {"texts": list(places), "rows": rows}
