@@ -1,4 +1,4 @@
-"""What a report says first, and last: how good each run is, next to whom, whether to trust it.
+"""The first and the last section of a report: results beside the papers', and how they were made.
 
 The first section has a line for each run beside the paper's models; then come the papers' tables;
 the last section says once how everything was made.

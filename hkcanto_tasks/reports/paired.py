@@ -2,7 +2,7 @@
 
 Items are matched by their ids, and what two models answered to the same question is compared pair
 by pair, which takes the questions' difficulty out (Miller 2024, "Adding Error Bars to Evals",
-section 4.2). What it becomes for people to read is in `comparing`.
+section 4.2). `verdicts` puts it into words.
 """
 
 from collections import Counter

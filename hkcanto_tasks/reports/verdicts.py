@@ -1,4 +1,4 @@
-"""`hkcanto compare`: which runs are compared with which, and how a reader is told."""
+"""`hkcanto compare`: pair up runs, compare each pair, and say in words and tables who is better."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -206,18 +206,14 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
     They are those of the same task under the same condition, or the only ones of a task in two
     runs, so that one with chain of thought can be compared with one without.
     """
-    having = Counter(
-        (place, one.definition.name) for place, side in enumerate(sides) for one in side
-    )
+    having = [Counter(one.definition.name for one in side) for side in sides]
     groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for one in side:
-            only = (
-                len(sides) == 2
-                and having[0, one.definition.name] == having[1, one.definition.name] == 1
-            )
-            key = one.definition.name if only else one.comparable_as
+            task = one.definition.name
+            only = len(sides) == 2 and all(each[task] == 1 for each in having)
+            key = task if only else one.comparable_as
             if groups[key].setdefault(place, one) is not one:
                 left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
     for own in groups.values():
