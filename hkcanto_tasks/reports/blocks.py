@@ -1,6 +1,6 @@
-"""What a report is made of: typed records in tables, and remarks; every renderer reads these alone.
+"""What a report is made of: tables of values, notes and answers; renderers read nothing else.
 
-A value of a table is a `Estimate` (a number with its interval), a number, a text, or None. What it
+A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. What it
 looks like is its column's matter, and each form of output writes it once.
 """
 
@@ -55,11 +55,11 @@ class Column:
         return self.unit not in ("text", "badges")
 
 
-def column_of(metric: Figure, title: str = "", *, drawn: bool = False) -> Column:
+def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
     """Return the column of a figure: unit, direction and meaning are its own, and the title."""
-    up, unit = metric.higher_is_better, _UNITS.get(metric.unit, "percent")
+    up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
-    return Column(title or metric.title, unit, metric.help, lower, drawn)
+    return Column(title or figure.title, unit, figure.help, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 class Estimate:
     """A value with its 95 % interval."""
 
-    value: float  # in the unit of its metric; an accuracy or a rate from 0 to 1
+    value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
     low: float | None  # None where no interval can be computed
     high: float | None
     items: int  # how many are behind it
@@ -94,7 +94,10 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
         return None
     values, clusters = of_items[mask], items.clusters[mask]
     if known and known.form == "rate" and name in items.weights:
-        return _pooled(values, items.weights[name][mask], clusters)
+        lengths = items.weights[name][mask]
+        errors, total = errors_of(values, lengths), float(lengths.sum())
+        low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
+        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values))
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
     return mean_estimate(values, clusters)
@@ -135,7 +138,7 @@ def full_set(run: Run, name: str) -> Estimate | None:
 
     None for other parts and figures, and if an average of subjects lacks one of them.
     """
-    known, items, subjects = (run.figures[name], run.items, run.setup.task.subjects)
+    known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
     if of_items is None or known.form == "rate" or run.complete or not run.is_beginning:
         return None
@@ -186,13 +189,6 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Estimate:
-    """Return summed errors over summed length."""
-    errors, total = errors_of(rates, weights), float(weights.sum())
-    low, high = ratio_interval(errors, weights, clusters) if total else (None, None)
-    return Estimate(float(errors.sum()) / (total or 1), low, high, len(rates))
-
-
 def errors_of(rates: Floats, weights: Floats) -> Floats:
     """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
     return np.where(weights == 0, rates, rates * weights)
@@ -227,12 +223,12 @@ def weighted_interval(
     return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
-def _corpus(run: Run, metric: str, mask: Mask) -> Estimate | None:
+def _corpus(run: Run, name: str, mask: Mask) -> Estimate | None:
     pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
     language = language_of(run.setup.task)
     clusters = run.items.clusters[mask].tolist()
-    interval = corpus_errors(pairs, language, clusters)[metric]
-    value = corpus_scores(pairs, language)[metric]
+    interval = corpus_errors(pairs, language, clusters)[name]
+    value = corpus_scores(pairs, language)[name]
     return Estimate(value, interval.low, interval.high, len(pairs))

@@ -34,9 +34,10 @@ class Standing:
 
     def is_headline_of(self, run: Run) -> bool:
         """Whether it is of the figure to read first of a run, on all of its items."""
-        column, metric = self.column, run.headline.name
-        part = column.category or column.subject
-        return (self.behind, column.metric) == ((run,), metric) and not part
+        column = self.column
+        is_part = column.category or column.subject
+        same = (self.behind, column.metric) == ((run,), run.headline.name)
+        return same and not is_part
 
     @property
     def rank(self) -> str:
