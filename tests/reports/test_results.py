@@ -11,20 +11,18 @@ import pytest
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.reports.estimates import Estimate
-from hkcanto_tasks.reports.overview import first_section, last_section, published_sections, trust
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.reports.standings import standings
 from hkcanto_tasks.runs import ItemText, Run, SkippedLog
 
-from .building import a_run, changed
+from .building import a_run, changed, sections
 from .whole import whole
 
 CULTURAL = ["food", "food", "food", "food", "local_knowledge"]
 
 
 def first(*runs: Run) -> Section:
-    return first_section(runs, standings(runs))
+    return sections("results", runs)[0]
 
 
 def tables(section: Section) -> list[Table]:
@@ -41,7 +39,7 @@ def plot(*runs: Run) -> Table:
 
 
 def papers(*runs: Run) -> dict[str, Table]:
-    found = {section.name: tables(section) for section in published_sections(standings(runs))}
+    found = {section.name: tables(section) for section in sections("published", runs)}
     assert all(len(each) == 1 for each in found.values())
     return {name: table for name, (table,) in found.items()}
 
@@ -66,7 +64,7 @@ def numbers(values: Sequence[Value]) -> list[float]:
 
 def said(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> list[str]:
     """Return the remarks of the last section."""
-    section = last_section(runs, standings(runs), skipped)
+    section = build_report(runs, skipped).sections[-1]
     return [block.text for block in section.blocks if isinstance(block, Note)]
 
 
@@ -164,11 +162,6 @@ def test_results_are_drawn_where_no_published_table_stands_beside_them() -> None
 
     assert drawn(a_run("hkcanto_law", {"acc": [1, 0]})) == [True]
     assert drawn(whole("hkcanto_cultural")) == [False]
-    # A paper's table of subjects, without models as rows, is none to stand beside.
-    run = whole("tmmluplus_gen", subjects=["economics"])
-    beside = [each for each in standings([run]) if each.table.transposed]
-    (alone,) = tables(first_section([run], beside))
-    assert [each.drawn for each in alone.columns if each.title == "Result"] == [True]
 
 
 def test_sample_data_is_warned_of_first() -> None:
@@ -243,13 +236,17 @@ def test_epochs_of_an_item_count_once() -> None:
         subjects=[*run.items.subjects] * 2,
         ids=[*run.items.ids] * 2,
     )
-    assert (trust(twice).items, trust(twice).expected) == (252, 252)
+    (record,) = build_report([twice]).records["runs"]
+    assert (record["trust"].items, record["trust"].expected) == (252, 252)
 
 
 def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
     run = a_run("hkcanto_law", {"acc": [1, 0]})
-    assert trust(replace(run, reported={((), "acc"): 0.5 + 1e-8})).figures.different
-    assert not trust(replace(run, reported={((), "acc"): 0.5 + 1e-10})).figures.different
+    badges = [
+        str(value(at_a_glance(replace(run, reported={((), "acc"): 0.5 + by})), "model", "Trust"))
+        for by in (1e-8, 1e-10)
+    ]
+    assert [text.startswith("✓ equal to the harness") for text in badges] == [False, True]
 
 
 # ---------------------------------------------------------------- beside the paper's models
@@ -304,7 +301,7 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
 
 def test_the_plotted_tables_section_is_folded_and_has_all_columns() -> None:
     run = whole("hkcanto_cultural")
-    (section,) = published_sections(standings([run]))
+    (section,) = sections("published", [run])
     assert (section.name, section.is_summary) == ("published-hkcanto-7", False)
     assert section.title.startswith("HKCanto-Eval (Cheng et al., 2025), Table 7: Accuracy on")
     (table,) = tables(section)
@@ -321,7 +318,7 @@ def test_further_tables_draw_their_own_headline_and_are_in_the_summary() -> None
             section.is_summary,
             [each.title for each in tables(section)[0].columns if each.drawn],
         )
-        for section in published_sections(standings(runs))
+        for section in sections("published", runs)
     }
     # The first of the papers' tables stands beside the runs.
     assert drawn == {"published-hkcanto-3": (False, []), "published-hkcanto-7": (True, ["Average"])}
@@ -359,7 +356,7 @@ def test_nothing_to_compare_gives_no_published_section() -> None:
 
 def test_signatures_are_in_a_table() -> None:
     run = replace(whole("hkcanto_cultural"), model="org/mine")
-    (table,) = tables(last_section([run], [], []))
+    (table,) = tables(build_report([run]).sections[-1])
     assert table.rows[0].values == [
         *("mine", "org/mine", "lm-eval"),
         *(run.signature.text, "2026-11-01 00:00"),
@@ -450,11 +447,11 @@ def test_what_is_in_no_published_table_says_why_by_reason() -> None:
 def test_logs_that_were_not_read_are_listed_without_whole_paths_and_in_the_summary() -> None:
     run = a_run("hkcanto_law", {"acc": [1]})
     log = SkippedLog(Path("/home/someone/logs/run/broken.eval"), "It is no log.")
-    made = last_section([run], [], [log])
+    made = build_report([run], [log]).sections[-1]
     _, table = tables(made)
     assert [row.values for row in table.rows] == [["run/broken.eval", "It is no log."]]
     assert made.is_summary
-    assert not last_section([run], [], []).is_summary
+    assert not build_report([run]).sections[-1].is_summary
 
 
 # ---------------------------------------------------------------- the report as a whole
