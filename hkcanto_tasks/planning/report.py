@@ -33,7 +33,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         CatalogueError: There is none of such a name.
 
     Examples:
-        >>> from hkcanto_tasks.reports.figures import Estimate
+        >>> from hkcanto_tasks.reports.estimates import Estimate
         >>> half = power.of_discordance(Estimate(0.5, None, None, 0))
         >>> [(part.name, part.items) for part in catalogue(half, ["hkcanto_law"])]
         [('hkcanto_law', 424)]
