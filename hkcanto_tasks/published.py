@@ -37,7 +37,7 @@ class PublishedColumn(_Entry, frozen=True):
         lower_is_better: Which way is good.
         tasks: The tasks and variants that it measures; the questions of several are pooled.
         shots: Worked examples, where they differ from the task's.
-        metric: A metric for `hkcanto_tasks.reports.figures.figure`.
+        metric: A metric for `hkcanto_tasks.reports.estimates.estimate`.
         category: The category that it is restricted to.
         subject: The subject that it is restricted to.
         mean_of: The columns that it is the mean of.

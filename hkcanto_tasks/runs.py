@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue import Subject
+from .catalogue import Subject, TaskDefinition
 from .figures import Figure, Pair
 from .setup import Setup, setup
 from .signatures import Signature
@@ -108,7 +108,7 @@ class Items:
                     for key in keys
                 }
             if name == "clusters":
-                firsts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+                firsts = np.cumsum([0, *(own.max(initial=-1) + 1 for own in columns[:-1])])
                 columns = [own + first for own, first in zip(columns, firsts, strict=True)]
             if isinstance(columns[0], np.ndarray):
                 return np.concatenate(columns)
@@ -181,6 +181,11 @@ class Run:
     def setup(self) -> Setup:
         """The task and variant, all of it, with their figures."""
         return setup(self.task, shots=self.shots)
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """The catalogue's entry of its task."""
+        return self.setup.task.definition
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:

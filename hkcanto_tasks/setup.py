@@ -448,7 +448,7 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
     Raises:
         OptionError: There is no such option; the message names those that there are.
     """
-    known = {**RUN_OPTIONS, **option_values(name)}
+    known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
         if option not in known:
             near = difflib.get_close_matches(option, known, n=1)

@@ -10,34 +10,30 @@ from pathlib import Path
 import numpy as np
 from measuring import arguments, memory, timed
 
-from hkcanto_tasks.averages import parts_of
-from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.reports.evaluations import Evaluation, Items
+from hkcanto_tasks.figures import parts_of
+from hkcanto_tasks.runs import Items, Run
+from hkcanto_tasks.setup import setup
 
 TASK = "hkmmlu"
 
 
-def evaluation(label: str, seed: int) -> Evaluation:
+def answered(label: str, seed: int) -> Run:
     """Random answers of one model to every question."""
     generator = np.random.default_rng(seed)
-    subjects = find_task(TASK).subjects
+    how = setup(TASK)
+    subjects = how.task.subjects
     names = [subject.name for subject in subjects for _ in range(subject.rows)]
-    parts = [parts_of(find_task(TASK), subject) for subject in subjects]
+    parts = [parts_of(how.task, subject) for subject in subjects]
     ids = [f"{TASK}/{s.name}/{row + 1}" for s in subjects for row in range(s.rows)]
     count = len(ids)
     hard = np.random.default_rng(0).random(count)
     right = (hard + 0.3 * generator.normal(size=count) < 0.6).astype(float)
     nothing = np.zeros(count)
-    return Evaluation(
+    return Run(
         label=label,
         model=label,
         harness="lm-eval",
-        task=TASK,
-        shots=0,
-        options={"prompt": "paper", "script": "tc"},
-        data="0123456",
-        version="1",
-        signature=f"{TASK}|shots:0",
+        signature=how.signature("0123456"),
         created=datetime.now(UTC),
         sources=(Path(f"{label}.json"),),
         items=Items(
@@ -65,10 +61,10 @@ def main() -> None:
         import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)
-    from hkcanto_tasks.reports.comparing import sections
-    from hkcanto_tasks.reports.comparison import compare, pairwise
+    from hkcanto_tasks.reports.paired import compare, pairwise
+    from hkcanto_tasks.reports.verdicts import sections
 
-    runs = [evaluation(f"model {i + 1}", i) for i in range(models)]
+    runs = [answered(f"model {i + 1}", i) for i in range(models)]
     print(f"{len(runs[0].items):,} items, {len(runs[0].subjects)} subjects")
     found = timed("compare", lambda: compare(runs[0], runs[1], gate=2.0))
     timed("sections", lambda: sections([found]))

@@ -11,7 +11,7 @@ import argparse
 import os
 import random
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,11 @@ class Answers:
         return thought + text
 
 
+def letters(sample: Mapping[str, Any]) -> list[str]:
+    """Return the letters that a sample has an option for."""
+    return [letter for letter, choice in zip("ABCD", sample["choices"], strict=False) if choice]
+
+
 def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
     """Run lm-eval for each model."""
     from lm_eval import simple_evaluate
@@ -64,7 +69,7 @@ def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
         def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
             del disable_tqdm
             docs = [request.doc for request in requests]
-            return [self._answers.to(doc["id"], doc["target"], doc["letters"]) for doc in docs]
+            return [self._answers.to(doc["id"], doc["target"], letters(doc)) for doc in docs]
 
         def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
             raise NotImplementedError
@@ -107,10 +112,8 @@ def inspect_logs(folder: Path, models: list[Answers]) -> None:
             messages: list[Any], *_: Any, known: Any = known, answers: Answers = answers
         ) -> ModelOutput:
             sample = known[messages[-1].text]
-            letters = [letter for letter, _ in zip("ABCD", sample.metadata["choices"], strict=True)]
-            made = ModelOutput.from_content(
-                f"org/{answers.name}", answers.to(sample.id, sample.target, letters)
-            )
+            said = answers.to(sample.id, sample.target, letters(sample.metadata))
+            made = ModelOutput.from_content(f"org/{answers.name}", said)
             made.usage = ModelUsage()
             return made
 

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.figures import Estimate, stratified_figure
+from hkcanto_tasks.reports.estimates import Estimate, stratified_estimate
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     paired_accuracy_interval,
@@ -116,7 +116,7 @@ def beginnings(
 ) -> list[float]:
     """How often the first items cover the mean of all, and that of subjects, in other orders."""
     items = [
-        [Sample(f"{own}/{place}", "", "", subject=str(own)) for place in range(size)]
+        [Sample(id=f"{own}/{place}", subject=str(own)) for place in range(size)]
         for own, size in enumerate(sizes)
     ]
     order = [int(sample.subject) for sample in stratified(items)[:count]]
@@ -126,7 +126,7 @@ def beginnings(
         drawn = rng.hypergeometric(hits, sizes - hits, parts)
         values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([drawn, parts - drawn], "F"))
         for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
-            found = stratified_figure(values, own, sizes, shares)
+            found = stratified_estimate(values, own, sizes, shares)
             ends = found.low or 0.0, found.high or 0.0
             held[place] += covers(ends, float(hits / sizes @ shares))
     return (held / repeats).tolist()

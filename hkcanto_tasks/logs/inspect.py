@@ -44,12 +44,6 @@ class _Eval(msgspec.Struct):
     metadata: dict[str, Any] | None = None
 
 
-class _Score(msgspec.Struct):
-    name: str
-    scorer: str = ""
-    metrics: dict[str, dict[str, Any]] = {}
-
-
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
@@ -142,7 +136,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
         yield SkippedLog(path, missing)
     elif not scored:
         raise Unusable(f"no sample with a score; the run ended as {log.status!r}")
-    scores = msgspec.convert((log.results or {}).get("scores") or [], list[_Score])
+    scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     asked, about = log.eval.config, log.eval
     limited = any(asked.get(name) is not None for name in ("limit", "sample_id"))
     generation = (log.plan.get("config") or {}) | about.model_generate_config
@@ -273,15 +267,15 @@ def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
     )
 
 
-def _reported(scores: list[_Score], task: str) -> dict[tuple[tuple[str, ...], str], float]:
+def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, ...], str], float]:
     """Return Inspect's figures; of a task among several, there is its headline alone."""
     judged: dict[str, Any] = {}
     reported: dict[str, Any] = {}
     for score in reversed(scores):  # The first of several reducers counts.
-        if score.scorer == _SCORER:
-            judged |= score.metrics
-        elif "mean" in score.metrics:  # a judge's
-            reported[score.name] = score.metrics["mean"]
+        if score.get("scorer") == _SCORER:
+            judged |= score["metrics"]
+        elif "mean" in score["metrics"]:  # a judge's
+            reported[score["name"]] = score["metrics"]["mean"]
     reported |= {setup(task).headline.name: judged.get(task, {})} if task else judged
     values = {name: figure.get("value") for name, figure in reported.items()}
     return {
@@ -291,11 +285,11 @@ def _reported(scores: list[_Score], task: str) -> dict[tuple[tuple[str, ...], st
     }
 
 
-def _notes(log: _Log, scores: list[_Score], scored: int, unscored: int) -> Iterator[str]:
+def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) -> Iterator[str]:
     graders = (log.eval.model_roles or {}).get("grader", [])
     graders = graders if isinstance(graders, list) else [graders]
     names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
-    if names and any(score.scorer.startswith(f"{_SCORER}_") for score in scores):
+    if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         version = (log.eval.metadata or {}).get("judge", "prompts:1")
         yield f"judged by {', '.join(names)}, {version}"
     if unscored:

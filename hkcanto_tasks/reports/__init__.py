@@ -1,8 +1,12 @@
-"""Reading results: logs of both harnesses → runs → figures → a report or a comparison.
+"""Reports and comparisons: runs that were read from logs become tables, notes and pages.
 
-* `logs` reads what the harnesses wrote into `evaluations`.
-* `figures` computes values with `intervals` from them, and `comparison` compares two.
-* `standings` finds a run's place in the papers' tables.
-* `results` and `analyses` turn all this into `blocks`: tables of typed records, and notes.
-* `renderers` write blocks as a page, Markdown, JSON, CSV, or to the terminal.
+* `estimates` computes a run's figures with 95 % intervals; `intervals` and `significance` hold the
+  statistics.
+* `paired` compares two runs item by item; `verdicts` is what `hkcanto compare` says of it.
+* `standings` finds the places of runs in the papers' tables.
+* `overview` and `analyses` make the sections of a report out of this; `report` puts them together.
+* `blocks` is what a section is made of: tables of values, notes and answers. `presentation` has the
+  titles and columns that sections share.
+* `renderers` write blocks as a page, Markdown, JSON or CSV, or to the terminal.
+* `commands` are `hkcanto report` and `hkcanto compare`.
 """

@@ -1,6 +1,6 @@
-"""What a report is made of: typed records in tables, and remarks; every renderer reads these alone.
+"""What a report is made of: tables of values, notes and answers; renderers read nothing else.
 
-A value of a table is a `Estimate` (a number with its interval), a number, a text, or None. What it
+A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. What it
 looks like is its column's matter, and each form of output writes it once.
 """
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..figures import Figure
 from .estimates import Estimate as Estimate
@@ -55,11 +55,11 @@ class Column:
         return self.unit not in ("text", "badges")
 
 
-def column_of(metric: Figure, title: str = "", *, drawn: bool = False) -> Column:
+def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
     """Return the column of a figure: unit, direction and meaning are its own, and the title."""
-    up, unit = metric.higher_is_better, _UNITS.get(metric.unit, "percent")
+    up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
-    return Column(title or metric.title, unit, metric.help, lower, drawn)
+    return Column(title or figure.title, unit, figure.help, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +122,18 @@ class Note:
     level: Literal["info", "warning"] = "info"
 
 
-class ItemRow(NamedTuple):
-    """One answer for people to look at, with what it was read as and why (`reason`), and how good
-    it is, from 0 to 1 (`score`; None where that is not known)."""
-
-    model: str
-    task: str
-    item: str
-    subject: str
-    prompt: str
-    response: str
-    answer: str
-    target: str
-    reason: str
-    score: float | None
+ITEM_FIELDS = (
+    *("model", "task", "item", "subject", "prompt", "response", "answer", "target", "reason"),
+    "score",
+)
+"""What is shown of an answer: also what it was read as and why, and how good it is, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
     """Answers with prompts and gold answers; `left_out` more are not shown. Not to be published."""
 
-    rows: Sequence[ItemRow]
+    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; a score that is not known is None
     left_out: int = 0
 
 
@@ -158,6 +149,15 @@ class Section:
     blocks: Sequence[Block]
     name: str
     is_summary: bool = False
+
+
+def section(
+    title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
+) -> list[Section]:
+    """Return a section of the blocks without tables that have no rows; none if nothing is left."""
+    kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
+    own = Section(title, kept, name.replace("_", "-"), is_summary)
+    return [own] if any(not isinstance(block, Note) for block in kept) else []
 
 
 @dataclass(frozen=True, slots=True)

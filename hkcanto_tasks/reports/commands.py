@@ -4,9 +4,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 from rich.progress import Progress
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
     from .blocks import Report
 
 
-class Format(StrEnum):
-    """What a report can be written as; all but `github` are also endings of files."""
-
-    html, md, github, json, csv = "html", "md", "github", "json", "csv"
+Format = Literal["html", "md", "json", "csv", "github"]
+"""What a report can be written as; all but `github` are also endings of files."""
 
 
 def _option(text: str, *names: str, **more: Any) -> Any:
@@ -44,8 +41,7 @@ Output = Annotated[
     Path | None, _option("File to write, such as report.html; else the terminal.", "-o", "--output")
 ]
 FormatOption = Annotated[
-    Format | None,
-    _option("By default what the file's name ends in; github: for a PR.", "--format"),
+    Format | None, _option("By default what the file's name ends in; github: for a PR.", "--format")
 ]
 _Full = Annotated[bool, _option("Print everything on the terminal, uncut.", "--full")]
 
@@ -132,7 +128,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     from .renderers import render
     from .renderers.terminal import show
 
-    text = "" if kind is None else render(made, kind.value)
+    text = "" if kind is None else render(made, kind)
     if output is not None:
         partial = output.with_name(f".{output.name}.partial")
         try:
@@ -155,7 +151,7 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     """Return the form to write in: the one asked for, or what the file's name ends in."""
     if chosen or output is None:
         return chosen
-    endings = {f".{form}": form for form in Format if form is not Format.github}
+    endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
     if output.suffix.lower() not in endings:
         known = ", ".join(endings)
         raise OptionError(f"{output}: a name ends in {known}, or say which with --format.")

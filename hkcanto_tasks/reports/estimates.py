@@ -1,4 +1,4 @@
-"""Figures of evaluations with their 95 % intervals, each computed as the harness computes it.
+"""Figures of runs with their 95 % intervals, each computed as the harness computes it.
 
 Items that are not independent (epochs of one item, questions on one passage) count as clusters
 (Miller 2024, "Adding Error Bars to Evals", section 2.2).
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 class Estimate:
     """A value with its 95 % interval."""
 
-    value: float  # in the unit of its metric; an accuracy or a rate from 0 to 1
+    value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
     low: float | None  # None where no interval can be computed
     high: float | None
     items: int  # how many are behind it
@@ -50,12 +50,12 @@ class Agreement(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def agreement(evaluation: Run) -> Agreement:
-    """Compute again what the harness reports of an evaluation."""
+def agreement(run: Run) -> Agreement:
+    """Compute again what the harness reports of a run."""
     equal, different = 0, list[Disagreement]()
-    for (subjects, name), reported in evaluation.reported.items():
-        where = evaluation.items.of_subjects(subjects) if subjects else None
-        ours = None if math.isnan(reported) else estimate(evaluation, name, where)
+    for (subjects, name), reported in run.reported.items():
+        where = run.items.of_subjects(subjects) if subjects else None
+        ours = None if math.isnan(reported) else estimate(run, name, where)
         if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
             equal += 1
         elif ours:
@@ -63,27 +63,27 @@ def agreement(evaluation: Run) -> Agreement:
     return Agreement(equal, different)
 
 
-def estimate(evaluation: Run, name: str, where: Mask | None = None) -> Estimate | None:
-    """Return a figure of an evaluation, or of the items where a mask says so.
+def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
+    """Return a figure of a run, or of the items where a mask says so.
 
     It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
     it is None if no item has it. Its interval is that of `mean_estimate`, and for averages of
     subjects put together from these; for pooled rates `ratio_interval`; for figures of a corpus it
     is from bootstrap resamples.
     """
-    return _whole(evaluation, name) if where is None else _of(evaluation, name, where)
+    return _whole(run, name) if where is None else _of(run, name, where)
 
 
 @lru_cache(maxsize=4096)
-def _whole(evaluation: Run, name: str) -> Estimate | None:
-    return _of(evaluation, name, np.ones(len(evaluation.items), np.bool_))
+def _whole(run: Run, name: str) -> Estimate | None:
+    return _of(run, name, np.ones(len(run.items), np.bool_))
 
 
-def _of(evaluation: Run, name: str, mask: Mask) -> Estimate | None:
-    items = evaluation.items
-    known = evaluation.figures.get(name)
+def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
+    items = run.items
+    known = run.figures.get(name)
     if known and known.form == "corpus":
-        return _corpus(evaluation, name, mask)
+        return _corpus(run, name, mask)
     of_items = items.values.get(known.averages if known else name)
     if of_items is None:
         return None
@@ -94,9 +94,12 @@ def _of(evaluation: Run, name: str, mask: Mask) -> Estimate | None:
         return None
     values, clusters = of_items[mask], items.clusters[mask]
     if known and known.form == "rate" and name in items.weights:
-        return _pooled(values, items.weights[name][mask], clusters)
+        lengths = items.weights[name][mask]
+        errors, total = errors_of(values, lengths), float(lengths.sum())
+        low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
+        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values))
     if known and known.over != "questions":
-        return _of_strata(evaluation, values, mask, known.over)
+        return _of_strata(run, values, mask, known.over)
     return mean_estimate(values, clusters)
 
 
@@ -130,23 +133,14 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
     return Estimate(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
 
 
-def full_set(evaluation: Run, name: str) -> Estimate | None:
+def full_set(run: Run, name: str) -> Estimate | None:
     """Return the `stratified_estimate` of all of a task's items, of which a `--limit` ran some.
 
     None for other parts and figures, and if an average of subjects lacks one of them.
     """
-    known, items, subjects = (
-        evaluation.figures[name],
-        evaluation.items,
-        evaluation.setup.task.subjects,
-    )
+    known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
-    if (
-        of_items is None
-        or known.form == "rate"
-        or evaluation.complete
-        or not evaluation.is_beginning
-    ):
+    if of_items is None or known.form == "rate" or run.complete or not run.is_beginning:
         return None
     _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
     values = np.bincount(epochs, of_items) / np.bincount(epochs)
@@ -155,8 +149,8 @@ def full_set(evaluation: Run, name: str) -> Estimate | None:
     alike = known.over != "questions"
     if (alike and len({*strata}) < len(subjects)) or not ((values >= 0) & (values <= 1)).all():
         return None
-    sizes = np.array([evaluation.expected_of(subject) for subject in subjects])
-    shares = weights(known.over, [*place], evaluation.setup.categories) if alike else sizes
+    sizes = np.array([run.expected_of(subject) for subject in subjects])
+    shares = weights(known.over, [*place], run.setup.categories) if alike else sizes
     return stratified_estimate(values, strata, sizes, np.array(shares) / sum(shares))
 
 
@@ -195,23 +189,16 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _pooled(rates: Floats, weights: Floats, clusters: Ints) -> Estimate:
-    """Return summed errors over summed length."""
-    errors, total = errors_of(rates, weights), float(weights.sum())
-    low, high = ratio_interval(errors, weights, clusters) if total else (None, None)
-    return Estimate(float(errors.sum()) / (total or 1), low, high, len(rates))
-
-
 def errors_of(rates: Floats, weights: Floats) -> Floats:
     """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
     return np.where(weights == 0, rates, rates * weights)
 
 
-def _of_strata(evaluation: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
+def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     """Return an average in which subjects or categories count alike."""
-    names, codes = evaluation.items.subject_codes
-    codes, clusters = codes[mask], evaluation.items.clusters[mask]
-    shares = np.array(weights(over, names[codes].tolist(), evaluation.setup.categories))
+    names, codes = run.items.subject_codes
+    codes, clusters = codes[mask], run.items.clusters[mask]
+    shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
     of_subjects = [codes == subject for subject in np.unique(codes)]
     found = [mean_estimate(values[own], clusters[own]) for own in of_subjects]
     low, high = weighted_interval(
@@ -236,12 +223,12 @@ def weighted_interval(
     return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
-def _corpus(evaluation: Run, metric: str, mask: Mask) -> Estimate | None:
-    pairs = [pair for pair, counts in zip(evaluation.items.pairs, mask, strict=False) if counts]
+def _corpus(run: Run, name: str, mask: Mask) -> Estimate | None:
+    pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
-    language = language_of(evaluation.setup.task)
-    clusters = evaluation.items.clusters[mask].tolist()
-    interval = corpus_errors(pairs, language, clusters)[metric]
-    value = corpus_scores(pairs, language)[metric]
+    language = language_of(run.setup.task)
+    clusters = run.items.clusters[mask].tolist()
+    interval = corpus_errors(pairs, language, clusters)[name]
+    value = corpus_scores(pairs, language)[name]
     return Estimate(value, interval.low, interval.high, len(pairs))

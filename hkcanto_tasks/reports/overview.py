@@ -1,4 +1,4 @@
-"""What a report says first, and last: how good each run is, next to whom, whether to trust it.
+"""The first and the last section of a report: results beside the papers', and how they were made.
 
 The first section has a line for each run beside the paper's models; then come the papers' tables;
 the last section says once how everything was made.
@@ -32,10 +32,7 @@ from .standings import Beside, Standing, departures, rank_of, why_left_out
 # The kinds' names for the share of responses that nothing could be read from.
 _UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _NAMED = 3  # figures that differ
-_OF_RUN = (
-    *("label", "model", "harness", "task"),
-    *("condition", "created", "notes", "headline"),
-)
+_OF_RUN = (*("label", "model", "harness", "task"), *("condition", "created", "notes", "headline"))
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 
 
@@ -66,15 +63,15 @@ class Trust(NamedTuple):
         return " · ".join(filter(None, parts))
 
 
-def trust(evaluation: Run) -> Trust:
-    """Return what an evaluation's figures can be relied on for."""
-    name = next((name for name in _UNREAD if name in evaluation.items.values), None)
-    unread = estimate(evaluation, name) if name else None
-    items, data = len(set(evaluation.items.ids)), (evaluation.data, evaluation.trusted_data)
-    return Trust(agreement(evaluation), items, evaluation.expected, unread, *data)
+def trust(run: Run) -> Trust:
+    """Return what a run's figures can be relied on for."""
+    name = next((name for name in _UNREAD if name in run.items.values), None)
+    unread = estimate(run, name) if name else None
+    items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
+    return Trust(agreement(run), items, run.expected, unread, *data)
 
 
-def run_records(evaluations: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
+def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
     """Return the runs for programs: what was run, its headline, its places, whether to trust it."""
     return [
         {
@@ -92,28 +89,28 @@ def run_records(evaluations: Sequence[Run], beside: Sequence[Beside]) -> list[Ma
                 for each in _standings_of(run, beside)
             ],
         }
-        for run in evaluations
+        for run in runs
     ]
 
 
 def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
     """Return the places of a run, those of its headline first."""
     own = [columns for each in beside for columns in each.runs.values()]
-    found = [each for columns in own for each in columns.values() if run in each.evaluations]
+    found = [each for columns in own for each in columns.values() if run in each.behind]
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
 
 
-def first_section(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Section:
+def first_section(runs: Sequence[Run], beside: Sequence[Beside]) -> Section:
     """Return what answers at first sight: a line for each run, beside the paper's models."""
-    blocks: list[Block] = [_runs(evaluations, beside)]
-    if (estimated := _full_sets(evaluations)).rows:
+    blocks: list[Block] = [_runs(runs, beside)]
+    if (estimated := _full_sets(runs)).rows:
         blocks.append(estimated)
     if plotted := _plotted(beside):
         name = f"plot_{plotted.table.name}"
         blocks.append(_scores(plotted, [plotted.headline], name, drawn=True))
-    if any(run.items.texts for run in evaluations):
+    if any(run.items.texts for run in runs):
         blocks.insert(0, Note(ITEMS_NOTICE, "warning"))
-    if any(run.is_sample for run in evaluations):
+    if any(run.is_sample for run in runs):
         blocks.append(Note(_SAMPLE, "warning"))
     return Section("Results", blocks, name="results", is_summary=True)
 
@@ -128,9 +125,9 @@ _SAMPLE = (
 )
 
 
-def _runs(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Table:
-    groups = side_by_side(evaluations)
-    runs = [run for group in groups for run in group.evaluations]
+def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
+    groups = side_by_side(runs)
+    runs = [run for group in groups for run in group.runs]
     alone = all(each.table.transposed for each in beside)
 
     def rank(run: Run) -> str | None:
@@ -158,8 +155,8 @@ def _runs(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Table:
     )
 
 
-def _full_sets(evaluations: Sequence[Run]) -> Table:
-    known = [(run, each) for run in evaluations for each in run.figures.values() if not each.part]
+def _full_sets(runs: Sequence[Run]) -> Table:
+    known = [(run, each) for run in runs for each in run.figures.values() if not each.part]
     return table(
         "full_set",
         "What all items would give",
@@ -234,14 +231,11 @@ def _shown(standing: Standing | None, said: str | None = None) -> Estimate | Non
 
 def _column(column: PublishedColumn, *, drawn: bool) -> Column:
     unit: Unit = column_of(column.measure).unit if column.measure else column.unit
-    return Column(column.name, unit, _help(column), column.lower_is_better, drawn)
-
-
-def _help(column: PublishedColumn) -> str:
-    if column.unmeasured:
-        return f"Not measured here: {column.unmeasured}."
     of = column.mean_of or (*column.tasks, column.category or column.subject)
-    return f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
+    about = f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
+    if column.unmeasured:
+        about = f"Not measured here: {column.unmeasured}."
+    return Column(column.name, unit, about, column.lower_is_better, drawn)
 
 
 def _by_subject(beside: Beside) -> Table:
@@ -258,14 +252,14 @@ def _by_subject(beside: Beside) -> Table:
 
 
 def last_section(
-    evaluations: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
+    runs: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
 ) -> Section:
     """Return how everything was made: signatures, checks, protocols, what is not compared."""
     blocks: list[Block] = [
         table(
             "signatures",
             "Signatures",
-            evaluations,
+            runs,
             [
                 MODEL,
                 (Column("Called"), lambda run: run.model),
@@ -275,9 +269,9 @@ def last_section(
             ],
             "Only numbers with one signature are comparable, but for pkg.",
         ),
-        *map(Note, _checks(evaluations)),
+        *map(Note, _checks(runs)),
         *map(Note, _protocols(beside)),
-        *map(Note, _left_out(evaluations, beside)),
+        *map(Note, _left_out(runs, beside)),
     ]
     if skipped:
         # A report is passed on, and need not show whole paths.
@@ -288,10 +282,10 @@ def last_section(
     return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
 
 
-def _checks(evaluations: Sequence[Run]) -> Iterator[str]:
-    equal = sum(agreement(run).equal for run in evaluations)
+def _checks(runs: Sequence[Run]) -> Iterator[str]:
+    equal = sum(agreement(run).equal for run in runs)
     yield f"{equal:,} figures equal those of the harnesses."
-    for run in evaluations:
+    for run in runs:
         for one in agreement(run).different[:_NAMED]:
             known = run.figures.get(one.name)
             title = figure_title(run, known) if known else one.name
@@ -311,16 +305,16 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
     for each in beside:
         if each.table.protocol:
             yield f"{each.table.source}: {each.table.protocol}"
-    for run in dict.fromkeys(run for each in beside for run in each.evaluations):
+    for run in dict.fromkeys(run for each in beside for run in each.behind):
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{_name(run)} was not run as in the paper, but with {other}."
 
 
-def _left_out(evaluations: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
-    """Say why evaluations are in no published table, a line for each reason."""
-    used = {run for each in beside for run in each.evaluations}
+def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
+    """Say why runs are in no published table, a line for each reason."""
+    used = {run for each in beside for run in each.behind}
     reasons: dict[str, list[str]] = defaultdict(list)
-    for run in evaluations:
+    for run in runs:
         if run not in used:
             reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
     for reason, names in reasons.items():

@@ -2,7 +2,7 @@
 
 Items are matched by their ids, and what two models answered to the same question is compared pair
 by pair, which takes the questions' difficulty out (Miller 2024, "Adding Error Bars to Evals",
-section 4.2). What it becomes for people to read is in `comparing`.
+section 4.2). `verdicts` puts it into words.
 """
 
 from collections import Counter
@@ -105,17 +105,17 @@ def compare(
 
 
 def pairwise(
-    evaluations: Sequence[Run], *, gate: float | None = None, **options: Any
+    runs: Sequence[Run], *, gate: float | None = None, **options: Any
 ) -> Sequence[Comparison]:
-    """Compare each of several evaluations with each later one; more than two over all items alone.
+    """Compare each of several runs with each later one; more than two over all items alone.
 
     The p-values are adjusted for the number of pairs (Holm). The options are those of `compare`;
     the gate tests that none is inferior to the first.
     """
-    options["parts"] = len(evaluations) == 2
+    options["parts"] = len(runs) == 2
     found = [
-        compare(a, b, gate=gate if a is evaluations[0] else None, **options)
-        for a, b in combinations(evaluations, 2)
+        compare(a, b, gate=gate if a is runs[0] else None, **options)
+        for a, b in combinations(runs, 2)
     ]
     adjusted = _adjusted([comparison.overall for comparison in found])
     return [replace(one, overall=effect) for one, effect in zip(found, adjusted, strict=True)]
@@ -309,7 +309,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
         )
     local = a.is_local and b.is_local
     for what, own, other in (
-        ("task", a.setup.task.definition.name, b.setup.task.definition.name),
+        ("task", a.definition.name, b.definition.name),
         ("data", a.data, a.data if local else b.data),
         ("version", a.version, b.version),
     ):
@@ -326,7 +326,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
             if own
         )
         raise ComparisonError(
-            f"the two runs of {a.setup.task.definition.name} do not have the same items: {said}. Run both "
+            f"the two runs of {a.definition.name} do not have the same items: {said}. Run both "
             "with the same limit, subjects and epochs."
         )
     shared = sorted(in_a.keys() & in_b.keys())

@@ -1,4 +1,4 @@
-"""How evaluations are shown: which stand side by side, and what people call them."""
+"""What people call tasks, conditions and figures, and which runs stand side by side."""
 
 import re
 from collections import defaultdict
@@ -16,19 +16,25 @@ MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
 class SideBySide(NamedTuple):
-    """Evaluations of one task under one condition, one for each model; the name is a short title
-    of letters, digits and `_`."""
+    """Runs of one task under one condition, one for each model; the name is a short title of
+    letters, digits and `_`."""
 
     title: str
     name: str
-    evaluations: Sequence[Run]
+    runs: Sequence[Run]
 
 
-def side_by_side(evaluations: Sequence[Run]) -> list[SideBySide]:
-    """Sort evaluations by what they share: the task, the shots, the options and the data."""
+def side_by_side(runs: Iterable[Run], having: str = "") -> list[SideBySide]:
+    """Sort runs by what they share: the task, the shots, the options and the data.
+
+    Args:
+        runs: The runs.
+        having: A figure of items; those without it are left out.
+    """
     groups: dict[Hashable, list[Run]] = defaultdict(list)
-    for evaluation in evaluations:
-        groups[evaluation.comparable_as].append(evaluation)
+    for run in runs:
+        if not having or having in run.items.values:
+            groups[run.comparable_as].append(run)
     found: list[SideBySide] = []
     for group in groups.values():
         first = group[0]
@@ -39,57 +45,62 @@ def side_by_side(evaluations: Sequence[Run]) -> list[SideBySide]:
     return found
 
 
+def in_order(runs: Iterable[Run], having: str = "") -> list[Run]:
+    """Return the same runs as `side_by_side`, one after another."""
+    return [run for group in side_by_side(runs, having) for run in group.runs]
+
+
 def short_name(*parts: str) -> str:
     """Join texts to a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
-def task_title(evaluation: Run) -> str:
+def task_title(run: Run) -> str:
     """Return a task's title with its condition."""
-    sample = ["sample data"] if evaluation.is_sample else []
-    return ", ".join([evaluation.setup.task.definition.title, condition_title(evaluation), *sample])
+    sample = ["sample data"] if run.is_sample else []
+    return ", ".join([run.definition.title, condition_title(run), *sample])
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
-def condition_title(evaluation: Run) -> str:
+def condition_title(run: Run) -> str:
     """Return the condition, with what the name of a variant stands for besides its shots."""
-    variant = evaluation.setup.task.variant
+    variant = run.setup.task.variant
     words = {
         "chain of thought": variant.cot,
         "Simplified script": variant.script == "sc",
         "log-likelihood": variant.scoring == "loglikelihood",
     }
-    return ", ".join([*(word for word, holds in words.items() if holds), evaluation.condition])
+    return ", ".join([*(word for word, holds in words.items() if holds), run.condition])
 
 
-def figure_title(evaluation: Run, metric: Figure) -> str:
-    """Return what people call a figure of an evaluation, with what it averages."""
-    if metric.averages == metric.name:
-        return metric.title
-    title = metric.title if metric.part else metric.title.lower()
-    return f"{evaluation.figures[metric.averages].title}, {title}"
+def figure_title(run: Run, figure: Figure) -> str:
+    """Return what people call a figure of a run, with what it averages."""
+    if figure.averages == figure.name:
+        return figure.title
+    title = figure.title if figure.part else figure.title.lower()
+    return f"{run.figures[figure.averages].title}, {title}"
 
 
-def headline_title(evaluation: Run) -> str:
+def headline_title(run: Run) -> str:
     """Return what people call the figure to read first, and which way is good if it is down."""
-    title = figure_title(evaluation, evaluation.headline)
-    return title if evaluation.headline.higher_is_better else f"{title} (lower is better)"
+    title = figure_title(run, run.headline)
+    return title if run.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(evaluation: Run) -> Estimate | None:
+def headline(run: Run) -> Estimate | None:
     """Return the figure to read first."""
-    return estimate(evaluation, evaluation.headline.name)
+    return estimate(run, run.headline.name)
 
 
-def headline_column(evaluation: Run, *, drawn: bool = False) -> Column:
+def headline_column(run: Run, *, drawn: bool = False) -> Column:
     """Return the column of the figure to read first."""
-    return column_of(evaluation.headline, headline_title(evaluation), drawn=drawn)
+    return column_of(run.headline, headline_title(run), drawn=drawn)
 
 
-def figure_columns(evaluations: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
-    """Return a column for each of some figures that a task of some evaluation has."""
-    known = {name: metric for run in evaluations for name, metric in run.figures.items()}
+def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
+    """Return a column for each of some figures that a task of some run has."""
+    known = {name: figure for run in runs for name, figure in run.figures.items()}
     found = [name for name in names if name in known]
     return [(column_of(known[name]), partial(estimate, name=name)) for name in found]

@@ -1,4 +1,4 @@
-"""Assemble a report: evaluations, and what there is to say of them."""
+"""Assemble a report: runs, and what there is to say of them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,25 +27,25 @@ _SHOWN = 4  # labels in a title
 
 
 def build_report(
-    evaluations: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
+    runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
     """Return the report of some evaluations; without a title it is named after the models."""
-    evaluations = curves.ordered(evaluations)
-    beside, kept = standings(evaluations), curves.outstanding(evaluations)
-    beside_kept = beside if len(kept) == len(evaluations) else standings(kept)
+    runs = curves.ordered(runs)
+    beside, kept = standings(runs), curves.outstanding(runs)
+    beside_kept = beside if len(kept) == len(runs) else standings(kept)
     sections = [
         first_section(kept, beside_kept),
-        *curves.sections(evaluations),
+        *curves.sections(runs),
         *published_sections(beside_kept),
         *(section for part in _ANALYSES for section in part.sections(kept)),
-        last_section(evaluations, beside, skipped),
+        last_section(runs, beside, skipped),
     ]
-    best = curves.best_records([run for run in evaluations if curves.checkpoint(run)])
-    records = {"runs": run_records(evaluations, beside), "best": best}
-    labels = list(dict.fromkeys(evaluation.label for evaluation in evaluations))
+    best = curves.best_records([run for run in runs if curves.checkpoint(run)])
+    records = {"runs": run_records(runs, beside), "best": best}
+    labels = list(dict.fromkeys(run.label for run in runs))
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     title = title or ", ".join(labels[:_SHOWN]) + more
-    return report_of(sections, title, footer_of(evaluations), records)
+    return report_of(sections, title, footer_of(runs), records)
 
 
 def report_of(
@@ -59,8 +59,8 @@ def report_of(
     return Report(title, now, __version__, sections, footer, records or {})
 
 
-def footer_of(evaluations: Sequence[Run]) -> Sequence[str]:
+def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the papers and the terms of the benchmarks that were run."""
-    used = {evaluation.setup.task.benchmark.name for evaluation in evaluations}
-    run = [benchmark for benchmark in benchmarks() if benchmark.name in used]
-    return [f"{each.title}: {each.paper}. {each.terms}" for each in run]
+    used = {run.setup.task.benchmark.name for run in runs}
+    own = [benchmark for benchmark in benchmarks() if benchmark.name in used]
+    return [f"{each.title}: {each.paper}. {each.terms}" for each in own]

@@ -4,7 +4,7 @@ A run stands in a column if it measures the same: same task, script, shots, and 
 thought was asked for; answers generated, not ranked by likelihood; and not the sample data.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -13,13 +13,13 @@ import numpy as np
 
 from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
-from ..runs import Run
+from ..runs import Items, Run
 from .estimates import Estimate, Mask, agreement, estimate, mean_estimate
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The figure of a run in a column of a published table, and the evaluations behind it.
+    """The figure of a run in a column of a published table, and the runs behind it.
 
     It has no ranks, and the figure's note says why, if not all items were run, if figures are
     unlike the harness's, or if the data is unknown.
@@ -28,15 +28,16 @@ class Standing:
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    evaluations: tuple[Run, ...]
+    behind: tuple[Run, ...]
     ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
     of: int  # the paper's models and the run
 
     def is_headline_of(self, run: Run) -> bool:
         """Whether it is of the figure to read first of a run, on all of its items."""
-        column, metric = self.column, run.headline.name
-        part = column.category or column.subject
-        return (self.evaluations, column.metric) == ((run,), metric) and not part
+        column = self.column
+        is_part = column.category or column.subject
+        same = (self.behind, column.metric) == ((run,), run.headline.name)
+        return same and not is_part
 
     @property
     def rank(self) -> str:
@@ -56,25 +57,34 @@ class Beside:
     runs: Mapping[str, Mapping[str, Standing]]
 
     @property
-    def evaluations(self) -> list[Run]:
+    def behind(self) -> list[Run]:
         """What the runs' figures come from, each once."""
         found = [each for own in self.runs.values() for each in own.values()]
-        return list(dict.fromkeys(one for each in found for one in each.evaluations))
+        return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
-def standings(evaluations: Sequence[Run]) -> list[Beside]:
+def standings(runs: Sequence[Run]) -> list[Beside]:
     """Return each published table that some run stands in."""
-    runs: dict[str, list[Run]] = defaultdict(list)
-    for evaluation in evaluations:
-        if not why_incomparable(evaluation):
-            options = [f"{name}:{value}" for name, value in departures(evaluation).items()]
-            runs[" ".join([evaluation.label, *options])].append(evaluation)
+    named: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        if not why_incomparable(run):
+            options = [f"{name}:{value}" for name, value in departures(run).items()]
+            named[" ".join([run.label, *options])].append(run)
     found = []
     for table in published_tables():
-        own = {name: _of_run(table, run) for name, run in runs.items()}
+        own = {
+            name: {each.name: of for each in table.columns if (of := _standing(each, table, group))}
+            for name, group in named.items()
+        }
         own = {name: columns for name, columns in own.items() if columns}
-        if any(not each.column.repeats for columns in own.values() for each in columns.values()):
-            found.append(Beside(table, _headline(table, own), own))
+        every = [each for columns in own.values() for each in columns.values()]
+        if not all(each.column.repeats for each in every):
+            # The headline where a run has it, else the first column that one has; ranked is better.
+            known = Counter({each.column.name for each in every})
+            known.update({each.column.name for each in every if each.ranks})
+            first = [table.column(table.headline)] if table.headline else []
+            headline = max([*first, *table.columns], key=lambda column: known[column.name])
+            found.append(Beside(table, headline, own))
     return found
 
 
@@ -86,35 +96,35 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(evaluation: Run) -> Mapping[str, str]:
+def departures(run: Run) -> Mapping[str, str]:
     """Return the options that are not the paper's, but for those that make it another measure."""
-    defaults = evaluation.setup.Options()
+    defaults = run.setup.Options()
     return {
         name: value
-        for name, value in evaluation.options.items()
+        for name, value in run.options.items()
         if name not in ("cot", "script") and value != str(getattr(defaults, name, None))
     }
 
 
-def why_incomparable(evaluation: Run) -> str:
-    """Say why an evaluation can be in no table; empty if it can."""
-    if evaluation.is_sample:
+def why_incomparable(run: Run) -> str:
+    """Say why a run can be in no table; empty if it can."""
+    if run.is_sample:
         return "Results on the sample data are comparable with nothing."
-    if evaluation.setup.task.variant.scoring == "loglikelihood":
+    if run.setup.task.variant.scoring == "loglikelihood":
         return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
     return ""
 
 
-def why_left_out(evaluation: Run) -> str:
-    """Say why an evaluation is in no table."""
-    if reason := why_incomparable(evaluation):
+def why_left_out(run: Run) -> str:
+    """Say why a run is in no table."""
+    if reason := why_incomparable(run):
         return reason
     reasons, is_measured = set(), False
-    for table in tables_of(evaluation.task):
+    for table in tables_of(run.task):
         for column in table.columns:
-            if any(_measures(evaluation, task, column.shots_of(task)) for task in column.named):
+            if any(_measures(run, task, column.shots_of(task)) for task in column.named):
                 is_measured = True
-                others = [name for name in column.tasks if name != evaluation.task]
+                others = [name for name in column.tasks if name != run.task]
                 where = f"{table.source}, {column.name}"
                 if column.unmeasured:
                     reasons.add(f"{where}: {column.unmeasured}.")
@@ -123,12 +133,7 @@ def why_left_out(evaluation: Run) -> str:
     if is_measured:
         another = "Another run of this model under the same condition is there in its place."
         return " ".join(sorted(reasons)) or another
-    return f"The papers have no figure of it under this condition ({evaluation.condition})."
-
-
-def _of_run(table: PublishedTable, run: Sequence[Run]) -> dict[str, Standing]:
-    found = {column.name: _standing(column, table, run) for column in table.columns}
-    return {name: standing for name, standing in found.items() if standing}
+    return f"The papers have no figure of it under this condition ({run.condition})."
 
 
 def _standing(
@@ -141,7 +146,7 @@ def _standing(
         known = [part for part in parts if part]
         if len(known) < len(parts):
             return None
-        behind = [one for part in known for one in part.evaluations]
+        behind = [one for part in known for one in part.behind]
         value: Estimate | None = _mean(known)
         reason = next((part.figure.note for part in known if part.figure.note), "")
     else:
@@ -151,7 +156,8 @@ def _standing(
             if not same:
                 return None
             behind.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
-        value = _pooled(behind) if len(behind) > 1 else _figure(behind[0], column)
+        one, pooled = behind[0], len(behind) > 1
+        value = _pooled(behind) if pooled else estimate(one, column.metric, _part(one, column))
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -166,11 +172,11 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _why_unranked(evaluations: Sequence[Run], column: PublishedColumn) -> str:
+def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
-        "not all items": not all(_is_complete(one, column) for one in evaluations),
-        "unknown data": not all(one.trusted_data for one in evaluations),
-        "unlike the harness's figure": any(agreement(one).different for one in evaluations),
+        "not all items": not all(_is_complete(one, column) for one in runs),
+        "unknown data": not all(one.trusted_data for one in runs),
+        "unlike the harness's figure": any(agreement(one).different for one in runs),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -184,45 +190,36 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     return best, worst
 
 
-def _measures(evaluation: Run, task: TaskVariant, shots: int) -> bool:
-    own, options = evaluation.setup.task, evaluation.options
-    return (own.definition.name, evaluation.shots) == (task.definition.name, shots) and (
+def _measures(run: Run, task: TaskVariant, shots: int) -> bool:
+    own, options = run.setup.task, run.options
+    return (own.definition.name, run.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
         "sc" if options.get("script") == "sc" else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
 
 
-def _part(evaluation: Run, column: PublishedColumn) -> Mask | None:
+def _part(run: Run, column: PublishedColumn) -> Mask | None:
     """Return which items a column is of; None if of all."""
-    subjects = [subject.name for subject in column.subjects_of(evaluation.setup.task)]
+    subjects = [subject.name for subject in column.subjects_of(run.setup.task)]
     is_part = column.category or column.subject
-    return evaluation.items.of_subjects(subjects) if is_part else None
+    return run.items.of_subjects(subjects) if is_part else None
 
 
-def _figure(evaluation: Run, column: PublishedColumn) -> Estimate | None:
-    return estimate(evaluation, column.metric, _part(evaluation, column))
+def _is_complete(run: Run, column: PublishedColumn) -> bool:
+    own = _part(run, column)
+    if run.complete or own is None:
+        return run.complete
+    ids = {name for name, counts in zip(run.items.ids, own, strict=True) if counts}
+    return len(ids) == sum(subject.rows for subject in column.subjects_of(run.setup.task))
 
 
-def _is_complete(evaluation: Run, column: PublishedColumn) -> bool:
-    own = _part(evaluation, column)
-    if evaluation.complete or own is None:
-        return evaluation.complete
-    ids = {name for name, counts in zip(evaluation.items.ids, own, strict=True) if counts}
-    return len(ids) == sum(subject.rows for subject in column.subjects_of(evaluation.setup.task))
-
-
-def _pooled(evaluations: Sequence[Run]) -> Estimate | None:
+def _pooled(runs: Sequence[Run]) -> Estimate | None:
     """Return the accuracy over the questions of several tasks."""
-    values, clusters, first = [], [], 0
-    for evaluation in evaluations:
-        of_items = evaluation.items.values.get("acc")
-        if of_items is None:
-            return None
-        there = ~np.isnan(of_items)
-        values.append(of_items[there])
-        clusters.append(evaluation.items.clusters[there] + first)
-        first = int(clusters[-1].max(initial=first)) + 1
-    return mean_estimate(np.concatenate(values), np.concatenate(clusters))
+    if not all("acc" in run.items.values for run in runs):
+        return None
+    items = Items.joined([run.items for run in runs])
+    known = ~np.isnan(items.values["acc"])
+    return mean_estimate(items.values["acc"][known], items.clusters[known])
 
 
 def _mean(parts: Sequence[Standing]) -> Estimate:
@@ -233,7 +230,7 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:
-        tasks = tuple(one.setup.task.definition.name for one in part.evaluations)
+        tasks = tuple(one.definition.name for one in part.behind)
         low, high = part.figure.low, part.figure.high
         spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)
@@ -242,13 +239,3 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     if np.isnan(half):
         return Estimate(value, None, None, items)
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
-
-
-def _headline(table: PublishedTable, runs: Mapping[str, Mapping[str, Standing]]) -> PublishedColumn:
-    columns = [table.column(table.headline)] if table.headline else []
-
-    def best(column: PublishedColumn) -> int:
-        found = [own[column.name] for own in runs.values() if column.name in own]
-        return max((1 + (each.ranks is not None) for each in found), default=0)
-
-    return max([*columns, *table.columns], key=best)

@@ -1,4 +1,4 @@
-"""`hkcanto compare`: which evaluations are compared with which, and how a reader is told."""
+"""`hkcanto compare`: pair up runs, compare each pair, and say in words and tables who is better."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -99,7 +99,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
     first = compared[0]
     sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
-    names, task = _names(sides), first.a.setup.task.definition.title
+    names, task = _names(sides), first.a.definition.title
     remarks = _remarks(compared, sides, names)
     words = [word for side in sides[:2] for word in (side.task, side.condition)]
     name = short_name("compare", *words, first.figure.name)
@@ -109,7 +109,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
         made = _effects(
             first, name, figure_title(first.a, first.figure), pairs, ["First", "Second"]
         )
-        title = f"{task}: {len(names)} evaluations pairwise"
+        title = f"{task}: {len(names)} runs pairwise"
         return [Section(title, [*remarks, made], name.replace("_", "-"), is_summary=True)]
     title, short = f"{task}: {' against '.join(reversed(names))}", name.replace("_", "-")
     titles = {own.name: own.title for own in first.a.setup.task.subjects}
@@ -128,19 +128,20 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
 def verdict(comparison: Comparison) -> str:
     """Say in a sentence how B compares with A; the interval is that of B minus A."""
     name_a, name_b = _names([comparison.a, comparison.b])
-    effect, metric = comparison.overall, comparison.figure
-    difference, points = effect.difference, points_of(metric)
-    title = figure_title(comparison.a, metric)
+    effect, figure = comparison.overall, comparison.figure
+    difference, points = effect.difference, points_of(figure)
+    title = figure_title(comparison.a, figure)
     change = difference.value * points
-    better = "better" if (change > 0) == metric.higher_is_better else "worse"
+    better = "better" if (change > 0) == figure.higher_is_better else "worse"
     said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
-    lower = "" if metric.higher_is_better else "lower is better; "
+    lower = "" if figure.higher_is_better else "lower is better; "
     span = "without an interval"
     if difference.low is not None and difference.high is not None:
         ends = difference.low * points, difference.high * points
         span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
     significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
+    title = figure_title(comparison.a, figure)
     return (
         f"{name_b} is {said} {name_a} in {title} ({lower}{span}), {significant}: "
         f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
@@ -157,8 +158,8 @@ def gate_of(
     """
     tasks: list[dict[str, Any]] = [
         {
-            "task": _task(one.a),
-            "title": one.a.setup.task.definition.title,
+            "task": one.a.definition.name,
+            "title": one.a.definition.title,
             "metric": one.figure.name,
             "figure": figure_title(one.a, one.figure),
             "compared": " against ".join(_names([one.b, one.a])),
@@ -200,21 +201,20 @@ def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
     return list(sides.values())
 
 
-def _groups(
-    sides: Sequence[Sequence[Run]],
-) -> tuple[Sequence[Sequence[Run]], list[str]]:
-    """Return which evaluations are compared with each other, and what is left out, in words.
+def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
+    """Return which runs are compared with each other, and what is left out, in words.
 
     They are those of the same task under the same condition, or the only ones of a task in two
     runs, so that one with chain of thought can be compared with one without.
     """
-    having = Counter((place, _task(one)) for place, side in enumerate(sides) for one in side)
+    having = [Counter(one.definition.name for one in side) for side in sides]
     groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for one in side:
-            only = len(sides) == 2 and having[0, _task(one)] == having[1, _task(one)] == 1
-            key = _task(one) if only else one.comparable_as
+            task = one.definition.name
+            only = len(sides) == 2 and all(each[task] == 1 for each in having)
+            key = task if only else one.comparable_as
             if groups[key].setdefault(place, one) is not one:
                 left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
     for own in groups.values():
@@ -222,10 +222,6 @@ def _groups(
             who = "; ".join(map(_said, own.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
     return [list(own.values()) for own in groups.values() if len(own) > 1], left_out
-
-
-def _task(evaluation: Run) -> str:
-    return evaluation.setup.task.definition.name
 
 
 def _advice(sides: Sequence[Sequence[Run]]) -> str:
@@ -236,8 +232,8 @@ def _advice(sides: Sequence[Sequence[Run]]) -> str:
     return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
 
 
-def _said(evaluation: Run) -> str:
-    return f"{evaluation.label}, {task_title(evaluation)}"
+def _said(run: Run) -> str:
+    return f"{run.label}, {task_title(run)}"
 
 
 def _record(one: Comparison) -> Mapping[str, Any]:
@@ -245,7 +241,7 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
     parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
-    of = {"task": _task(one.a), "metric": one.figure.name, "unit": one.figure.unit}
+    of = {"task": one.a.definition.name, "metric": one.figure.name, "unit": one.figure.unit}
     return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
 
 
@@ -254,10 +250,10 @@ def _digits(points: float, sign: str = "") -> str:
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
-def _names(evaluations: Sequence[Run]) -> list[str]:
-    """Return names that tell the evaluations apart."""
-    labels = [side.label for side in evaluations]
-    conditions = [f"{side.label} ({condition_title(side)})" for side in evaluations]
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Return names that tell the runs apart."""
+    labels = [side.label for side in runs]
+    conditions = [f"{side.label} ({condition_title(side)})" for side in runs]
     numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
     return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
 
@@ -265,7 +261,7 @@ def _names(evaluations: Sequence[Run]) -> list[str]:
 def _remarks(
     compared: Sequence[Comparison], sides: Sequence[Run], names: Sequence[str]
 ) -> Sequence[Note]:
-    """Say what else the evaluations differ in, and what makes their figures less than they seem."""
+    """Say what else the runs differ in, and what makes their figures less than they seem."""
     first, unscored = sides[0], max(one.unscored for one in compared)
     few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
     warnings = {

@@ -1,15 +1,15 @@
-"""Evaluations of the beginning of a task, as `--limit` leaves them."""
+"""Runs of the beginning of a task, as `--limit` leaves them."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.loading import stratified
+from hkcanto_tasks.runs import Run
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.task import stratified
 
-from .building import evaluation
+from .building import a_run
 
 
 def beginning(
@@ -19,13 +19,13 @@ def beginning(
     *,
     value: float = 1.0,
     **how: str,
-) -> Evaluation:
-    """Return an evaluation of the first items of a task: of a subject such a share has the value.
+) -> Run:
+    """Return a run of the first items of a task: of a subject such a share has the value.
 
     The questions are as many as the papers say, and in the order in which they are run.
     """
     ordered = stratified(
-        [Sample(f"{own.name}/{place}", "", "", subject=own.name) for place in range(own.rows)]
+        [Sample(id=f"{own.name}/{place}", subject=own.name) for place in range(own.rows)]
         for own in find_task(task).subjects
     )[:count]
     subjects = [sample.subject for sample in ordered]
@@ -33,4 +33,4 @@ def beginning(
     drawn = np.random.default_rng(0).random(count)
     acc = [value if each < share else 0.0 for each, share in zip(drawn, of, strict=True)]
     ids = [sample.id for sample in ordered]
-    return evaluation(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)
+    return a_run(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)

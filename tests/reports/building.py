@@ -1,19 +1,21 @@
-"""Evaluations made by hand, for tests that do not need a harness."""
+"""Runs made by hand, for tests that do not need a harness."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import numpy as np
 
-from hkcanto_tasks.averages import parts_of
-from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.evaluations import Evaluation, Items
+from hkcanto_tasks.figures import Pair, parts_of
+from hkcanto_tasks.reports.blocks import Section
+from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.runs import Items, Run
 from hkcanto_tasks.setup import setup
 
 
-def evaluation(
+def a_run(
     task: str,
     values: Mapping[str, Sequence[float]],
     *,
@@ -29,12 +31,11 @@ def evaluation(
     data: str = "ba2a58b",
     version: str = "1",
     **columns: Sequence[float],
-) -> Evaluation:
-    """Return an evaluation whose items have these values; the rest is as plain as can be."""
+) -> Run:
+    """Return a run whose items have these values; the rest is as plain as can be."""
     count = max([*map(len, values.values()), len(pairs)])
-    how = setup(task)
+    how = setup(task, shots=shots)
     named = how.task
-    shots = named.shots if shots is None else shots
     subjects = subjects or [named.subjects[0].name] * count
     known = {subject.name: parts_of(named, subject) for subject in named.subjects}
     parts = [
@@ -45,20 +46,11 @@ def evaluation(
     def column(name: str, fill: float, kind: type) -> np.ndarray:
         return np.asarray(columns.get(name, [fill] * count), kind)
 
-    return Evaluation(
+    return Run(
         label=label,
         model=label,
         harness="lm-eval",
-        task=task,
-        shots=shots,
-        options={
-            name: str(value)
-            for name, value in msgspec.structs.asdict(how.kind.Options()).items()
-            if value
-        },
-        data=data,
-        version=version,
-        signature=f"{task.replace('_', '-')}|shots:{shots}|data:{data}|v:{version}|pkg:0.1.0",
+        signature=replace(how.signature(data), version=version),
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
         items=Items(
@@ -78,3 +70,15 @@ def evaluation(
             pairs=pairs,
         ),
     )
+
+
+def changed(run: Run, *, options: Mapping[str, str] | None = None, **fields: Any) -> Run:
+    """Return a run whose signature says something else, such as other shots or other options."""
+    if options is not None:
+        fields["options"] = tuple(options.items())
+    return replace(run, signature=replace(run.signature, **fields))
+
+
+def sections(name: str, runs: Sequence[Run]) -> list[Section]:
+    """Return the sections of a report that are called so, such as `conditions`."""
+    return [each for each in build_report(runs).sections if each.name.startswith(name)]

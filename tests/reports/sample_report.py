@@ -8,7 +8,6 @@ from math import nan
 from hkcanto_tasks.reports.blocks import (
     Block,
     Column,
-    ItemRow,
     ItemView,
     Note,
     Report,
@@ -18,7 +17,7 @@ from hkcanto_tasks.reports.blocks import (
     Unit,
     Value,
 )
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 
 HOSTILE = (
     "</td></table></script><script>window.pwned=1;alert(1)</script>"
@@ -110,18 +109,18 @@ def items(count: int = 120, text: str = "香港嘅首都係邊度？") -> ItemVi
         right = question % 2 == 1 if second else question % 3 == 0
         unread = bool(second) and question % 10 == 0
         rows.append(
-            ItemRow(
-                model=MODELS[second],
-                task="HKMMLU" if question % 2 else "TMMLU+",
-                item=f"q/{question}",
-                subject=f"subject {question % 3}",
-                prompt=f"Question {question}: {text}",
-                response=f"Answer {place}: {text}",
-                answer="" if unread else "B" if right else "A",
-                target="B",
-                reason="none: refusal" if unread else "letter",
-                score=None if second and question == 1 else float(right and not unread),
-            )
+            {
+                "model": MODELS[second],
+                "task": "HKMMLU" if question % 2 else "TMMLU+",
+                "item": f"q/{question}",
+                "subject": f"subject {question % 3}",
+                "prompt": f"Question {question}: {text}",
+                "response": f"Answer {place}: {text}",
+                "answer": "" if unread else "B" if right else "A",
+                "target": "B",
+                "reason": "none: refusal" if unread else "letter",
+                "score": None if second and question == 1 else float(right and not unread),
+            }
         )
     return ItemView(rows, left_out=7)
 

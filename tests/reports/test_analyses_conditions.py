@@ -6,35 +6,34 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.analyses import conditions
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.comparison import compare, headline_difference
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
+from hkcanto_tasks.reports.paired import compare, headline_difference
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, changed, sections
 
 PAPER = {"prompt": "paper", "script": "tc"}
 
 
-def law(acc: Sequence[float], task: str = "hkcanto_law", **more: object) -> Evaluation:
+def law(acc: Sequence[float], task: str = "hkcanto_law", **more: object) -> Run:
     ids = [f"hkcanto_law/basic_law/{i}" for i in range(len(acc))]
     options = more.pop("options", PAPER)
-    run = evaluation(task, {"acc": acc}, ids=ids, **more)  # type: ignore[arg-type]
-    return replace(run, options=options)  # type: ignore[arg-type]
+    run = a_run(task, {"acc": acc}, ids=ids, **more)  # type: ignore[arg-type]
+    return changed(run, options=options)  # type: ignore[arg-type]
 
 
-def hkmmlu(acc: Sequence[float], task: str = "hkmmlu", **more: object) -> Evaluation:
+def hkmmlu(acc: Sequence[float], task: str = "hkmmlu", **more: object) -> Run:
     names = ["dentistry", "dentistry", "hk_law", "hk_law"]
     return law(acc, task, subjects=names, **more)
 
 
-def shown(*runs: Evaluation) -> list[Table]:
+def shown(*runs: Run) -> list[Table]:
     return [
         block
-        for section in conditions.sections(runs)
+        for section in sections("conditions", runs)
         for block in section.blocks
         if isinstance(block, Table)
     ]
@@ -102,10 +101,10 @@ def test_a_mean_over_subjects_changes_by_the_mean_of_their_changes() -> None:
 
 
 def test_a_corpus_figure_has_the_bootstraps_interval() -> None:
-    def translated(text: str) -> Evaluation:
+    def translated(text: str) -> Run:
         pairs = [Pair(text, "我食咗飯", "I have eaten."), Pair("好", "好", "Good.")] * 10
         ids = [f"t/{place}" for place in range(20)]
-        return evaluation("hkcanto_translation_en_yue", {}, pairs=pairs, ids=ids)
+        return a_run("hkcanto_translation_en_yue", {}, pairs=pairs, ids=ids)
 
     found = headline_difference(translated("我食飯"), translated("我食咗飯"))
 
@@ -154,7 +153,7 @@ def test_shots_are_in_order() -> None:
 
 def test_what_two_contrasts_do_not_share_is_in_their_titles() -> None:
     prompts = [law([1, 0], options={**PAPER, "prompt": prompt}) for prompt in ("zh", "yue")]
-    prompts += [replace(run, shots=0) for run in prompts]
+    prompts += [changed(run, shots=0) for run in prompts]
 
     titles = [table.title for table in shown(*prompts) if "prompt of" not in table.title]
 
@@ -170,7 +169,7 @@ def test_generation_and_log_likelihood_stand_side_by_side_with_a_warning() -> No
         law([1, 1, 0, 0], "hkcanto_law_mc", label="guesser"),
     ]
 
-    (section,) = conditions.sections(runs)
+    (section,) = sections("conditions", runs)
     table, note = section.blocks
 
     assert isinstance(table, Table)
@@ -203,5 +202,5 @@ def test_the_order_of_options_is_a_condition() -> None:
     ],
     ids=["another model", "other data", "two differences"],
 )
-def test_what_differs_in_more_than_one_thing_is_not_compared(other: Evaluation) -> None:
+def test_what_differs_in_more_than_one_thing_is_not_compared(other: Run) -> None:
     assert shown(law([1, 0]), other) == []

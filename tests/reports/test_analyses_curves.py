@@ -15,13 +15,13 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.reports.analyses import curves
 from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.terminal import show
 from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, sections
 from .harness_runs import AnsweringLM, run_lm_eval
 
 pytestmark = pytest.mark.slow
@@ -63,10 +63,8 @@ def report(*arguments: str | Path) -> Result:
 
 def of_steps(
     scores: dict[int, Sequence[float]], task: str = "hkcanto_law", metric: str = "acc"
-) -> list[Evaluation]:
-    return [
-        evaluation(task, {metric: own}, label=f"checkpoint-{step}") for step, own in scores.items()
-    ]
+) -> list[Run]:
+    return [a_run(task, {metric: own}, label=f"checkpoint-{step}") for step, own in scores.items()]
 
 
 def share(right: int, items: int = 40) -> list[float]:
@@ -176,20 +174,21 @@ def test_two_models_have_a_best_but_no_curve(logs: Sequence[Path]) -> None:
     ],
 )
 def test_steps_are_read_from_names(label: str, model: str, found: tuple[str, int] | None) -> None:
-    run = replace(evaluation("hkcanto_law", {"acc": [1.0]}), label=label, model=model)
+    run = replace(a_run("hkcanto_law", {"acc": [1.0]}), label=label, model=model)
     assert curves.checkpoint(run) == found
 
 
 def test_a_step_may_be_in_the_folder_alone() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1.0]}, label="mine")
+    run = a_run("hkcanto_law", {"acc": [1.0]}, label="mine")
     run = replace(run, sources=(Path("logs/step-40/mine/results_2026-11-22T18-00.json"),))
     assert curves.checkpoint(run) == ("mine", 40)
 
 
-def test_evaluations_are_put_in_the_order_of_training() -> None:
+def test_runs_are_put_in_the_order_of_training() -> None:
     given = of_steps({1000: [1.0], 500: [1.0]})
-    base = evaluation("hkcanto_law", {"acc": [1.0]}, label="base")
-    assert [run.label for run in curves.ordered([*given, base])] == [
+    base = a_run("hkcanto_law", {"acc": [1.0]}, label="base")
+    made = build_report([*given, base])
+    assert [run["label"] for run in made.records["runs"]] == [
         "base",
         "checkpoint-500",
         "checkpoint-1000",
@@ -200,7 +199,7 @@ def test_subjects_without_signal_are_named_as_such() -> None:
     names = ["dentistry"] * 40 + ["hk_law"] * 40
     flat = [12, 10, 11, 12, 10, 11]
     runs = [
-        evaluation(
+        a_run(
             "hkmmlu",
             {"acc": share(right) + share(level)},
             subjects=names,
@@ -208,7 +207,7 @@ def test_subjects_without_signal_are_named_as_such() -> None:
         )
         for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
     ]
-    section, signals = curves.sections(runs)
+    (section,), (signals,) = sections("curves", runs), sections("signal", runs)
     (table,) = (block for block in signals.blocks if isinstance(block, Table))
 
     assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
@@ -227,26 +226,28 @@ def test_of_errors_the_fewest_are_best() -> None:
     errors = {100: [0.8] * 30, 200: [0.5] * 30, 300: [0.2] * 30, 400: [0.3] * 30}
     weights = {"cer_published": [10.0] * 30}
     runs = [
-        evaluation("hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights)
+        a_run("hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights)
         for step, own in errors.items()
     ]
-    best, _ = curves.best_of(tuple(runs))
-    assert best.label == "step300"
-    (_, signals) = curves.sections(runs)
+    (best,) = build_report(runs).records["best"]
+    assert best["label"] == "step300"
+    (signals,) = sections("signal", runs)
     assert isinstance(signals.blocks[0], Table)
     assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman of 4, 3, 1, 2
 
 
 def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
     scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
-    base = evaluation("hkcanto_law", {"acc": share(10)}, label="base")
-    kept = curves.outstanding([base, *of_steps(scores)])
-    assert [run.label for run in kept] == ["base", "checkpoint-3", "checkpoint-5"]
+    base = a_run("hkcanto_law", {"acc": share(10)}, label="base")
+    (results,) = sections("results", [base, *of_steps(scores)])
+    assert isinstance(results.blocks[0], Table)
+    kept = [row.values[0] for row in results.blocks[0].rows]
+    assert kept == ["base", "checkpoint-3", "checkpoint-5"]
 
 
 def test_two_training_runs_are_two_lines_with_a_legend() -> None:
     runs = [
-        evaluation("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
+        a_run("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
         for name, start in (("ours", 5), ("粵語", 9))
         for step, right in zip((10, 20, 30, 50), range(start, 40, 8), strict=False)
     ]
@@ -262,13 +263,13 @@ def test_two_training_runs_are_two_lines_with_a_legend() -> None:
 
 def test_a_curve_may_lack_a_step_and_an_interval() -> None:
     runs = [
-        evaluation("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
+        a_run("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
         for name, steps in (("a", (1, 2, 3, 4)), ("b", (1, 2, 3, 5)))
         for right, step in enumerate(steps, 10)
     ]
     (table,) = (
         block
-        for block in curves.sections(runs)[0].blocks
+        for block in sections("curves", runs)[0].blocks
         if isinstance(block, Table) and block.curve
     )
     figures = [

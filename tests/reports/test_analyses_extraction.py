@@ -6,16 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.analyses import extraction
 from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, sections
 
 
-def blocks(*runs: Evaluation) -> Sequence[Block]:
-    (section,) = extraction.sections(runs)
+def blocks(*runs: Run) -> Sequence[Block]:
+    (section,) = sections("extraction", runs)
     return section.blocks
 
 
@@ -31,8 +30,8 @@ def number(value: Value) -> object:
     return value.value if isinstance(value, Estimate) else value
 
 
-def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Evaluation:
-    return evaluation(
+def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Run:
+    return a_run(
         "hkcanto_law",
         {"acc": [0.0] * count, "unparsed_rate": [1.0] * unparsed + [0.0] * (count - unparsed)},
         truncated=[1.0] * truncated + [0.0] * (count - truncated),
@@ -40,7 +39,7 @@ def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object)
     )
 
 
-def warnings(*runs: Evaluation) -> list[str]:
+def warnings(*runs: Run) -> list[str]:
     return [block.text for block in blocks(*runs) if isinstance(block, Note)]
 
 
@@ -64,7 +63,7 @@ def test_each_share_is_of_all_responses() -> None:
 
 
 def test_what_a_harness_does_not_log_is_missing() -> None:
-    found = values(blocks(evaluation("hkcanto_g2p", {"cer_published": [0.0]}))[0])
+    found = values(blocks(a_run("hkcanto_g2p", {"cer_published": [0.0]}))[0])
 
     assert not {"Unparsed", "Truncated", "Mean reasoning", "Output tokens"} & found.keys()
 
@@ -98,7 +97,7 @@ def test_more_than_one_percent_truncated_is_warned_of(truncated: int, warned: bo
 def test_the_five_worst_subjects_are_named() -> None:
     names = ["dentistry", "physics", "hk_law", "optometry", "mechanical", "pharmacy", "hk_music"]
     unread = [0, 1, 2, 3, 4, 5, 6]
-    run = evaluation(
+    run = a_run(
         "hkmmlu",
         {"unparsed_rate": [float(place < bad) for bad in unread for place in range(10)]},
         subjects=[name for name in names for _ in range(10)],
@@ -111,10 +110,10 @@ def test_the_five_worst_subjects_are_named() -> None:
 
 
 def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
-    likelihood = evaluation("hkcanto_law_mc", {"acc": [1.0]})
+    likelihood = a_run("hkcanto_law_mc", {"acc": [1.0]})
 
     (table,) = blocks(law(1), likelihood)
 
     assert isinstance(table, Table)
     assert len(table.rows) == 1
-    assert list(extraction.sections([likelihood])) == []
+    assert list(sections("extraction", [likelihood])) == []

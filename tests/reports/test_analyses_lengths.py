@@ -7,19 +7,18 @@ from sys import maxsize
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.analyses import lengths
 from hkcanto_tasks.reports.analyses.lengths import cut
 from hkcanto_tasks.reports.blocks import Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, sections
 
 
-def shown(*runs: Evaluation) -> list[Table]:
+def shown(*runs: Run) -> list[Table]:
     return [
         block
-        for section in lengths.sections(runs)
+        for section in sections("lengths", runs)
         for block in section.blocks
         if isinstance(block, Table)
     ]
@@ -33,7 +32,7 @@ def rows(table: Table) -> list[list[object]]:
 
 
 def test_characters_are_cut_into_bins_of_equal_counts() -> None:
-    run = evaluation(
+    run = a_run(
         "hkcanto_law",
         {"acc": [1.0] * 10 + [0.0] * 5 + [1.0] * 5},
         question_lengths=[*range(1, 11), *range(31, 41)],
@@ -46,7 +45,7 @@ def test_characters_are_cut_into_bins_of_equal_counts() -> None:
 
 
 def test_tokens_are_cut_in_the_papers_steps() -> None:
-    run = evaluation(
+    run = a_run(
         "hkcanto_law",
         {"acc": [1.0] * 10 + [0.0] * 10},
         question_lengths=[199] * 10 + [200] * 10,
@@ -58,7 +57,7 @@ def test_tokens_are_cut_in_the_papers_steps() -> None:
 
 
 def test_intervals_are_wilsons() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1.0] * 10 + [0.0] * 10}, question_lengths=range(1, 21))
+    run = a_run("hkcanto_law", {"acc": [1.0] * 10 + [0.0] * 10}, question_lengths=range(1, 21))
 
     (table,) = shown(run)
 
@@ -98,7 +97,7 @@ def test_many_items_of_one_length_stay_together() -> None:
 def test_reasoning_is_shown_where_there_is_some() -> None:
     acc = {"acc": [1.0] * 10 + [0.0] * 10 + [1.0] * 5}
     reasoning = [50] * 10 + [600] * 10 + [0] * 5
-    run = evaluation("hkmmlu_cot", acc, subjects=["dentistry"] * 25, reasoning_lengths=reasoning)
+    run = a_run("hkmmlu_cot", acc, subjects=["dentistry"] * 25, reasoning_lengths=reasoning)
 
     (table,) = shown(run)  # all questions are equally long: nothing to show of them
 
@@ -108,8 +107,8 @@ def test_reasoning_is_shown_where_there_is_some() -> None:
 
 def test_a_model_with_few_items_in_a_bin_has_no_figure_there() -> None:
     acc = {"acc": [1.0] * 20}
-    even = evaluation("hkcanto_law", acc, label="a", reasoning_lengths=[10] * 10 + [90] * 10)
-    terse = evaluation("hkcanto_law", acc, label="b", reasoning_lengths=[10] * 17 + [90] * 3)
+    even = a_run("hkcanto_law", acc, label="a", reasoning_lengths=[10] * 10 + [90] * 10)
+    terse = a_run("hkcanto_law", acc, label="b", reasoning_lengths=[10] * 17 + [90] * 3)
 
     (table,) = shown(even, terse)
 
@@ -117,14 +116,14 @@ def test_a_model_with_few_items_in_a_bin_has_no_figure_there() -> None:
 
 
 def test_people_are_not_shown_lengths() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1.0] * 40}, question_lengths=range(80, 120))
-    (section,) = lengths.sections([run])
+    run = a_run("hkcanto_law", {"acc": [1.0] * 40}, question_lengths=range(80, 120))
+    (section,) = sections("lengths", [run])
 
     assert all(isinstance(block, Table) and block.data_only for block in section.blocks)
     assert [row[0] for row in rows(*shown(run))] == ["80–89", "90–99", "100–109", "110 or more"]
 
 
 def test_too_few_items_say_nothing_about_length() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1.0] * 15}, question_lengths=range(15))
+    run = a_run("hkcanto_law", {"acc": [1.0] * 15}, question_lengths=range(15))
 
-    assert list(lengths.sections([run])) == []
+    assert list(sections("lengths", [run])) == []

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from hkcanto import tasks
-from hkcanto_tasks.reports.analyses import reasoning
+from hkcanto_tasks import read_runs
 from hkcanto_tasks.reports.blocks import Block, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate, figure
-from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.estimates import Estimate, estimate
+from hkcanto_tasks.runs import Run
 from hkcanto_tasks.setup import setup
 
 from ..lm_eval.evaluating import evaluate, table
-from .building import evaluation
+from .building import a_run, sections
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 SAID = {
@@ -45,8 +44,8 @@ def answer(prompt: str) -> str:
     return FORMS[form(prompt)].format("ABCD"[crc32(prompt[-40:].encode()) % 4])
 
 
-def read(folder: Path) -> Evaluation:
-    (run,) = read_runs([folder], texts=True).evaluations
+def read(folder: Path) -> Run:
+    (run,) = read_runs([folder], texts=True)
     return run
 
 
@@ -92,7 +91,7 @@ def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(tmp_path: Path
     log = run_inspect(tmp_path, tasks.law(), model, log_format="json")
     logged = json.loads(log.read_text("utf-8"))
     for each in logged["samples"]:
-        assert each["scores"]["judged"]["metadata"]["reasoning"] == expected
+        assert each["scores"]["judged"]["metadata"]["judgement"]["reasoning"] == expected
     (scores,) = logged["results"]["scores"]
     assert not any("reasoning" in name for name in scores["metrics"])
 
@@ -131,7 +130,7 @@ def test_reasoning_that_inspect_has_apart(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the section
 
 
-def made(languages: dict[str, int], right: int, **answers: int) -> Evaluation:
+def made(languages: dict[str, int], right: int, **answers: int) -> Run:
     """An evaluation with so many blocks in each language, of which the first are right."""
     listed = [name for name, count in languages.items() for _ in range(count)]
     acc = [1.0] * right + [0.0] * (len(listed) - right)
@@ -144,7 +143,7 @@ def made(languages: dict[str, int], right: int, **answers: int) -> Evaluation:
     }
     for name, count in answers.items():
         values[f"answer_{name}"] = [1.0] * count + [0.0] * (len(listed) - count)
-    return evaluation("hkcanto_law", values)
+    return a_run("hkcanto_law", values)
 
 
 def rows(block: Block) -> dict[str, object]:
@@ -159,7 +158,7 @@ def rows(block: Block) -> dict[str, object]:
 def test_shares_and_accuracies() -> None:
     """Of ten blocks six are Cantonese, of which five are right, and none of the four others."""
     run = made({"cantonese": 6, "english": 3, "mixed": 1}, 5, cantonese=8, english=2)
-    (section,) = reasoning.sections([run])
+    (section,) = sections("reasoning", [run])
     languages, accuracy, answers = map(rows, section.blocks)
     assert languages["Items"] == 10
     assert (languages["Cantonese"], languages["English"], languages["Mixed"]) == (0.6, 0.3, 0.1)
@@ -173,7 +172,7 @@ def test_shares_and_accuracies() -> None:
 
 def test_wilsons_interval() -> None:
     """Of 10 of 20: 0.299 to 0.701 (Newcombe 1998, method 3)."""
-    found = figure(made({"cantonese": 10, "english": 10}, 0), "reasoning_cantonese")
+    found = estimate(made({"cantonese": 10, "english": 10}, 0), "reasoning_cantonese")
     assert found is not None
     assert (found.low, found.high) == (
         pytest.approx(0.299, abs=5e-4),
@@ -185,14 +184,14 @@ def test_responses_without_reasoning_do_not_count() -> None:
     nothing = float("nan")
     values = {"acc": [1.0, 1.0], **{f"reasoning_{name}": [0.0, nothing] for name in SAID}}
     values |= {"reasoning_cantonese": [1.0, nothing], "reasoning_finished": [1.0, nothing]}
-    run = evaluation("hkcanto_law", values)
-    (section,) = reasoning.sections([run])
+    run = a_run("hkcanto_law", values)
+    (section,) = sections("reasoning", [run])
     assert rows(section.blocks[0])["Items"] == 1
     assert rows(section.blocks[0])["Cantonese"] == 1
 
 
 def test_there_is_no_section_where_nothing_reasoned() -> None:
-    assert reasoning.sections([evaluation("hkcanto_law", {"acc": [1.0, 0.0]})]) == []
+    assert sections("reasoning", [a_run("hkcanto_law", {"acc": [1.0, 0.0]})]) == []
 
 
 @pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from hkcanto_tasks.reports.analyses import subjects
 from hkcanto_tasks.reports.blocks import Table, Value
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, sections
 
 
-def tables(*runs: Evaluation) -> dict[str, Table]:
-    (section,) = subjects.sections(runs)
+def tables(*runs: Run) -> dict[str, Table]:
+    (section,) = sections("subjects", runs)
     found = [block for block in section.blocks if isinstance(block, Table)]
     return {table.name.split("_")[0]: table for table in found}
 
@@ -27,10 +26,10 @@ def number(value: Value) -> object:
     return value.value if isinstance(value, Estimate) else value
 
 
-def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Evaluation:
+def hkmmlu(label: str, acc: Sequence[float], task: str = "hkmmlu") -> Run:
     names = ["dentistry", "dentistry", "hkdse_physics", "hk_law"]
     sets: list[tuple[str, ...]] = [(), (), ("hkdse",), ("hk_specific",)]
-    return evaluation(task, {"acc": acc}, subjects=names, parts=sets, label=label)
+    return a_run(task, {"acc": acc}, subjects=names, parts=sets, label=label)
 
 
 def test_categories_and_subsets_of_all_models_stand_side_by_side() -> None:
@@ -61,12 +60,12 @@ def test_intervals_are_wilsons() -> None:
 
 
 def test_tmmluplus_averages_a_category_over_its_subjects() -> None:
-    run = evaluation(
+    run = a_run(
         "tmmluplus_gen",
         {"acc": [1, 0, 0, 0, 1, 1]},
         subjects=["physics", "physics", "physics", "physics", "organic_chemistry", "accounting"],
     )
-    (section,) = subjects.sections([run])
+    (section,) = sections("subjects", [run])
     found = figures(section.blocks[0], "model")  # type: ignore[arg-type]
 
     assert found["STEM"] == pytest.approx((1 / 4 + 1) / 2)
@@ -85,7 +84,7 @@ def test_each_subject_has_both_names_and_its_number_of_items() -> None:
 
 def test_types_of_question_are_shown_for_a_task_of_one_subject() -> None:
     sets = [("homophone",), ("rhyme",), ("tone", "misc"), ("couplet", "misc")]
-    run = evaluation("hkcanto_phonology", {"acc": [1, 0, 1, 0]}, parts=sets)
+    run = a_run("hkcanto_phonology", {"acc": [1, 0, 1, 0]}, parts=sets)
 
     found = tables(run)
 
@@ -101,7 +100,7 @@ def test_types_of_question_are_shown_for_a_task_of_one_subject() -> None:
 
 
 def test_a_model_without_a_subject_has_an_empty_cell() -> None:
-    part = evaluation("hkmmlu", {"acc": [1]}, subjects=["dentistry"], label="b")
+    part = a_run("hkmmlu", {"acc": [1]}, subjects=["dentistry"], label="b")
 
     found = figures(tables(hkmmlu("a", [1, 1, 1, 1]), part)["subjects"], "b")
 
@@ -114,6 +113,6 @@ def test_the_accuracies_of_the_models_are_drawn() -> None:
 
 
 def test_tasks_without_right_and_wrong_have_no_section() -> None:
-    run = evaluation("hkcanto_g2p", {"cer_published": [0.5, 0.0]})
+    run = a_run("hkcanto_g2p", {"cer_published": [0.5, 0.0]})
 
-    assert list(subjects.sections([run])) == []
+    assert list(sections("subjects", [run])) == []

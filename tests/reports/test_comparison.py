@@ -1,4 +1,4 @@
-"""Comparisons of two evaluations: item by item, and what is refused."""
+"""Comparisons of two runs: item by item, and what is refused."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,22 +14,22 @@ from sacrebleu.significance import PairedTest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.corpus_figures import Pair
 from hkcanto_tasks.errors import ComparisonError, HKCantoError
-from hkcanto_tasks.reports import comparing
+from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.reports import verdicts
 from hkcanto_tasks.reports.blocks import Note, Report, Section, Table
-from hkcanto_tasks.reports.comparing import gate_of, sections, verdict
-from hkcanto_tasks.reports.comparison import compare, pairwise
-from hkcanto_tasks.reports.evaluations import Evaluation, SkippedLog
-from hkcanto_tasks.reports.figures import figure
+from hkcanto_tasks.reports.estimates import estimate
 from hkcanto_tasks.reports.intervals import (
     agreeing,
     non_inferiority,
     paired_accuracy_interval,
     paired_mean_interval,
 )
+from hkcanto_tasks.reports.paired import compare, pairwise
+from hkcanto_tasks.reports.verdicts import gate_of, sections, verdict
+from hkcanto_tasks.runs import Run, SkippedLog
 
-from .building import evaluation
+from .building import a_run, changed
 
 # Of 12 items, both have 4 right and 2 wrong; A alone has 1, and B alone 5.
 A = [1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0]
@@ -37,17 +37,17 @@ B = [1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
 FAST = {"resamples": 200}
 
 
-def law(values: Sequence[float], label: str = "model", **more: object) -> Evaluation:
+def law(values: Sequence[float], label: str = "model", **more: object) -> Run:
     """An evaluation of multiple choice in one subject."""
-    return evaluation("hkcanto_law", {"acc": values}, label=label, **more)
+    return a_run("hkcanto_law", {"acc": values}, label=label, **more)
 
 
 def questions(count: int) -> list[str]:
     return [f"hkmmlu/hk_law/{i}" for i in range(count)]
 
 
-def with_options(run: Evaluation, **options: str) -> Evaluation:
-    return replace(run, options={**run.options, **options})
+def with_options(run: Run, **options: str) -> Run:
+    return changed(run, options={**run.options, **options})
 
 
 # --- right and wrong answers
@@ -110,7 +110,7 @@ def test_the_interval_and_mcnemars_test_agree(pairs: list[tuple[bool, bool]]):
 
 def test_the_same_seed_gives_the_same_figures():
     rng = np.random.default_rng(0)
-    runs = [evaluation("hkcanto_g2p", {"cer_published": rng.random(60)}) for _ in range(2)]
+    runs = [a_run("hkcanto_g2p", {"cer_published": rng.random(60)}) for _ in range(2)]
     assert compare(*runs, **FAST).overall == compare(*runs, **FAST).overall
     assert compare(*runs, **FAST).overall != compare(*runs, **FAST, seed=5).overall
 
@@ -158,7 +158,7 @@ def test_a_gate_is_not_passed_by_leaving_items_out():
 def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better():
     lengths = [10, 30, 60]
     a, b = (
-        evaluation("hkcanto_g2p", {"cer": rates}, label=label, weights={"cer": lengths}, shots=5)
+        a_run("hkcanto_g2p", {"cer": rates}, label=label, weights={"cer": lengths}, shots=5)
         for label, rates in (("old", [0.2, 0.1, 0.1]), ("new", [0.1, 0.1, 0.05]))
     )
     found = compare(a, b, metric="cer", **FAST)
@@ -176,9 +176,7 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
 def test_a_pooled_rate_weighs_items_by_their_lengths():
     rng = np.random.default_rng(3)
     lengths, rates = rng.integers(1, 40, 80), rng.random((2, 80)) / 3
-    a, b = (
-        evaluation("hkcanto_g2p", {"cer": own}, weights={"cer": lengths}, shots=5) for own in rates
-    )
+    a, b = (a_run("hkcanto_g2p", {"cer": own}, weights={"cer": lengths}, shots=5) for own in rates)
     found = compare(a, b, metric="cer", **FAST, gate=30)
     value = (rates[1] - rates[0]) @ lengths / lengths.sum()
     assert found.overall.difference.value == pytest.approx(value)
@@ -193,8 +191,8 @@ def test_a_pooled_rate_weighs_items_by_their_lengths():
 def test_rates_above_one_cannot_hide_a_loss():
     """Cut off at 1, the loops of B lose as little as the mistakes of A."""
     lengths = [10] * 60
-    a = evaluation("hkcanto_g2p", {"cer": [1.0] * 60}, weights={"cer": lengths}, shots=5)
-    b = evaluation("hkcanto_g2p", {"cer": [3.0] * 60}, weights={"cer": lengths}, shots=5)
+    a = a_run("hkcanto_g2p", {"cer": [1.0] * 60}, weights={"cer": lengths}, shots=5)
+    b = a_run("hkcanto_g2p", {"cer": [3.0] * 60}, weights={"cer": lengths}, shots=5)
     gate = compare(a, b, metric="cer", **FAST, gate=50).gate
     assert not gate.passed
     assert gate.bound == pytest.approx(200)
@@ -202,22 +200,22 @@ def test_rates_above_one_cannot_hide_a_loss():
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():
-    a, b = (evaluation("hkcanto_g2p", {"cer_published": [x, 0.5]}) for x in (0.1, 0.4))
+    a, b = (a_run("hkcanto_g2p", {"cer_published": [x, 0.5]}) for x in (0.1, 0.4))
     found = compare(a, b, **FAST)
-    assert found.metric.name == "cer_published"
+    assert found.figure.name == "cer_published"
     assert found.overall.losses == 1
 
 
 # --- averages, categories, subjects
 
 
-def several(task: str, label: str, seed: int, names: Sequence[str], **more: object) -> Evaluation:
+def several(task: str, label: str, seed: int, names: Sequence[str], **more: object) -> Run:
     rng = np.random.default_rng(seed)
     subjects = [name for i, name in enumerate(names) for _ in range(20 + 10 * i)]
     values = (rng.random(len(subjects)) < 0.6).astype(float)
     entry = task.removesuffix("_cot").removesuffix("_mc").removesuffix("_sc")
     ids = [f"{entry}/{name}/{i}" for i, name in enumerate(subjects)]
-    return evaluation(task, {"acc": values}, label=label, subjects=subjects, ids=ids, **more)
+    return a_run(task, {"acc": values}, label=label, subjects=subjects, ids=ids, **more)
 
 
 def first_subjects(task: str, count: int) -> list[str]:
@@ -237,22 +235,21 @@ def test_averages_are_those_of_the_report(task: str):
     a, b = several(task, "old", 0, names), several(task, "new", 1, names)
     found = compare(a, b, **FAST)
     averages = {effect.name: effect for effect in found.parts["averages"]}
-    assert set(averages) == {"acc_macro"} | (
-        {"acc_category_macro"} if task == "tmmluplus_gen" else set()
-    )
+    headline = "acc_category_macro" if task == "tmmluplus_gen" else "acc"
+    assert {headline, *averages} == {"acc", "acc_macro", headline}
     for name, effect in averages.items():
-        assert effect.a == pytest.approx(figure(a, name).value)
-        assert effect.b == pytest.approx(figure(b, name).value)
+        assert effect.a == pytest.approx(estimate(a, name).value)
+        assert effect.b == pytest.approx(estimate(b, name).value)
         assert effect.difference.low < effect.difference.value < effect.difference.high
-    assert found.overall.a == pytest.approx(figure(a, "acc").value)
+    assert found.overall.a == pytest.approx(estimate(a, headline).value)
     assert [effect.name for effect in found.parts["subjects"]] == [s.name for s in a.subjects]
     for effect in found.parts["subjects"]:
-        part = figure(b, "acc", b.items.of_subjects([effect.name]))
+        part = estimate(b, "acc", b.items.of_subjects([effect.name]))
         assert effect.b == pytest.approx(part.value)
         assert effect.difference.items == part.items
     assert {"acc_STEM", "acc_stem"} & {effect.name for effect in found.parts["parts"]}
     for effect in found.parts["parts"]:
-        assert effect.a == pytest.approx(figure(a, effect.name).value)
+        assert effect.a == pytest.approx(estimate(a, effect.name).value)
 
 
 def test_a_mean_over_subjects_has_the_interval_of_theory():
@@ -300,10 +297,10 @@ def translations(errors: float, seed: int) -> list[Pair]:
     ]
 
 
-def translated(errors: float, seed: int, label: str) -> Evaluation:
+def translated(errors: float, seed: int, label: str) -> Run:
     pairs = translations(errors, seed)
     ids = [f"hkmmlu_translation_zh_yue/{i:03}" for i in range(len(pairs))]
-    return evaluation("hkmmlu_translation_zh_yue", {}, label=label, pairs=pairs, ids=ids)
+    return a_run("hkmmlu_translation_zh_yue", {}, label=label, pairs=pairs, ids=ids)
 
 
 def test_a_corpus_figure_is_compared_as_sacrebleu_does(monkeypatch: pytest.MonkeyPatch):
@@ -327,8 +324,8 @@ def test_a_corpus_figure_is_compared_as_sacrebleu_does(monkeypatch: pytest.Monke
 def test_the_mean_of_scores_is_the_headline_of_a_translation():
     a, b = translated(0.5, 1, "old"), translated(0.1, 2, "new")
     found = compare(a, b, **FAST, gate=1.0)
-    assert found.metric.name == "mean"
-    assert found.overall.b == pytest.approx(figure(b, "mean").value)
+    assert found.figure.name == "mean"
+    assert found.overall.b == pytest.approx(estimate(b, "mean").value)
     assert found.overall.p_value == pytest.approx(1 / 201)
     assert found.overall.wins > 60
     assert found.gate.passed
@@ -357,9 +354,7 @@ def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():
 @pytest.mark.parametrize("metric", ["acc", "unparsed_rate"])
 def test_the_verdict_flips_exactly_at_the_bound(metric: str):
     rng = np.random.default_rng(4)
-    a, b = (
-        evaluation("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)}) for _ in range(2)
-    )
+    a, b = (a_run("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)}) for _ in range(2))
     bound = compare(a, b, metric=metric, **FAST, gate=0).gate.bound
     below, above = bound - 1e-9, bound + 1e-9
     assert not compare(a, b, metric=metric, **FAST, gate=bound).gate.passed
@@ -370,8 +365,8 @@ def test_the_verdict_flips_exactly_at_the_bound(metric: str):
 def test_the_gate_knows_which_way_is_worse():
     better, worse = [1.0] * 90 + [0.0] * 10, [1.0] * 60 + [0.0] * 40
     for metric, sign in (("acc", 1), ("unparsed_rate", -1)):
-        a = evaluation("hkcanto_law", {metric: better})
-        b = evaluation("hkcanto_law", {metric: worse})
+        a = a_run("hkcanto_law", {metric: better})
+        b = a_run("hkcanto_law", {metric: worse})
         bound = compare(a, b, metric=metric, **FAST, gate=5).gate.bound
         assert (bound > 30) if sign > 0 else (bound < -20)
 
@@ -379,7 +374,7 @@ def test_the_gate_knows_which_way_is_worse():
 def test_the_gate_is_that_of_the_package():
     rng = np.random.default_rng(2)
     sides = rng.random((2, 60))
-    a, b = (evaluation("hkcanto_g2p", {"cer_published": side}) for side in sides)
+    a, b = (a_run("hkcanto_g2p", {"cer_published": side}) for side in sides)
     found, expected = compare(a, b, **FAST, gate=3).gate, non_inferiority(*sides, delta=0.03)
     assert found.bound == pytest.approx(100 * expected.bound)
     assert found.passed == expected.passed
@@ -394,7 +389,7 @@ def test_the_gate_of_right_and_wrong_answers_is_on_wrong_ones():
 
 def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
     for a in (
-        evaluation("hkcanto_g2p", {"cer_published": [0.1, 0.2, 0.3] * 20}),
+        a_run("hkcanto_g2p", {"cer_published": [0.1, 0.2, 0.3] * 20}),
         law([1, 0, 1] * 20),
     ):
         fine, coarse = (compare(a, a, **FAST, gate=gate).gate for gate in (2, 5))
@@ -459,29 +454,29 @@ def test_another_number_of_epochs_is_refused():
     ("b", "metric", "message"),
     [
         (
-            evaluation("hkcanto_phonology", {"acc": A}),
+            a_run("hkcanto_phonology", {"acc": A}),
             None,
             "of hkcanto_phonology: run both on the same task",
         ),
         (law(A, data="local-1234567"), None, "data ba2a58b, .* of local-1234567"),
-        (law(A), "bleu", "no figure 'bleu'; choose one of acc, unparsed_rate"),
+        (law(A), "bleu", "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate"),
         (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(b: Evaluation, metric: str | None, message: str):
+def test_what_cannot_be_compared_is_refused(b: Run, metric: str | None, message: str):
     with pytest.raises(ComparisonError, match=message):
         compare(law(A), b, metric=metric)
 
 
 def test_a_number_that_is_no_score_is_refused():
-    run = evaluation("hkcanto_summarization", {"n_characters": [200, 300]})
+    run = a_run("hkcanto_summarization", {"n_characters": [200, 300]})
     with pytest.raises(ComparisonError, match="n_characters is no share"):
         compare(run, run, metric="n_characters")
 
 
 def test_a_corpus_figure_needs_texts():
-    run = evaluation("hkmmlu_translation_zh_yue", {"empty": [0, 0]})
+    run = a_run("hkmmlu_translation_zh_yue", {"empty": [0, 0]})
     with pytest.raises(ComparisonError, match="--log_samples"):
         compare(run, run)
 
@@ -630,40 +625,40 @@ def test_two_runs_of_one_model_are_told_apart():
 def test_files_of_the_users_own_are_compared_if_their_questions_are_as_long():
     """lm-eval signs each subject's file, Inspect all of them together."""
     values = {"acc": [1, 0, 1]}
-    a = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
-    b = evaluation("hkcanto_law", values, data="local-1a2b3c4", question_lengths=[10, 20, 30])
+    a = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
+    b = a_run("hkcanto_law", values, data="local-1a2b3c4", question_lengths=[10, 20, 30])
     assert compare(a, b).overall.ties == 3
 
 
 def test_files_of_the_users_own_with_other_questions_are_refused():
     values = {"acc": [1, 0, 1]}
-    a = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
-    b = evaluation("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
+    a = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
+    b = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
     with pytest.raises(ComparisonError, match="1 questions of"):
         compare(a, b)
 
 
-# --- runs: which of their evaluations are compared
+# --- runs: which are compared with which
 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Report, int]]:
-    """Compare runs that are given as evaluations, as `hkcanto compare` does."""
+    """Compare runs that are made by hand, as `hkcanto compare` does."""
 
-    def call(*runs: Sequence[Evaluation], skipped: Sequence[SkippedLog] = (), **options: object):
+    def call(*runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), **options: object):
         read = SimpleNamespace(
-            evaluations=[one for run in runs for one in run],
+            runs=[one for run in runs for one in run],
             places=[place for place, run in enumerate(runs) for _ in run],
             skipped=skipped,
         )
-        monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: read)
-        return comparing.compare_runs([], **FAST, **options)
+        monkeypatch.setattr(verdicts, "read_runs", lambda *_, **__: read)
+        return verdicts.compare_runs([], **FAST, **options)
 
     return call
 
 
-def g2p(values: Sequence[float], label: str = "model") -> Evaluation:
-    return evaluation("hkcanto_g2p", {"cer_published": values}, label=label)
+def g2p(values: Sequence[float], label: str = "model") -> Run:
+    return a_run("hkcanto_g2p", {"cer_published": values}, label=label)
 
 
 def left_out(report: Report) -> str:
@@ -681,7 +676,7 @@ def test_runs_are_paired_by_task_and_condition(compared):
 
 def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one(compared):
     a, b = (
-        evaluation(task, {"acc": acc}, ids=questions(12))
+        a_run(task, {"acc": acc}, ids=questions(12))
         for task, acc in (("hkmmlu", A), ("hkmmlu_cot", B))
     )
     (one,) = compared([a], [b])[0].records["comparisons"]

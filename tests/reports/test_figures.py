@@ -7,29 +7,29 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
-from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.figures import (
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.reports.estimates import (
     Agreement,
     Disagreement,
     agreement,
-    figure,
+    estimate,
     full_set,
-    mean_figure,
-    stratified_figure,
+    mean_estimate,
+    stratified_estimate,
 )
 from hkcanto_tasks.reports.intervals import ratio_interval
-from hkcanto_tasks.reports.logs import read_runs
 from hkcanto_tasks.reports.report import build_report
 
 from .beginning import beginning
-from .building import evaluation
+from .building import a_run
 from .harness_runs import run_lm_eval
 from .whole import whole
 
 
 def test_an_accuracy_has_wilsons_interval():
     # Newcombe (1998), "Two-sided confidence intervals for the single proportion", Table I: 81/263.
-    found = figure(evaluation("hkcanto_law", {"acc": [1] * 81 + [0] * 182}), "acc")
+    found = estimate(a_run("hkcanto_law", {"acc": [1] * 81 + [0] * 182}), "acc")
     assert (round(found.low, 4), round(found.high, 4)) == (0.2553, 0.3662)
     assert found.value == 81 / 263
     assert found.items == 263
@@ -37,7 +37,7 @@ def test_an_accuracy_has_wilsons_interval():
 
 def test_no_success_still_has_an_interval():
     # Newcombe (1998), Table I: 0/20.
-    found = figure(evaluation("hkcanto_law", {"acc": [0] * 20}), "acc")
+    found = estimate(a_run("hkcanto_law", {"acc": [0] * 20}), "acc")
     assert (found.low, round(found.high, 4)) == (0, 0.1611)
 
 
@@ -46,14 +46,14 @@ def test_clustered_items_have_the_standard_error_that_statsmodels_computes():
     clusters = np.repeat(np.arange(12), 5)
     values = rng.normal(size=60) + np.repeat(rng.normal(size=12), 5)
     fit = sm.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
-    found = mean_figure(values, clusters)
+    found = mean_estimate(values, clusters)
     assert found.high - found.value == pytest.approx(1.959963984540054 * fit.bse[0])
 
 
 def test_four_equal_epochs_say_no_more_than_one():
     once = [1, 0, 1, 1, 0, 1, 0, 1, 1, 1]
-    alone = mean_figure(np.array(once, float), np.arange(10))
-    four = mean_figure(np.tile(np.array(once, float), 4), np.tile(np.arange(10), 4))
+    alone = mean_estimate(np.array(once, float), np.arange(10))
+    four = mean_estimate(np.tile(np.array(once, float), 4), np.tile(np.arange(10), 4))
     assert four.value == alone.value
     # The clustered error has n/(n - 1) in it, so the interval is a little wider than Wilson's.
     assert four.high - four.low == pytest.approx(alone.high - alone.low, rel=0.06)
@@ -61,37 +61,37 @@ def test_four_equal_epochs_say_no_more_than_one():
 
 
 def test_epochs_that_are_all_wrong_count_as_often_as_there_are_items():
-    found = mean_figure(np.zeros(80), np.tile(np.arange(20), 4))
+    found = mean_estimate(np.zeros(80), np.tile(np.arange(20), 4))
     assert round(found.high, 4) == 0.1611  # 0/20, as above
 
 
 def test_a_pooled_rate_is_errors_over_length_not_a_mean():
-    found = figure(evaluation("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer")
+    found = estimate(a_run("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer")
     assert found.value == pytest.approx(2 / 12)
 
 
 def test_the_interval_of_a_rate_is_that_of_a_ratio_and_does_not_go_below_0():
     rates = {"cer": [0, 0, 0, 0.5]}
-    found = figure(evaluation("hkcanto_g2p", rates, weights={"cer": [10] * 4}), "cer")
+    found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 4}), "cer")
     assert (found.low, found.high) == ratio_interval([0, 0, 0, 5], [10] * 4)
     assert 0 <= found.low < found.value == 0.125 < found.high <= 1
 
 
 def test_a_rate_of_empty_references_alone_has_no_interval():
-    found = figure(evaluation("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 0]}), "cer")
+    found = estimate(a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 0]}), "cer")
     assert (found.value, found.low, found.high) == (3, None, None)
 
 
 @pytest.mark.parametrize(("right", "count"), [(0, 1), (1, 1), (7, 7), (3, 500), (4999, 5000)])
 def test_wilsons_interval_is_that_of_statsmodels(right, count):
-    found = mean_figure(np.repeat([1.0, 0.0], [right, count - right]), np.arange(count))
+    found = mean_estimate(np.repeat([1.0, 0.0], [right, count - right]), np.arange(count))
     expected = proportion_confint(right, count, method="wilson")
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
 def test_figures_that_the_harness_reports_alike_agree():
-    run = evaluation("hkcanto_law", {"acc": [1, 0, 0, 1]}, subjects=[_law()[0].name] * 4)
+    run = a_run("hkcanto_law", {"acc": [1, 0, 0, 1]}, subjects=[_law()[0].name] * 4)
     subject = (_law()[0].name,)
     reported = {
         ((), "acc"): 0.5 + 1e-12,
@@ -104,18 +104,18 @@ def test_figures_that_the_harness_reports_alike_agree():
 
 
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():
-    found = figure(evaluation("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 6]}), "cer")
+    found = estimate(a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 6]}), "cer")
     assert found.value == pytest.approx(3 / 6)
 
 
 def test_macro_accuracy_counts_subjects_alike():
-    run = evaluation(
+    run = a_run(
         "hkcanto_law",
         {"acc": [1, 1, 1, 0, 0]},
         subjects=[_law()[0].name] * 4 + [_law()[1].name],
     )
-    assert figure(run, "acc").value == pytest.approx(3 / 5)
-    assert figure(run, "acc_macro").value == pytest.approx((3 / 4 + 0) / 2)
+    assert estimate(run, "acc").value == pytest.approx(3 / 5)
+    assert estimate(run, "acc_macro").value == pytest.approx((3 / 4 + 0) / 2)
 
 
 def test_category_macro_is_the_mean_of_category_means_of_subject_means():
@@ -123,47 +123,47 @@ def test_category_macro_is_the_mean_of_category_means_of_subject_means():
     subjects = {s.category: s.name for s in _tmmluplus()}
     stem = [s.name for s in _tmmluplus() if s.category == "stem"][:2]
     humanities = subjects["humanities"]
-    run = evaluation(
+    run = a_run(
         "tmmluplus_gen",
         {"acc": [1, 0, 0, 1, 1, 1]},
         subjects=[stem[0], stem[1], stem[1], humanities, humanities, humanities],
     )
-    found = figure(run, "acc_category_macro")
+    found = estimate(run, "acc_category_macro")
     assert found.value == pytest.approx(0.75)
 
 
 def test_the_interval_of_a_macro_accuracy_is_that_of_independent_strata():
     # Standard error of the mean of two means: sqrt(p q / n + p q / n) / 2, here with n = 2,000.
     first, second = [1] * 1000 + [0] * 1000, [1] * 500 + [0] * 1500
-    run = evaluation(
+    run = a_run(
         "hkcanto_law",
         {"acc": [*first, *second]},
         subjects=[_law()[0].name] * 2000 + [_law()[1].name] * 2000,
     )
-    found = figure(run, "acc_macro")
+    found = estimate(run, "acc_macro")
     error = (0.5 * 0.5 / 2000 + 0.25 * 0.75 / 2000) ** 0.5 / 2
     assert found.value == pytest.approx(0.375)
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.01)
 
 
 def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
-    run = evaluation("hkcanto_law", {"acc": [0, 0]}, subjects=[_law()[0].name] * 2)
-    found = figure(run, "acc_macro")
+    run = a_run("hkcanto_law", {"acc": [0, 0]}, subjects=[_law()[0].name] * 2)
+    found = estimate(run, "acc_macro")
     assert found.low == found.value == 0
-    assert found.high == pytest.approx(figure(run, "acc").high)
+    assert found.high == pytest.approx(estimate(run, "acc").high)
 
 
 def test_a_group_is_a_part_of_the_items():
-    run = evaluation(
+    run = a_run(
         "hkmmlu", {"acc": [1, 0, 0]}, parts=[("hk_specific",), ("hk_specific", "hkdse"), ()]
     )
-    assert figure(run, "acc_hk_specific").value == 0.5
-    assert figure(run, "acc_hkdse").value == 0
-    assert figure(run, "acc_rhyme") is None
+    assert estimate(run, "acc_hk_specific").value == 0.5
+    assert estimate(run, "acc_hkdse").value == 0
+    assert estimate(run, "acc_rhyme") is None
 
 
 def test_items_without_a_value_do_not_count():
-    found = figure(evaluation("hkcanto_law", {"acc": [1, float("nan")]}), "acc")
+    found = estimate(a_run("hkcanto_law", {"acc": [1, float("nan")]}), "acc")
     assert (found.value, found.items) == (1, 1)
 
 
@@ -174,15 +174,15 @@ def test_a_corpus_figure_is_sacrebleus():
         Pair("佢今日冇返學", "佢今日冇返學校", "他今天沒上學"),
         Pair("我哋去飲茶啦", "我哋去飲茶喇喂", "我們去喝茶吧"),
     ]
-    found = figure(evaluation("hkcanto_translation_zh_yue", {}, pairs=pairs), "bleu")
+    found = estimate(a_run("hkcanto_translation_zh_yue", {}, pairs=pairs), "bleu")
     expected = corpus_bleu([p[0] for p in pairs], [[p[1] for p in pairs]], tokenize="zh").score
     assert found.value == pytest.approx(expected)
     assert found.low <= found.value <= found.high
 
 
 def test_a_part_of_the_items_can_be_asked_for():
-    run = evaluation("hkcanto_law", {"acc": [1, 0, 0, 0]})
-    assert figure(run, "acc", np.array([True, True, False, False])).value == 0.5
+    run = a_run("hkcanto_law", {"acc": [1, 0, 0, 0]})
+    assert estimate(run, "acc", np.array([True, True, False, False])).value == 0.5
 
 
 def _law():
@@ -204,7 +204,7 @@ def test_a_stratified_mean_by_hand():
     # Strata of 100 and 300 items, of which 10 and 20 were run, 5 and 4 of them right: 0.25 × 0.5 +
     # 0.75 × 0.2, and the variances p (1 - p) / (n - 1) (1 - n / N) (Cochran 1977, equation 5.13).
     values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
-    found = stratified_figure(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
+    found = stratified_estimate(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
     variance = 0.25**2 * 0.25 / 9 * 0.9 + 0.75**2 * 0.16 / 19 * (1 - 20 / 300)
     count = 0.275 * 0.725 / variance
     expected = proportion_confint(0.275 * count, count, method="wilson")
@@ -217,7 +217,7 @@ def test_strata_with_too_few_items_are_put_together():
     # Of 100, 20 and 30 items 10, 1 and none were run: they make one stratum with 6 of 11 right.
     values, strata = np.repeat([1.0, 0], [6, 5]), np.repeat([0, 1], [10, 1])
     sizes = np.array([100, 20, 30])
-    found = stratified_figure(values, strata, sizes, sizes / 150)
+    found = stratified_estimate(values, strata, sizes, sizes / 150)
     count = 10 / (1 - 11 / 150)
     expected = proportion_confint(6 / 11 * count, count, method="wilson")
     assert (found.value, found.low, found.high) == pytest.approx((6 / 11, *expected))
@@ -225,7 +225,7 @@ def test_strata_with_too_few_items_are_put_together():
 
 def test_items_that_are_all_right_are_not_all_there_are():
     sizes = np.array([100, 300])
-    found = stratified_figure(np.ones(40), np.repeat([0, 1], [10, 30]), sizes, sizes / 400)
+    found = stratified_estimate(np.ones(40), np.repeat([0, 1], [10, 30]), sizes, sizes / 400)
     assert (found.value, found.high) == (1, 1)
     # As if 40 / (1 - 40 / 400) had been drawn.
     expected = proportion_confint(40 / 0.9, 40 / 0.9, method="wilson")
@@ -237,7 +237,7 @@ def test_subjects_count_as_in_the_whole_and_not_as_in_the_part():
     shares = {"food": 1.0, "history_and_landmarks": 1.0}
     run = beginning("hkcanto_cultural", 30, shares)
     assert full_set(run, "acc").value == pytest.approx((54 + 56) / 252)
-    assert full_set(run, "acc").value != figure(run, "acc").value
+    assert full_set(run, "acc").value != estimate(run, "acc").value
     assert full_set(run, "acc_macro").value == pytest.approx(2 / 5)
 
 
@@ -257,7 +257,7 @@ def test_epochs_of_an_item_are_one_value():
     once = beginning("hkcanto_cultural", 60)
     acc, ids = once.items.values["acc"], list(once.items.ids)
     subjects = list(once.items.subjects) * 2
-    twice = evaluation("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
+    twice = a_run("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
     assert full_set(twice, "acc") == full_set(once, "acc")
 
 
@@ -268,7 +268,7 @@ def test_epochs_of_an_item_are_one_value():
         pytest.param(beginning("hkcanto_cultural", 60, data="local-1a2b3c4"), id="own data"),
         pytest.param(beginning("hkcanto_cultural", 60, data="sample"), id="sample"),
         pytest.param(whole("hkcanto_cultural", subjects=["food"]), id="a subject"),
-        pytest.param(evaluation("hkcanto_cultural", {"acc": [1] * 20}), id="out of proportion"),
+        pytest.param(a_run("hkcanto_cultural", {"acc": [1] * 20}), id="out of proportion"),
         pytest.param(beginning("hkcanto_cultural", 60, value=np.nan), id="without values"),
     ],
 )
@@ -279,15 +279,15 @@ def test_there_is_no_estimate_where_items_are_no_sample_of_a_known_whole(run):
 def test_an_average_of_subjects_waits_until_each_has_an_item():
     run = beginning("hkmmlu", 100)  # of 66 subjects
     assert full_set(run, "acc_macro") is None
-    assert full_set(run, "acc").low < figure(run, "acc").value < full_set(run, "acc").high
+    assert full_set(run, "acc").low < estimate(run, "acc").value < full_set(run, "acc").high
 
 
 @pytest.mark.realdata
 def test_a_report_of_a_run_with_a_limit_says_what_all_items_would_give(tmp_path):
     for name, limit in {"part": 100, "whole": None}.items():
         run_lm_eval(tmp_path / name, "hkcanto_law", limit=limit)
-    (run,), (all_of_it,) = (read_runs([tmp_path / name]).evaluations for name in ("part", "whole"))
-    found, truth = full_set(run, "acc"), figure(all_of_it, "acc").value
+    (run,), (all_of_it,) = (read_runs([tmp_path / name]) for name in ("part", "whole"))
+    found, truth = full_set(run, "acc"), estimate(all_of_it, "acc").value
     assert found.low < truth < found.high
     assert full_set(all_of_it, "acc") is None
     report = build_report([run])

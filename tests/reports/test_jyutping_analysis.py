@@ -6,27 +6,31 @@ from dataclasses import replace
 import pytest
 
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.analyses.jyutping import (
     Pairs,
     aligned_pairs,
     confusions,
     lazy_sounds,
-    sections,
 )
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
-from .building import evaluation
+from .building import a_run, changed, sections
 
 GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
 
-def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Evaluation:
+def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Run:
     how = setup("hkcanto_g2p")
-    judgements = [how.judge(*pair) for pair in zip(responses, gold, strict=True)]
-    made = evaluation(
+    judgements = [
+        how.judge(response, Sample(id="", target=target))
+        for response, target in zip(responses, gold, strict=True)
+    ]
+    made = a_run(
         "hkcanto_g2p",
         {name: [each.values[name] for each in judgements] for name in judgements[0].values},
         weights={
@@ -34,8 +38,8 @@ def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> E
         },
         label=label,
     )
-    read = [(each.answer, answer) for each, answer in zip(judgements, gold, strict=True)]
-    return replace(made, items=replace(made.items, jyutping=read))
+    read = [Pair(each.answer, answer, "") for each, answer in zip(judgements, gold, strict=True)]
+    return replace(made, items=replace(made.items, pairs=read))
 
 
 def table(section: Section, title: str) -> list[list[object]]:
@@ -86,7 +90,7 @@ def test_tones_dropped_and_added_are_confusions_of_their_own():
 
 def test_a_share_is_of_the_syllables_that_were_read():
     pairs = Counter({("ngo5", "o5"): 2, ("nei5", "lei5"): 1, ("hou2", None): 4, (None, "hou2"): 4})
-    assert [each for each in confusions(pairs, "onset") if each.gold and each.read] == [
+    assert [each for each in confusions(pairs, "onset") if each[0] and each[1]] == [
         ("ng", "∅", 2, 2),
         ("n", "l", 1, 1),
     ]
@@ -103,10 +107,10 @@ def test_what_is_no_jyutping_is_wrong_in_every_part_unless_it_is_the_gold_word()
 def test_confusions_add_up_to_the_error_rates(part: str):
     responses = ["lei5 hau2 maa", "o4 hou3 gok3 aa3", "hao6 ipad"]
     pooled = pool_jyutping(map(score_jyutping, responses, GOLD))
-    found = [each for each in confusions(aligned_pairs(run(responses)), part) if each.gold]
-    assert all(each.read for each in found)  # none was dropped
-    wrong = sum(each.times for each in found if each.gold != each.read)
-    assert wrong / sum(each.times for each in found) == pooled[f"{part}_error_rate"]
+    found = [each for each in confusions(aligned_pairs(run(responses)), part) if each[0]]
+    assert all(read for _, read, _, _ in found)  # none was dropped
+    wrong = sum(times for gold, read, times, _ in found if gold != read)
+    assert wrong / sum(times for _, _, times, _ in found) == pooled[f"{part}_error_rate"]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +145,7 @@ def test_a_syllabic_nasal_has_no_place_for_an_onset():
 def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
     # One of eight gold syllables is wrong, in its tone; the published figure is the mean of
     # 1/3, 0 and 0.
-    (section,) = sections([run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
+    (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
     (figures,) = table(section, "Figures")
     assert figures[1] == pytest.approx(1 / 9)
     assert figures[4:6] == [1 / 8, 1 / 8]
@@ -151,7 +155,7 @@ def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
 def test_models_under_one_condition_share_a_section():
     good = run(["nei5 hou2 maa3", "ngo5 hou2 gwok3", "sap6 app"], label="good")
     bad = run(["nei5 maa2", "o5 hou2 gwok3 aa3", ""], label="bad")
-    (section,) = sections([good, bad])
+    (section,) = sections("jyutping", [good, bad])
     assert table(section, "Most often read as others") == [
         ["bad", "tone", "3", "2", 1, 2, 1 / 2],
         ["bad", "onset", "ng", "∅", 1, 1, 1],
@@ -162,7 +166,7 @@ def test_models_under_one_condition_share_a_section():
 
 
 def test_tones_that_merge_in_hong_kong_are_said_to():
-    (section,) = sections([run(["nei2"], ["nei5"])])
+    (section,) = sections("jyutping", [run(["nei2"], ["nei5"])])
     (found,) = [b for b in section.blocks if isinstance(b, Table) and "others" in b.title]
     assert found.rows[0].values[1:] == ["tone", "5", "2", 1, 1, 1]
     assert "Tones 2 and 5" in found.caption
@@ -171,29 +175,29 @@ def test_tones_that_merge_in_hong_kong_are_said_to():
 
 def test_at_most_five_of_each_part_are_listed():
     gold = [f"{onset}aa1" for onset in "bpmfdt"]
-    (section,) = sections([run([" ".join(["laa1"] * 6)], [" ".join(gold)])])
+    (section,) = sections("jyutping", [run([" ".join(["laa1"] * 6)], [" ".join(gold)])])
     rows = table(section, "Most often read as others")
     assert [row[1] for row in rows] == ["onset"] * 5 + ["syllable"] * 5
 
 
 def test_there_is_a_section_for_each_condition():
     paper = run(GOLD[:1], ["nei5 hou2 maa3"])
-    release = replace(paper, options={"examples": "release"})
-    names = [section.name for section in sections([paper, release])]
+    release = changed(paper, options={"examples": "release"})
+    names = [section.name for section in sections("jyutping", [paper, release])]
     assert len(set(names)) == 2
 
 
 def test_other_tasks_have_nothing_to_say():
-    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
+    assert sections("jyutping", [a_run("hkcanto_law", {"acc": [1]})]) == []
 
 
 def test_without_responses_only_the_figures_are_shown():
-    (section,) = sections([evaluation("hkcanto_g2p", {"cer_published": [0.5]})])
+    (section,) = sections("jyutping", [a_run("hkcanto_g2p", {"cer_published": [0.5]})])
     assert table(section, "Figures") == [["model", 0.5]]
 
 
 def test_no_sentence_and_no_gold_string_is_in_the_section():
-    (section,) = sections([run(["nei5 hou2 maa1", "ngo5 hou2 gok3", "sap6"])])
+    (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gok3", "sap6"])])
     shown = repr(section)
     assert "gwok3" in shown
     for text in (*GOLD, "nei5 hou2", "nei5 hou2 maa1"):
@@ -201,13 +205,13 @@ def test_no_sentence_and_no_gold_string_is_in_the_section():
 
 
 def test_a_runaway_syllable_is_cut():
-    (section,) = sections([run(["a" * 100_000 + "1"], ["hou2"])])
+    (section,) = sections("jyutping", [run(["a" * 100_000 + "1"], ["hou2"])])
     assert len(repr(section.blocks[1:])) < 40_000
 
 
 def test_the_tone_map_has_the_share_of_each_row():
     responses = ["nei5 hou2 maa1"] * 3 + ["nei5 hou2 maa3 aa4"]
-    (section,) = sections([run(responses, GOLD[:1] * 4)])
+    (section,) = sections("jyutping", [run(responses, GOLD[:1] * 4)])
     assert table(section, "Tones") == [
         ["model", "2", 0, 1, 0, 0, 0, 0, 0, 0, 4],
         ["model", "3", 0.75, 0, 0.25, 0, 0, 0, 0, 0, 4],
@@ -219,7 +223,7 @@ def test_the_tone_map_has_the_share_of_each_row():
 
 
 def test_every_rate_is_a_percentage_and_the_parts_are_drawn():
-    (section,) = sections([run(GOLD)])
+    (section,) = sections("jyutping", [run(GOLD)])
     figures = section.blocks[0]
     assert isinstance(figures, Table)
     assert {column.unit for column in figures.columns[1:]} == {"percent"}

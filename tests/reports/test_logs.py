@@ -1,23 +1,25 @@
 """Reading logs of both harnesses: what they have in common, and what each has of its own."""
 
 import json
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hkcanto import tasks
-from hkcanto_tasks import __version__
+from hkcanto_tasks import __version__, read_runs
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.reports.comparison import compare
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import figure
-from hkcanto_tasks.reports.items import Items
-from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.logs.task_items import Row, TaskItems
+from hkcanto_tasks.logs.items import ItemRows
+from hkcanto_tasks.reports.estimates import estimate
+from hkcanto_tasks.reports.paired import compare
+from hkcanto_tasks.runs import Items, Run
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import setup
 from hkcanto_tasks.signatures import parse_signature
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
@@ -26,30 +28,30 @@ BOTH = ["hkcanto_g2p", "hkcanto_cultural", "hkcanto_translation_zh_yue", "hkmmlu
 
 
 @pytest.fixture(scope="module")
-def in_lm_eval(lm_eval_logs: Path) -> dict[str, Evaluation]:
-    return by_task(read_runs([lm_eval_logs], texts=True).evaluations)
+def in_lm_eval(lm_eval_logs: Path) -> dict[str, Run]:
+    return by_task(read_runs([lm_eval_logs], texts=True))
 
 
 @pytest.fixture(scope="module")
-def in_inspect(inspect_logs: Path) -> dict[str, Evaluation]:
-    return by_task(read_runs([inspect_logs], texts=True).evaluations)
+def in_inspect(inspect_logs: Path) -> dict[str, Run]:
+    return by_task(read_runs([inspect_logs], texts=True))
 
 
-def by_task(evaluations: Sequence[Evaluation]) -> dict[str, Evaluation]:
-    found = {each.task: each for each in evaluations}
-    assert len(found) == len(evaluations)
+def by_task(runs: Sequence[Run]) -> dict[str, Run]:
+    found = {each.task: each for each in runs}
+    assert len(found) == len(runs)
     return found
 
 
 @pytest.mark.parametrize("task", BOTH)
 def test_both_harnesses_are_read_alike(
-    task: str, in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
+    task: str, in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
 ) -> None:
     one, other = in_lm_eval[task], in_inspect[task]
     assert (one.harness, other.harness) == ("lm-eval", "inspect")
-    for name in ("task", "shots", "options", "data", "signature", "metrics"):
+    for name in ("task", "shots", "options", "data", "signature", "figures"):
         assert getattr(one, name) == getattr(other, name), name
-    for name in ("ids", "subjects", "parts", "reasons", "pairs", "jyutping"):
+    for name in ("ids", "subjects", "parts", "reasons", "pairs"):
         assert getattr(one.items, name) == getattr(other.items, name), name
     for name in ("question_lengths", "response_lengths", "reasoning_lengths"):
         assert getattr(one.items, name).tolist() == getattr(other.items, name).tolist(), name
@@ -66,22 +68,22 @@ def test_both_harnesses_are_read_alike(
 
 @pytest.mark.parametrize("task", [*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"])
 def test_figures_of_the_items_are_those_that_the_harness_reports(
-    task: str, in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
+    task: str, in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
 ) -> None:
-    for evaluations in (in_lm_eval, in_inspect):
-        evaluation = evaluations.get(task)
-        if evaluation is None:
+    for runs in (in_lm_eval, in_inspect):
+        run = runs.get(task)
+        if run is None:
             continue
-        assert ((), evaluation.headline.name) in evaluation.reported
-        for (subjects, name), reported in evaluation.reported.items():
+        assert ((), run.headline.name) in run.reported
+        for (subjects, name), reported in run.reported.items():
             assert subjects == ()
-            computed = figure(evaluation, name)
+            computed = estimate(run, name)
             assert computed is not None, name
             assert computed.value == pytest.approx(reported), name
 
 
 def test_the_figures_of_the_harness_are_read_by_name(
-    lm_eval_logs: Path, in_lm_eval: dict[str, Evaluation]
+    lm_eval_logs: Path, in_lm_eval: dict[str, Run]
 ) -> None:
     (rows,) = [
         json.loads(file.read_text("utf-8"))["results"]
@@ -91,7 +93,7 @@ def test_the_figures_of_the_harness_are_read_by_name(
     reported = in_lm_eval["hkmmlu"].reported
     for name in ("acc", "acc_stem", "acc_hk_specific", "unparsed_rate"):
         assert reported[(), name] == rows["hkmmlu"][f"{name},none"]
-    assert reported.keys() == {((), each.name) for each in in_lm_eval["hkmmlu"].how.table}
+    assert reported.keys() == {((), each.name) for each in in_lm_eval["hkmmlu"].setup.table}
     of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
     headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
     assert of_tmmluplus[(), "acc_category_macro"] == headline
@@ -101,46 +103,47 @@ def test_the_figures_of_the_harness_are_read_by_name(
 
 
 def test_the_items_of_a_task_are_sorted_by_subject_and_number(
-    in_lm_eval: dict[str, Evaluation],
+    in_lm_eval: dict[str, Run],
 ) -> None:
-    evaluation = in_lm_eval["hkmmlu"]
-    order = [subject.name for subject in evaluation.named.subjects]
+    run = in_lm_eval["hkmmlu"]
+    order = [subject.name for subject in run.setup.task.subjects]
     samples = sorted(
         load_task("hkmmlu").samples,
         key=lambda each: (order.index(each.subject), int(each.id.rpartition("/")[2])),
     )
-    assert evaluation.items.ids == [sample.id for sample in samples]
-    assert evaluation.items.subjects == [sample.subject for sample in samples]
-    assert evaluation.items.parts == [sample.parts for sample in samples]
-    lengths = [len(sample.question) for sample in samples]
-    assert evaluation.items.question_lengths.tolist() == lengths
-    assert evaluation.options == {"prompt": "paper", "script": "tc"}
-    version = str(evaluation.named.definition.version)
-    assert (evaluation.data, evaluation.version) == ("sample", version)
-    assert evaluation.signature.startswith(
+    assert [*run.items.ids] == [sample.id for sample in samples]
+    assert [*run.items.subjects] == [sample.subject for sample in samples]
+    assert [*run.items.parts] == [sample.parts for sample in samples]
+    asked = [(sample.question, *filter(None, sample.choices)) for sample in samples]
+    lengths = [len("\n".join(texts)) for texts in asked]
+    assert run.items.question_lengths.tolist() == lengths
+    assert run.options == {"prompt": "paper", "script": "tc"}
+    version = str(run.setup.task.definition.version)
+    assert (run.data, run.version) == ("sample", version)
+    assert run.signature.text.startswith(
         "hkmmlu|shots:0|turns:single|prompt:paper|script:tc|data:sample|"
     )
-    assert not evaluation.complete
+    assert not run.complete
 
 
 def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.cultural(subjects="food", multiturn=True))
-    (evaluation,) = read_runs([tmp_path]).evaluations
-    questions = {each.id: each.question for each in load_task("hkcanto_cultural", ["food"]).samples}
-    lengths = [len(questions[name]) for name in evaluation.items.ids]
-    assert evaluation.items.question_lengths.tolist() == lengths
-    assert evaluation.options["turns"] == "multi"
-    assert "|turns:multi|" in evaluation.signature
+    (run,) = read_runs([tmp_path])
+    questions = {each.id: each.text for each in load_task("hkcanto_cultural", ["food"]).samples}
+    lengths = [len(questions[name]) for name in run.items.ids]
+    assert run.items.question_lengths.tolist() == lengths
+    assert run.options["turns"] == "multi"
+    assert "|turns:multi|" in run.signature.text
 
 
-def test_epochs_are_items_of_one_cluster(in_inspect: dict[str, Evaluation]) -> None:
+def test_epochs_are_items_of_one_cluster(in_inspect: dict[str, Run]) -> None:
     items = in_inspect["tmmluplus_gen"].items
     assert len(items) == 2 * len(load_task("tmmluplus_gen").samples)
     assert len(set(items.ids)) == len(set(items.clusters.tolist())) == len(items) / 2
 
 
 def test_lengths_reasoning_and_refusals_are_those_of_the_responses(
-    in_inspect: dict[str, Evaluation],
+    in_inspect: dict[str, Run],
 ) -> None:
     items = in_inspect["hkmmlu"].items
     seen = set()
@@ -164,7 +167,7 @@ def test_lengths_reasoning_and_refusals_are_those_of_the_responses(
 
 
 def test_lm_eval_says_nothing_of_tokens_and_of_truncation_only_what_shows(
-    in_lm_eval: dict[str, Evaluation],
+    in_lm_eval: dict[str, Run],
 ) -> None:
     items = in_lm_eval["hkmmlu"].items
     assert np.isnan(items.output_tokens).all()
@@ -175,7 +178,7 @@ def test_lm_eval_says_nothing_of_tokens_and_of_truncation_only_what_shows(
 
 
 def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
-    lm_eval_logs: Path, in_lm_eval: dict[str, Evaluation]
+    lm_eval_logs: Path, in_lm_eval: dict[str, Run]
 ) -> None:
     items = in_lm_eval["tmmluplus_gen_mc"].items
     responses = {id_: text.response for id_, text in zip(items.ids, items.texts, strict=True)}
@@ -190,19 +193,23 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
         assert (letter == line["target"]) == (line["acc"] == 1)
 
 
-def columns(task: str, *rows: Row) -> Items:
-    found = TaskItems(task, len, texts=False)
-    for row in rows:
-        found.add(row)
-    return found.sorted(found.rows, ["hk_law", "dentistry"])
+def columns(task: str, *rows: tuple[str, str, str, dict[str, float], str]) -> Items:
+    """Items of rows: subject, question, response, values and reasoning."""
+    of = setup(task)
+    found = ItemRows(of, len, texts=False)
+    for place, (subject, question, response, values, reasoning) in enumerate(rows):
+        sample = Sample(id=f"{place}", subject=subject, question=question, target="B")
+        judged = of.judge(response, sample, reasoning)
+        found.add(sample, replace(judged, values=values or judged.values), response)
+    return found.items()
 
 
 def test_in_a_chain_of_thought_the_response_is_the_reasoning() -> None:
     found = columns(
         "hkmmlu_cot",
-        Row("a", "hk_law", "?", "因為咁，所以係B", "B", {}),
-        Row("b", "hk_law", "?", "<think>即係</think>B", "B", {}),
-        Row("c", "hk_law", "?", "B", "B", {}, reasoning="另外記低咗"),
+        ("hk_law", "?", "因為咁，所以係B", {}, ""),
+        ("hk_law", "?", "<think>即係</think>B", {}, ""),
+        ("hk_law", "?", "B", {}, "另外記低咗"),
     )
     assert found.reasoning_lengths.tolist() == [8, 2, 5]
 
@@ -210,40 +217,47 @@ def test_in_a_chain_of_thought_the_response_is_the_reasoning() -> None:
 def test_questions_on_one_passage_are_one_cluster() -> None:
     passage = "讀" * 120
     questions = (f"{passage}一", f"{passage}二", "短", "短", "短咗")
-    found = columns("hkmmlu", *(Row("id", "hk_law", each, "A", "A", {}) for each in questions))
+    found = columns("hkmmlu", *(("hk_law", each, "A", {}, "") for each in questions))
     assert found.clusters.tolist() == [0, 0, 1, 1, 2]
 
 
 def test_equal_questions_of_two_subjects_are_independent() -> None:
-    rows = [Row("id", subject, "？", "A", "A", {}) for subject in ("dentistry", "hk_law")]
+    rows = [(subject, "？", "A", {}, "") for subject in ("dentistry", "hk_law")]
     assert columns("hkmmlu", *rows).clusters.tolist() == [0, 1]
 
 
 def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
     values = columns(
         "hkmmlu",
-        Row("a", "hk_law", "?", "A", "A", {"acc": 1.0, "unparsed_rate": 0.0}),
-        Row("b", "hk_law", "?", "A", "A", {"acc": None, "judged_score": 0.5}),
+        ("hk_law", "?", "A", {"acc": 1.0, "unparsed_rate": 0.0}, ""),
+        ("hk_law", "?", "A", {"acc": math.nan, "judged_score": 0.5}, ""),
     ).values
     assert values["judged_score"].tolist() == pytest.approx([np.nan, 0.5], nan_ok=True)
     assert values["acc"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(
-    ("logged", "task"),
+    ("name", "options", "task"),
     [
-        ("hkcanto-cultural|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
-        ("hkcanto-cultural-food-0shot|shots:0|prompt:paper|script:tc", "hkcanto_cultural_0shot"),
-        ("hkcanto-cultural|shots:3|prompt:paper|script:tc", "hkcanto_cultural"),
-        ("hkmmlu-cot|shots:1|prompt:paper|cot:yes|script:tc", "hkmmlu_cot_1shot"),
-        ("hkmmlu|shots:0|prompt:paper|script:sc", "hkmmlu_sc"),
-        ("hkmmlu-hk-law-mc|shots:0|prompt:paper|script:tc", "hkmmlu_mc"),
-        ("hkmmlu-cot|shots:0|prompt:paper|cot:yes|script:sc", "hkmmlu_cot"),
+        ("hkcanto_cultural", {"shots": 0}, "hkcanto_cultural_0shot"),
+        ("hkcanto_cultural", {"shots": 3}, "hkcanto_cultural"),
+        ("hkmmlu_cot", {"shots": 1}, "hkmmlu_cot_1shot"),
+        ("hkmmlu", {"script": "sc"}, "hkmmlu_sc"),
+        ("hkmmlu_hk_law_mc", {}, "hkmmlu_mc"),
+        ("hkmmlu_cot", {"script": "sc"}, "hkmmlu_cot"),
     ],
 )
-def test_one_condition_has_one_name_however_it_was_asked_for(logged: str, task: str) -> None:
-    signature = f"{logged}|data:sample|metric:generative|v:1|pkg:0.1.0"
-    assert parse_signature(signature).task == task
+def test_one_condition_has_one_name_however_it_was_asked_for(
+    name: str, options: dict[str, str | int], task: str
+) -> None:
+    signature = setup(name, **options).signature("sample")
+    assert signature.task == task
+    assert parse_signature(signature.text) == signature
+
+
+def test_a_signature_of_a_part_under_its_own_name_is_of_another_version() -> None:
+    with pytest.raises(LogError, match="of another version of hkcanto"):
+        parse_signature("hkmmlu-hk-law|shots:0|data:sample|metric:generative|v:1|pkg:0.1.0")
 
 
 def signed(logs: Path, folder: Path, old: str, new: str) -> Path:
@@ -260,47 +274,41 @@ def test_another_version_of_the_package_makes_no_difference(
     tmp_path: Path, lm_eval_logs: Path
 ) -> None:
     folder = signed(lm_eval_logs, tmp_path / "one", f"|pkg:{__version__}", "|pkg:9.9.9")
-    one, other = read_runs([folder, lm_eval_logs / "pycantonese"]).evaluations
-    assert one.signature.endswith("|v:1|pkg:9.9.9")
+    one, other = read_runs([folder, lm_eval_logs / "pycantonese"])
+    assert one.signature.text.endswith("|v:1|pkg:9.9.9")
     assert one.comparable_as == other.comparable_as
     assert compare(one, other, resamples=100).overall.ties == 60
 
 
-def test_another_version_of_the_task_is_another_evaluation(
-    tmp_path: Path, lm_eval_logs: Path
-) -> None:
+def test_another_version_of_the_task_is_another_run(tmp_path: Path, lm_eval_logs: Path) -> None:
     signed(lm_eval_logs, tmp_path / "old", "|v:1|", "|v:2|")
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "new")
     read = read_runs([tmp_path])
-    assert sorted(each.version for each in read.evaluations) == ["1", "2"]
+    assert sorted(each.version for each in read) == ["1", "2"]
     assert not read.skipped
-    assert len({each.comparable_as for each in read.evaluations}) == 2
+    assert len({each.comparable_as for each in read}) == 2
 
 
 def test_texts_are_kept_only_if_asked_for(lm_eval_logs: Path, inspect_logs: Path) -> None:
-    for evaluation in read_runs([lm_eval_logs, inspect_logs]).evaluations:
-        assert not evaluation.items.texts
+    for run in read_runs([lm_eval_logs, inspect_logs]):
+        assert not run.items.texts
 
 
-def test_prompts_are_whole(
-    in_lm_eval: dict[str, Evaluation], in_inspect: dict[str, Evaluation]
-) -> None:
+def test_prompts_are_whole(in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]) -> None:
     loaded = load_task("hkcanto_cultural")
     sample = next(sample for sample in loaded.samples if sample.id == "hkcanto_cultural/food/1")
-    prompt = loaded.prompt(sample, 5)
+    prompt = loaded.prompt(sample)
     assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
-    messages = [f"[{each.role}]\n{each.content}" for each in prompt.messages()]
+    messages = [f"[{role}]\n{content}" for role, content in prompt.messages()]
     assert in_inspect["hkcanto_cultural"].items.texts[0].prompt == "\n\n".join(messages)
 
 
 def test_lengths_can_be_in_tokens(inspect_logs: Path) -> None:
     (log,) = inspect_logs.glob("*_translation_*.eval")
-    (evaluation,) = read_runs(
-        [log], length=lambda text: len(text.encode()), length_unit="bytes"
-    ).evaluations
-    (in_characters,) = read_runs([log]).evaluations
-    assert evaluation.length_unit == "bytes"
-    bytes_, characters = evaluation.items.response_lengths, in_characters.items.response_lengths
+    (run,) = read_runs([log], length=lambda text: len(text.encode()), length_unit="bytes")
+    (in_characters,) = read_runs([log])
+    assert run.length_unit == "bytes"
+    bytes_, characters = run.items.response_lengths, in_characters.items.response_lengths
     assert (bytes_ == 3 * characters).all()
 
 
@@ -317,65 +325,63 @@ def test_a_run_of_some_subjects_completes_an_earlier_one(
     shutil.copytree(results.parent, tmp_path / "first")
     run_lm_eval(tmp_path / "later", "hkmmlu_hk_law", model=AnsweringLM(lambda _: "B"))
     read = read_runs([tmp_path])
-    evaluation = by_task(read.evaluations)["hkmmlu"]
-    law = evaluation.items.of_subjects(["hk_law"])
+    run = by_task(read)["hkmmlu"]
+    law = run.items.of_subjects(["hk_law"])
     targets = {each.id: each.target for each in load_task("hkmmlu", ["hk_law"]).samples}
     ids = sorted(targets, key=lambda name: int(name.rpartition("/")[2]))
     right = [float(targets[name] == "B") for name in ids]
-    assert evaluation.items.values["acc"][law].tolist() == right
-    assert len(evaluation.items) == len(load_task("hkmmlu").samples)
+    assert run.items.values["acc"][law].tolist() == right
+    assert len(run.items) == len(load_task("hkmmlu").samples)
     # The earlier figures of all subjects were those of the older answers.
-    assert ((), "acc") not in evaluation.reported
-    assert evaluation.reported[("hk_law",), "acc"] == sum(right) / len(right)
+    assert ((), "acc") not in run.reported
+    assert run.reported[("hk_law",), "acc"] == sum(right) / len(right)
     (skipped,) = read.skipped
     assert skipped.reason.startswith("hkmmlu: older run of the same, results_")
 
 
-def test_runs_of_single_subjects_are_one_evaluation(
-    tmp_path: Path, in_lm_eval: dict[str, Evaluation]
-) -> None:
+def test_runs_of_single_subjects_are_one_run(tmp_path: Path, in_lm_eval: dict[str, Run]) -> None:
     """As an array of jobs on a cluster leaves them."""
     for subject in in_lm_eval["hkcanto_cultural"].subjects:
         run_lm_eval(tmp_path / subject.name, f"hkcanto_cultural_{subject.name}")
-    (joined,) = read_runs([tmp_path]).evaluations
+    (joined,) = read_runs([tmp_path])
     whole = in_lm_eval["hkcanto_cultural"]
     assert (joined.task, joined.signature) == (whole.task, whole.signature)
-    assert joined.items.ids == whole.items.ids
+    assert [*joined.items.ids] == [*whole.items.ids]
     assert joined.reported[("food",), "acc"] == whole.reported[(), "acc_food"]
     for name in whole.figures:
-        assert figure(joined, name) == figure(whole, name), name
+        assert estimate(joined, name) == estimate(whole, name), name
 
 
-def test_a_part_of_a_task_is_read(tmp_path: Path, in_lm_eval: dict[str, Evaluation]) -> None:
+def test_a_part_of_a_task_is_read(tmp_path: Path, in_lm_eval: dict[str, Run]) -> None:
     run_lm_eval(tmp_path, "hkmmlu_stem")
-    (part,) = read_runs([tmp_path]).evaluations
+    (part,) = read_runs([tmp_path])
     assert part.task == "hkmmlu"
     whole = in_lm_eval["hkmmlu"]
     assert {subject.category for subject in part.subjects} == {"stem"}
     assert part.reported[(), "acc"] == whole.reported[(), "acc_stem"]
-    assert figure(part, "acc") == figure(whole, "acc_stem")
+    assert estimate(part, "acc") == estimate(whole, "acc_stem")
 
 
 def test_the_subjects_that_were_asked_for_are_read(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.cultural(subjects="food,life_in_hk"))
-    (evaluation,) = read_runs([tmp_path]).evaluations
-    assert [subject.name for subject in evaluation.subjects] == ["food", "life_in_hk"]
-    found = figure(evaluation, "acc_macro")
+    (run,) = read_runs([tmp_path])
+    assert [subject.name for subject in run.subjects] == ["food", "life_in_hk"]
+    found = estimate(run, "acc_macro")
     assert found is not None
-    assert found.value == pytest.approx(evaluation.reported[(), "acc_macro"])
+    assert found.value == pytest.approx(run.reported[(), "acc_macro"])
 
 
 @pytest.mark.slow
-def test_several_tasks_in_one_log_are_several_evaluations(
-    tmp_path: Path, in_inspect: dict[str, Evaluation]
+def test_several_tasks_in_one_log_are_several_runs(
+    tmp_path: Path, in_inspect: dict[str, Run]
 ) -> None:
     run_inspect(tmp_path, tasks.hkcanto())
-    found = by_task(read_runs([tmp_path]).evaluations)
+    found = by_task(read_runs([tmp_path]))
     assert len(found) == 9
     alone, together = in_inspect["hkcanto_cultural"], found["hkcanto_cultural"]
     assert together.signature == alone.signature
     assert sorted(together.items.ids) == sorted(alone.items.ids)
-    assert figure(together, "acc_macro") == figure(alone, "acc_macro")
+    assert estimate(together, "acc_macro") == estimate(alone, "acc_macro")
     assert together.reported == {((), "acc_macro"): alone.reported[(), "acc_macro"]}
     zero_shot = found["hkcanto_cultural_0shot"]
     assert zero_shot.shots == 0
@@ -386,11 +392,11 @@ def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Pat
     logs = [run_inspect(tmp_path, tasks.cultural(subjects="food", shots=n)) for n in (0, 1)]
     read = read_runs([tmp_path])
     assert list(read.places) == [0, 0]
-    assert {each.shots: each.sources for each in read.evaluations} == {
+    assert {each.shots: each.sources for each in read} == {
         0: (logs[0],),
         1: (logs[1],),
     }
-    assert len({each.comparable_as for each in read.evaluations}) == 2
+    assert len({each.comparable_as for each in read}) == 2
 
 
 def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path) -> None:

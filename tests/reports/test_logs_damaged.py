@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from hkcanto import tasks
+from hkcanto_tasks import read_runs
 from hkcanto_tasks.errors import LogError
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.logs import RunsRead, read_runs
+from hkcanto_tasks.runs import Run, Runs
 
 from .harness_runs import answer, run_inspect
 
@@ -40,19 +40,19 @@ def inspect_g2p(tmp_path: Path, inspect_logs: Path) -> Path:
 
 
 @pytest.fixture
-def beside(inspect_logs: Path) -> Callable[[Path], RunsRead]:
+def beside(inspect_logs: Path) -> Callable[[Path], Runs]:
     """Read a folder together with a good log."""
     (good,) = inspect_logs.glob("*_hkmmlu_*.eval")
 
-    def read(folder: Path) -> RunsRead:
+    def read(folder: Path) -> Runs:
         found = read_runs([folder, good])
-        assert [each.task for each in found.evaluations] == ["hkmmlu"]
+        assert [each.task for each in found] == ["hkmmlu"]
         return found
 
     return read
 
 
-def only_reason(read: RunsRead) -> str:
+def only_reason(read: Runs) -> str:
     (skipped,) = read.skipped
     assert "\n" not in skipped.reason
     return skipped.reason
@@ -87,7 +87,7 @@ def rezipped(log: Path, change: Callable[[str, bytes], bytes | None], method: in
                 archive.writestr(name, changed)
 
 
-Beside = Callable[[Path], RunsRead]
+Beside = Callable[[Path], Runs]
 
 
 @pytest.mark.parametrize("kept", [0, 1, 200, 0.5, 0.99])
@@ -107,8 +107,8 @@ def test_samples_that_are_cut_off_in_a_line(kept: float, lm_eval_g2p: Path) -> N
     read = read_runs([lm_eval_g2p])
     pattern = rf"line {whole + 1}: cut off or damaged.*; it has {whole} of 60 samples"
     assert re.fullmatch(pattern, only_reason(read))
-    assert [len(each.items) for each in read.evaluations] == [whole]
-    assert not read.evaluations[0].complete
+    assert [len(each.items) for each in read] == [whole]
+    assert not read[0].complete
 
 
 def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path) -> None:
@@ -116,7 +116,7 @@ def test_samples_that_are_cut_off_between_lines(lm_eval_g2p: Path) -> None:
     samples.write_bytes(b"".join(samples.read_bytes().splitlines(keepends=True)[:40]))
     read = read_runs([lm_eval_g2p])
     assert only_reason(read) == "it has 40 of 60 samples: it is cut off"
-    assert [len(each.items) for each in read.evaluations] == [40]
+    assert [len(each.items) for each in read] == [40]
 
 
 def test_samples_that_are_empty(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -130,7 +130,7 @@ def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> Non
 
     rewritten(results_of(lm_eval_g2p), change)
     read = read_runs([lm_eval_g2p])
-    assert [len(each.items) for each in read.evaluations] == [60]
+    assert [len(each.items) for each in read] == [60]
     assert only_reason(read).startswith("../g2p: damaged: Invalid name")
 
 
@@ -145,7 +145,7 @@ def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
         "line 2: not in a form that this version knows.*; it has 58 of 60 samples",
         only_reason(read),
     )
-    assert [len(each.items) for each in read.evaluations] == [58]
+    assert [len(each.items) for each in read] == [58]
 
 
 def test_results_without_samples(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -172,7 +172,7 @@ def test_other_tasks_beside_ours_do_not_matter(lm_eval_g2p: Path) -> None:
         lambda log: log["configs"].update(arc_easy={"dataset_path": "allenai/ai2_arc"}),
     )
     read = read_runs([lm_eval_g2p])
-    assert [each.task for each in read.evaluations] == ["hkcanto_g2p"]
+    assert [each.task for each in read] == ["hkcanto_g2p"]
     assert only_reason(read) == "not tasks of hkcanto: arc_easy"
 
 
@@ -244,16 +244,16 @@ def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
         line |= {"filtered_resps": [response], "resps": [[response]]}
         line["doc"]["judgement"]["values"]["cer"] = float("nan")
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    (evaluation,) = read_runs([lm_eval_g2p], texts=True).evaluations
-    responses = [text.response for text in evaluation.items.texts[:5]]
+    (run,) = read_runs([lm_eval_g2p], texts=True)
+    responses = [text.response for text in run.items.texts[:5]]
     assert responses == ["\ufffd hou2", *hostile[1:]]
-    assert len(evaluation.items) == 60
+    assert len(run.items) == 60
     # A lone surrogate as UTF-8 has no place for it; Python writes it all the same if told to.
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     samples.write_bytes(text.encode("utf-8", "surrogatepass"))
-    (evaluation,) = read_runs([lm_eval_g2p], texts=True).evaluations
-    assert len(evaluation.items) == 60
-    "".join(text.response for text in evaluation.items.texts).encode()
+    (run,) = read_runs([lm_eval_g2p], texts=True)
+    assert len(run.items) == 60
+    "".join(text.response for text in run.items.texts).encode()
 
 
 def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
             row["alias"] = f"  - {name}"
 
     rewritten(results_of(tmp_path / "old"), older)
-    old, new = (read_runs([path]).evaluations for path in (tmp_path / "old", results))
+    old, new = (read_runs([path]) for path in (tmp_path / "old", results))
     assert [each.task for each in old] == [each.task for each in new]
     assert [each.reported for each in old] == [each.reported for each in new]
 
@@ -294,8 +294,8 @@ def test_archives_with_damage_inside(inspect_g2p: Path) -> None:
     data[start : start + 2000] = bytes(2000)
     log.write_bytes(data)
     read = read_runs([inspect_g2p])
-    (evaluation,) = read.evaluations
-    count = len(evaluation.items)
+    (run,) = read
+    count = len(run.items)
     assert 40 < count < 60
     assert re.fullmatch(
         rf"samples/\S+: .*damaged.*; it has {count} of 60 samples", only_reason(read)
@@ -309,7 +309,7 @@ def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> No
     rezipped(log, lambda name, data: bomb if name.endswith("/1_epoch_1.json") else data, method)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     read = read_runs([inspect_g2p])
-    assert [len(each.items) for each in read.evaluations] == [59]
+    assert [len(each.items) for each in read] == [59]
     assert re.fullmatch(
         r"samples/\S+: larger than 64 MB when unpacked; it has 59 of 60 samples",
         only_reason(read),
@@ -328,15 +328,16 @@ def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> No
 
 def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path) -> None:
     (log,) = inspect_logs.glob("*_cultural_*.json")
-    (whole,) = read_runs([log]).evaluations
+    (whole,) = read_runs([log])
     content = json.loads(log.read_text("utf-8"))
-    content["samples"][0]["scores"]["judged"]["value"]["acc"] = float("nan")
+    judged = content["samples"][0]["scores"]["judged"]["metadata"]["judgement"]
+    judged["values"]["acc"] = float("nan")
     content["samples"][1] = {"id": 3}
     (tmp_path / "log.json").write_text(json.dumps(content), "utf-8")
     read = read_runs([tmp_path])
-    (evaluation,) = read.evaluations
-    assert len(evaluation.items) == len(whole.items) - 1
-    assert np.isnan(evaluation.items.values["acc"]).sum() == 1
+    (run,) = read
+    assert len(run.items) == len(whole.items) - 1
+    assert np.isnan(run.items.values["acc"]).sum() == 1
     assert only_reason(read).startswith("sample 2: not in a form that this version knows")
 
 
@@ -346,9 +347,9 @@ def test_archives_of_something_else(inspect_g2p: Path, beside: Beside) -> None:
 
 
 def test_archives_of_older_versions_are_deflated(inspect_g2p: Path) -> None:
-    (before,) = read_runs([inspect_g2p]).evaluations
+    (before,) = read_runs([inspect_g2p])
     rezipped(inspect_g2p / "log.eval", lambda _, data: data)
-    (after,) = read_runs([inspect_g2p]).evaluations
+    (after,) = read_runs([inspect_g2p])
     assert after.items.values["cer"].tolist() == before.items.values["cer"].tolist()
 
 
@@ -388,10 +389,10 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
         return None if is_end or name.endswith("0_epoch_1.json") else data
 
     rezipped(inspect_g2p / "log.eval", change)
-    (evaluation,) = read_runs([inspect_g2p]).evaluations
-    assert len(evaluation.items) == 54
-    assert evaluation.notes == ("the run did not end well (status 'started'); it has 54 items",)
-    assert not evaluation.reported
+    (run,) = read_runs([inspect_g2p])
+    assert len(run.items) == 54
+    assert run.notes == ("the run did not end well (status 'started'); it has 54 items",)
+    assert not run.reported
 
 
 def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -404,11 +405,11 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
 
     task = tasks.hkmmlu(subjects="hk_law,dentistry")
     run_inspect(tmp_path, task, model=answering_model(failing), fail_on_error=False)
-    (evaluation,) = read_runs([tmp_path]).evaluations
+    (run,) = read_runs([tmp_path])
     total = len(task.dataset)
-    missing = total - len(evaluation.items)
+    missing = total - len(run.items)
     assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
-    assert evaluation.notes == (f"{missing} of {total} items have no score, because of errors",)
+    assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
 
 
 def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:
@@ -416,25 +417,25 @@ def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:
 
     model = answering_model(lambda _: "B", stop_reason="max_tokens")
     run_inspect(tmp_path, tasks.hkmmlu(subjects="hk_law"), model=model)
-    (evaluation,) = read_runs([tmp_path]).evaluations
-    assert set(evaluation.items.truncated) == {1.0}
+    (run,) = read_runs([tmp_path])
+    assert set(run.items.truncated) == {1.0}
 
 
 def test_a_judges_scores_are_read(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, lambda code: json.dumps({"code": code, "errors": []}))
-    assert set(evaluation.items.values["judged_accuracy"]) == {1.0}
-    assert evaluation.reported[(), "judged_accuracy"] == 1.0
+    run = judged(tmp_path, lambda code: json.dumps({"code": code, "errors": []}))
+    assert set(run.items.values["judged_accuracy"]) == {1.0}
+    assert run.reported[(), "judged_accuracy"] == 1.0
 
 
 def test_a_judge_that_fails_leaves_the_other_scores(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, lambda _: "唔識答")
-    assert np.isnan(evaluation.items.values["judged_accuracy"]).all()
-    assert set(evaluation.items.values["judge_failure_rate"]) == {1.0}
-    assert set(evaluation.items.values["empty"]) == {0.0}
-    assert ((), "chrf") in evaluation.reported
+    run = judged(tmp_path, lambda _: "唔識答")
+    assert np.isnan(run.items.values["judged_accuracy"]).all()
+    assert set(run.items.values["judge_failure_rate"]) == {1.0}
+    assert set(run.items.values["empty"]) == {0.0}
+    assert ((), "chrf") in run.reported
 
 
-def judged(folder: Path, verdict: Callable[[str], str]) -> Evaluation:
+def judged(folder: Path, verdict: Callable[[str], str]) -> Run:
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     def grade(messages: list[Any], *_: Any) -> ModelOutput:
@@ -446,6 +447,6 @@ def judged(folder: Path, verdict: Callable[[str], str]) -> Evaluation:
 
     grader = get_model("mockllm/grader", custom_outputs=grade, memoize=False)
     run_inspect(folder, tasks.translation(judge=True), model_roles={"grader": grader})
-    (evaluation,) = read_runs([folder]).evaluations
-    assert evaluation.notes == ("judged by mockllm/grader, prompts:2",)
-    return evaluation
+    (run,) = read_runs([folder])
+    assert run.notes == ("judged by mockllm/grader, prompts:2",)
+    return run

@@ -6,9 +6,8 @@ from typing import Literal
 
 import pytest
 
-from hkcanto_tasks.reports.logs import read_runs
-from hkcanto_tasks.reports.logs.labels import Origin, labels
-from hkcanto_tasks.reports.logs.runs import Model, settings_of
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.logs.labels import Origin, labels
 
 Harness = Literal["lm-eval", "inspect"]
 
@@ -21,7 +20,7 @@ def origin(
     **settings: str,
 ) -> Origin:
     argument = sum(map(ord, path))
-    return Origin(Model(harness, model, settings_of(settings)), argument, Path(path), name)
+    return Origin(harness, model, tuple(sorted(settings.items())), argument, Path(path), name)
 
 
 def labelled(*origins: Origin, condition: str = "hkmmlu") -> list[str]:
@@ -81,18 +80,13 @@ def test_models_that_never_stand_beside_each_other_keep_short_names() -> None:
     assert labels({one: {"hkmmlu"}, other: {"hkcanto_g2p"}}) == {one: "chat", other: "chat"}
 
 
-def test_settings_have_no_secrets_in_labels() -> None:
-    runs = [origin("m", api_key="sk-1", dtype="a"), origin("m", api_key="sk-2", dtype="b")]
-    assert labelled(*runs) == ["m (dtype=a)", "m (dtype=b)"]
-
-
 def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: Path) -> None:
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "base")
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "tuned")
 
     def of_g2p(*arguments: str | Path) -> list[str]:
-        evaluations = read_runs(arguments).evaluations
-        return [each.label for each in evaluations if each.task == "hkcanto_g2p"]
+        runs = read_runs(arguments)
+        return [each.label for each in runs if each.task == "hkcanto_g2p"]
 
     assert of_g2p(lm_eval_logs) == ["pycantonese"]
     assert of_g2p(lm_eval_logs, inspect_logs) == ["pycantonese (lm-eval)", "pycantonese (Inspect)"]
@@ -110,16 +104,16 @@ def test_a_folder_with_an_equals_sign_in_its_name_is_a_folder(
 ) -> None:
     folder = tmp_path / "lr=1e-5"
     shutil.copytree(lm_eval_logs / "pycantonese", folder)
-    (evaluation,) = read_runs([folder]).evaluations
-    assert evaluation.label == "pycantonese"
+    (run,) = read_runs([folder])
+    assert run.label == "pycantonese"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        (evaluation,) = read_runs(["best=lr=1e-5"]).evaluations
-    assert evaluation.label == "best"
+        (run,) = read_runs(["best=lr=1e-5"])
+    assert run.label == "best"
 
 
 def test_a_log_that_two_arguments_lead_to_is_read_once(lm_eval_logs: Path) -> None:
     read = read_runs([lm_eval_logs, lm_eval_logs / "pycantonese"])
-    assert [each.label for each in read.evaluations].count("pycantonese") == 1
+    assert [each.label for each in read].count("pycantonese") == 1
     (skipped,) = read.skipped
     assert "was read there" in skipped.reason

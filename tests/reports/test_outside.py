@@ -7,12 +7,12 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_lm_eval.generate import write_others
+from hkcanto_tasks import read_runs
 from hkcanto_tasks.published import published_tables, tables_of
 from hkcanto_tasks.reports.blocks import Estimate, Note, Section, Table
-from hkcanto_tasks.reports.comparison import compare
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.logs import read_runs
+from hkcanto_tasks.reports.paired import compare
 from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.runs import Run
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -59,7 +59,7 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def runs(benchmark: None, tmp_path: Path) -> Sequence[Evaluation]:
+def runs(benchmark: None, tmp_path: Path) -> Sequence[Run]:
     """A model that answers every question by 4, in both harnesses."""
     del benchmark
     four = AnsweringLM(lambda _: "4")
@@ -67,7 +67,7 @@ def runs(benchmark: None, tmp_path: Path) -> Sequence[Evaluation]:
     run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"))
     read = read_runs([tmp_path / "logs"])
     assert not read.skipped
-    return read.evaluations
+    return read
 
 
 def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, object]]:
@@ -86,7 +86,7 @@ def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, obje
     return {row[0]: dict(zip(headings, row, strict=True)) for row in rows}
 
 
-def test_both_harnesses_are_read(runs: Sequence[Evaluation]) -> None:
+def test_both_harnesses_are_read(runs: Sequence[Run]) -> None:
     one, other = runs
     assert {one.harness, other.harness} == {"lm-eval", "inspect"}
     assert one.comparable_as == other.comparable_as
@@ -100,14 +100,14 @@ def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
     four, where = AnsweringLM(lambda _: "4"), [str(write_others())]
     run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=where, limit=2)
     run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"), limit=2)
-    parts = read_runs([tmp_path / "logs"]).evaluations
+    parts = read_runs([tmp_path / "logs"])
     assert {part.harness for part in parts} == {"lm-eval", "inspect"}
     assert [(part.limited, part.complete) for part in parts] == [(True, False)] * 2
     scores = found(build_report(parts).sections, "published_sums_1")
     assert [scores[part.label]["Rank"] for part in parts] == ["not all items"] * 2
 
 
-def test_it_is_in_every_part_of_a_report(runs: Sequence[Evaluation]) -> None:
+def test_it_is_in_every_part_of_a_report(runs: Sequence[Run]) -> None:
     sections = build_report(runs).sections
     for row in found(sections, "runs").values():
         assert row["Measure"] == "Accuracy"
@@ -126,7 +126,7 @@ def test_it_is_in_every_part_of_a_report(runs: Sequence[Evaluation]) -> None:
     assert "10 figures equal those of the harnesses." in notes
 
 
-def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Evaluation]) -> None:
+def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Run]) -> None:
     scores = found(build_report(runs).sections, "published_sums_1")
     assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
     for run in runs:

@@ -10,14 +10,13 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from hkcanto_tasks.reports.blocks import Column, ItemView, Note, Report, Row, Table, Unit
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.page import TEXT_LIMIT
 from hkcanto_tasks.reports.report import report_of
-from hkcanto_tasks.reports.results import first_section, published_sections
-from hkcanto_tasks.reports.standings import standings
 
 from .browser import Browser, chromium
+from .building import sections
 from .sample_report import (
     BADGES,
     HOSTILE,
@@ -67,8 +66,8 @@ def results(*tasks: str) -> Report:
         for task in tasks or ("hkcanto_cultural", "hkcanto_law")
         for label, share in (("gemma-3-270m", 0.3), ("Qwen2.5-7B-Instruct", 0.5), ("粵語", 0.7))
     ]
-    beside = standings(runs)
-    return report_of([first_section(runs, beside), *published_sections(beside)], "Three models")
+    shown = [*sections("results", runs), *sections("published", runs)]
+    return report_of(shown, "Three models")
 
 
 def models(browser: Browser) -> list[str]:

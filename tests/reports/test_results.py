@@ -8,40 +8,38 @@ from typing import Any
 
 import pytest
 
-from hkcanto_tasks.corpus_figures import Pair
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
-from hkcanto_tasks.reports.evaluations import Evaluation, ItemText, SkippedLog
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.reports.results import first_section, last_section, published_sections, trust
-from hkcanto_tasks.reports.standings import standings
+from hkcanto_tasks.runs import ItemText, Run, SkippedLog
 
-from .building import evaluation
+from .building import a_run, changed, sections
 from .whole import whole
 
 CULTURAL = ["food", "food", "food", "food", "local_knowledge"]
 
 
-def first(*runs: Evaluation) -> Section:
-    return first_section(runs, standings(runs))
+def first(*runs: Run) -> Section:
+    return sections("results", runs)[0]
 
 
 def tables(section: Section) -> list[Table]:
     return [block for block in section.blocks if isinstance(block, Table)]
 
 
-def at_a_glance(*runs: Evaluation) -> Table:
+def at_a_glance(*runs: Run) -> Table:
     return tables(first(*runs))[0]
 
 
-def plot(*runs: Evaluation) -> Table:
+def plot(*runs: Run) -> Table:
     _, found = tables(first(*runs))
     return found
 
 
-def papers(*runs: Evaluation) -> dict[str, Table]:
-    found = {section.name: tables(section) for section in published_sections(standings(runs))}
+def papers(*runs: Run) -> dict[str, Table]:
+    found = {section.name: tables(section) for section in sections("published", runs)}
     assert all(len(each) == 1 for each in found.values())
     return {name: table for name, (table,) in found.items()}
 
@@ -64,13 +62,13 @@ def numbers(values: Sequence[Value]) -> list[float]:
     return [value.value for value in values if isinstance(value, Estimate)]
 
 
-def said(*runs: Evaluation, skipped: Sequence[SkippedLog] = ()) -> list[str]:
+def said(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> list[str]:
     """Return the remarks of the last section."""
-    section = last_section(runs, standings(runs), skipped)
+    section = build_report(runs, skipped).sections[-1]
     return [block.text for block in section.blocks if isinstance(block, Note)]
 
 
-def about(word: str, *runs: Evaluation) -> str:
+def about(word: str, *runs: Run) -> str:
     (found,) = [text for text in said(*runs) if word in text]
     return found
 
@@ -80,8 +78,8 @@ def about(word: str, *runs: Evaluation) -> str:
 
 def test_the_headline_is_averaged_as_the_paper_averages_it() -> None:
     # Cultural: the mean over subjects, (1/4 + 1/1) / 2; law: over questions, 2/5.
-    cultural = evaluation("hkcanto_cultural", {"acc": [1, 0, 0, 0, 1]}, subjects=CULTURAL)
-    law = evaluation("hkcanto_law", {"acc": [1, 0, 0, 0, 1]})
+    cultural = a_run("hkcanto_cultural", {"acc": [1, 0, 0, 0, 1]}, subjects=CULTURAL)
+    law = a_run("hkcanto_law", {"acc": [1, 0, 0, 0, 1]})
     table = at_a_glance(cultural, law)
     assert numbers(column(table, "Result")) == pytest.approx([0.625, 0.4])
     assert column(table, "Measure") == ["Accuracy, mean over subjects", "Accuracy"]
@@ -95,19 +93,19 @@ def test_the_measure_says_where_lower_is_better() -> None:
 
 def test_scores_of_a_corpus_have_a_column_of_their_own() -> None:
     pairs = [Pair("我哋去飲茶", "我哋去飲茶", "We go for dim sum.")] * 3
-    perfect = evaluation("hkcanto_translation_en_yue", {}, pairs=pairs)
+    perfect = a_run("hkcanto_translation_en_yue", {}, pairs=pairs)
     alone = at_a_glance(perfect)
     assert numbers(column(alone, "Score")) == pytest.approx([100])
     assert "Result" not in [column.title for column in alone.columns]
-    both = at_a_glance(perfect, evaluation("hkcanto_law", {"acc": [1, 0]}))
+    both = at_a_glance(perfect, a_run("hkcanto_law", {"acc": [1, 0]}))
     assert [isinstance(each, Estimate) for each in column(both, "Result")] == [False, True]
 
 
 def test_models_under_one_condition_stand_together() -> None:
     runs = [
-        evaluation("hkcanto_law", {"acc": [1]}, label="a"),
-        evaluation("hkcanto_law_mc", {"acc": [1]}, label="a"),
-        evaluation("hkcanto_law", {"acc": [0]}, label="b"),
+        a_run("hkcanto_law", {"acc": [1]}, label="a"),
+        a_run("hkcanto_law_mc", {"acc": [1]}, label="a"),
+        a_run("hkcanto_law", {"acc": [0]}, label="b"),
     ]
     table = at_a_glance(*runs)
     assert column(table, "Model") == ["a", "b", "a"]
@@ -120,15 +118,15 @@ def test_models_under_one_condition_stand_together() -> None:
 
 
 def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
-    table = at_a_glance(whole("hkcanto_cultural"), evaluation("hkcanto_law", {"acc": [1, 0]}))
+    table = at_a_glance(whole("hkcanto_cultural"), a_run("hkcanto_law", {"acc": [1, 0]}))
     # 50 ± 6.2 % among 23 models, by hand in `test_standings`.
     assert column(table, "Rank") == ["16–21 of 24", None]
 
 
-def phonology() -> Evaluation:
+def phonology() -> Run:
     """Half of all questions right, among them 50 of the 60 on homophones."""
     parts = [("homophone",)] * 60 + [("rhyme",)] * 40
-    return evaluation("hkcanto_phonology", {"acc": [1] * 50 + [0] * 50}, parts=parts)
+    return a_run("hkcanto_phonology", {"acc": [1] * 50 + [0] * 50}, parts=parts)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +136,7 @@ def phonology() -> Evaluation:
         (whole("hkcanto_cultural", subjects=["food"]), "Food Culture"),
     ],
 )
-def test_a_rank_in_another_figure_than_the_headline_says_in_which(
-    made: Evaluation, part: str
-) -> None:
+def test_a_rank_in_another_figure_than_the_headline_says_in_which(made: Run, part: str) -> None:
     table = at_a_glance(made)
     if "Rank" in [column.title for column in table.columns]:
         (rank,) = column(table, "Rank")
@@ -148,7 +144,7 @@ def test_a_rank_in_another_figure_than_the_headline_says_in_which(
 
 
 def test_a_report_without_a_rank_has_no_column_of_ranks() -> None:
-    table = at_a_glance(evaluation("hkcanto_law", {"acc": [1, 0]}))
+    table = at_a_glance(a_run("hkcanto_law", {"acc": [1, 0]}))
     assert "Rank" not in [column.title for column in table.columns]
 
 
@@ -160,30 +156,25 @@ def test_task_and_measure_stand_beneath_the_name_and_trust_in_badges() -> None:
 
 
 def test_results_are_drawn_where_no_published_table_stands_beside_them() -> None:
-    def drawn(*runs: Evaluation) -> list[bool]:
+    def drawn(*runs: Run) -> list[bool]:
         columns = at_a_glance(*runs).columns
         return [each.drawn for each in columns if each.title == "Result"]
 
-    assert drawn(evaluation("hkcanto_law", {"acc": [1, 0]})) == [True]
+    assert drawn(a_run("hkcanto_law", {"acc": [1, 0]})) == [True]
     assert drawn(whole("hkcanto_cultural")) == [False]
-    # A paper's table of subjects, without models as rows, is none to stand beside.
-    run = whole("tmmluplus_gen", subjects=["economics"])
-    beside = [each for each in standings([run]) if each.table.transposed]
-    (alone,) = tables(first_section([run], beside))
-    assert [each.drawn for each in alone.columns if each.title == "Result"] == [True]
 
 
 def test_sample_data_is_warned_of_first() -> None:
     (warning,) = [
         block
-        for block in first(evaluation("hkcanto_law", {"acc": [1]}, data="sample")).blocks
+        for block in first(a_run("hkcanto_law", {"acc": [1]}, data="sample")).blocks
         if isinstance(block, Note)
     ]
     assert (warning.level, "comparable with nothing" in warning.text) == ("warning", True)
 
 
 def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1]})
+    run = a_run("hkcanto_law", {"acc": [1]})
     texts = [ItemText("prompt", "response", "A", "A")]
     note, *_ = first(replace(run, items=replace(run.items, texts=texts))).blocks
     assert isinstance(note, Note)
@@ -196,9 +187,9 @@ def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> 
 RIGHT = {((), "acc"): 0.4, ((), "acc_macro"): 0.625, (("food",), "acc"): 0.25}
 
 
-def cultural(**values: Sequence[float]) -> Evaluation:
+def cultural(**values: Sequence[float]) -> Run:
     values = {"acc": [1, 0, 0, 0, 1], **values}
-    return evaluation("hkcanto_cultural", values, subjects=CULTURAL)
+    return a_run("hkcanto_cultural", values, subjects=CULTURAL)
 
 
 @pytest.mark.parametrize(
@@ -217,21 +208,19 @@ def cultural(**values: Sequence[float]) -> Evaluation:
             ["✗ 2 figures unlike the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"],
         ),
         (
-            evaluation("hkcanto_law", {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}),
+            a_run("hkcanto_law", {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}),
             # 1 of 50 is no more than 2 %.
             ["✗ 50 of 424 items", "✓ 2.0% unread"],
         ),
         (
-            evaluation("hkcanto_law", {"acc": [1] * 40, "unparsed_rate": [1] + [0] * 39}),
+            a_run("hkcanto_law", {"acc": [1] * 40, "unparsed_rate": [1] + [0] * 39}),
             ["✗ 40 of 424 items", "✗ 2.5% unread"],
         ),
         (whole("hkcanto_cultural", data="local-1a2b3c4"), ["✗ data local-1a2b3c4"]),
         (whole("hkcanto_cultural", data="sample"), ["✗ data sample"]),
     ],
 )
-def test_badges_say_what_a_runs_figures_can_be_relied_on_for(
-    made: Evaluation, badges: list[str]
-) -> None:
+def test_badges_say_what_a_runs_figures_can_be_relied_on_for(made: Run, badges: list[str]) -> None:
     (found,) = column(at_a_glance(made), "Trust")
     shown = str(found).split(" · ")
     assert [badge for badge in shown if badge in badges] == badges
@@ -241,19 +230,23 @@ def test_badges_say_what_a_runs_figures_can_be_relied_on_for(
 
 def test_epochs_of_an_item_count_once() -> None:
     run = whole("hkcanto_cultural")
-    twice = evaluation(
+    twice = a_run(
         "hkcanto_cultural",
         {"acc": [*run.items.values["acc"]] * 2},
         subjects=[*run.items.subjects] * 2,
         ids=[*run.items.ids] * 2,
     )
-    assert (trust(twice).items, trust(twice).expected) == (252, 252)
+    (record,) = build_report([twice]).records["runs"]
+    assert (record["trust"].items, record["trust"].expected) == (252, 252)
 
 
 def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1, 0]})
-    assert trust(replace(run, reported={((), "acc"): 0.5 + 1e-8})).figures.different
-    assert not trust(replace(run, reported={((), "acc"): 0.5 + 1e-10})).figures.different
+    run = a_run("hkcanto_law", {"acc": [1, 0]})
+    badges = [
+        str(value(at_a_glance(replace(run, reported={((), "acc"): 0.5 + by})), "model", "Trust"))
+        for by in (1e-8, 1e-10)
+    ]
+    assert [text.startswith("✓ equal to the harness") for text in badges] == [False, True]
 
 
 # ---------------------------------------------------------------- beside the paper's models
@@ -301,14 +294,14 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
         notes[name] = value(table, name, "Rank")
     assert notes == {"part": "not all items", "local": "unknown data", "whole": "16–21"}
     # Llama-3-8B-Instruct is among those of which the paper has no translation.
-    missing = evaluation("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
+    missing = a_run("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
     ends = plot(missing).rows[-4:]
     assert all(each.values[2] is None for each in ends)
 
 
 def test_the_plotted_tables_section_is_folded_and_has_all_columns() -> None:
     run = whole("hkcanto_cultural")
-    (section,) = published_sections(standings([run]))
+    (section,) = sections("published", [run])
     assert (section.name, section.is_summary) == ("published-hkcanto-7", False)
     assert section.title.startswith("HKCanto-Eval (Cheng et al., 2025), Table 7: Accuracy on")
     (table,) = tables(section)
@@ -325,7 +318,7 @@ def test_further_tables_draw_their_own_headline_and_are_in_the_summary() -> None
             section.is_summary,
             [each.title for each in tables(section)[0].columns if each.drawn],
         )
-        for section in published_sections(standings(runs))
+        for section in sections("published", runs)
     }
     # The first of the papers' tables stands beside the runs.
     assert drawn == {"published-hkcanto-3": (False, []), "published-hkcanto-7": (True, ["Average"])}
@@ -334,7 +327,7 @@ def test_further_tables_draw_their_own_headline_and_are_in_the_summary() -> None
 def test_figures_of_a_corpus_keep_their_scale_beside_the_papers() -> None:
     sentence = "我們去了海邊看日落啊"
     pairs = [Pair(sentence, sentence, "我哋去咗海邊睇日落啊")] * 3
-    made = evaluation("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
+    made = a_run("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
     table = papers(made)["published-hkmmlu-2"]
     assert numbers([value(table, "mine", "Avg. C to M")]) == pytest.approx([299.95 / 3])
     assert value(table, "DeepSeek-V3", "Avg. C to M") == 72.2
@@ -354,7 +347,7 @@ def test_subjects_stand_beside_those_of_the_paper() -> None:
 
 
 def test_nothing_to_compare_gives_no_published_section() -> None:
-    assert papers(evaluation("hkcanto_law", {"acc": [1, 0]})) == {}
+    assert papers(a_run("hkcanto_law", {"acc": [1, 0]})) == {}
     assert papers() == {}
 
 
@@ -363,10 +356,10 @@ def test_nothing_to_compare_gives_no_published_section() -> None:
 
 def test_signatures_are_in_a_table() -> None:
     run = replace(whole("hkcanto_cultural"), model="org/mine")
-    (table,) = tables(last_section([run], [], []))
+    (table,) = tables(build_report([run]).sections[-1])
     assert table.rows[0].values == [
         *("mine", "org/mine", "lm-eval"),
-        *("hkcanto-cultural|shots:5|data:ba2a58b|v:1|pkg:0.1.0", "2026-11-01 00:00"),
+        *(run.signature.text, "2026-11-01 00:00"),
     ]
 
 
@@ -381,26 +374,26 @@ def test_equal_figures_are_counted_and_others_named() -> None:
 
 def test_of_many_figures_that_differ_three_are_named() -> None:
     subjects = ["food", "history_and_landmarks", "life_in_hk", "local_knowledge"]
-    run = evaluation("hkcanto_cultural", {"acc": [1] * 4}, subjects=subjects)
+    run = a_run("hkcanto_cultural", {"acc": [1] * 4}, subjects=subjects)
     found = said(replace(run, reported={((name,), "acc"): 0.0 for name in subjects}))
     assert sum(" here, " in text for text in found) == 3
 
 
 def test_figures_of_categories_are_checked_too() -> None:
-    run = evaluation("hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"])
+    run = a_run("hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"])
     checked = said(replace(run, reported={((), "acc_stem"): 0.5}))
     assert checked[0].startswith("1 figures equal")
 
 
 def test_a_part_says_what_it_lacks_but_the_sample_data_is_one() -> None:
-    part = about("lacks", evaluation("hkcanto_law", {"acc": [1, 0]}))
+    part = about("lacks", a_run("hkcanto_law", {"acc": [1, 0]}))
     assert part.endswith("lacks 15 of the 16 subjects.")
-    sample = said(evaluation("hkcanto_law", {"acc": [1, 0]}, data="sample"))
+    sample = said(a_run("hkcanto_law", {"acc": [1, 0]}, data="sample"))
     assert not any("lacks" in text for text in sample)
 
 
 def test_what_is_to_know_of_a_run_is_said() -> None:
-    run = replace(evaluation("hkcanto_law", {"acc": [1]}), notes=("judged by a person",))
+    run = replace(a_run("hkcanto_law", {"acc": [1]}), notes=("judged by a person",))
     assert "judged by a person" in about("judged", run)
 
 
@@ -452,19 +445,19 @@ def test_what_is_in_no_published_table_says_why_by_reason() -> None:
 
 
 def test_logs_that_were_not_read_are_listed_without_whole_paths_and_in_the_summary() -> None:
-    run = evaluation("hkcanto_law", {"acc": [1]})
+    run = a_run("hkcanto_law", {"acc": [1]})
     log = SkippedLog(Path("/home/someone/logs/run/broken.eval"), "It is no log.")
-    made = last_section([run], [], [log])
+    made = build_report([run], [log]).sections[-1]
     _, table = tables(made)
     assert [row.values for row in table.rows] == [["run/broken.eval", "It is no log."]]
     assert made.is_summary
-    assert not last_section([run], [], []).is_summary
+    assert not build_report([run]).sections[-1].is_summary
 
 
 # ---------------------------------------------------------------- the report as a whole
 
 
-def document(*runs: Evaluation) -> Any:
+def document(*runs: Run) -> Any:
     return json.loads(render(build_report(runs), "json"))
 
 
@@ -477,7 +470,7 @@ def test_json_has_a_record_for_each_run() -> None:
         "task": "hkcanto_cultural",
         "condition": "5-shot",
     }
-    assert found["signature"] == run.signature
+    assert found["signature"] == run.signature.text
     assert found["created"] == "2026-11-01T00:00:00+00:00"
     assert found["figure"]["value"] == pytest.approx(0.5)
     assert found["figure"]["low"] < 0.5 < found["figure"]["high"]
@@ -517,25 +510,25 @@ def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank(
 
 
 def test_a_report_is_named_after_its_models() -> None:
-    runs = [evaluation("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
+    runs = [a_run("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
     assert build_report(runs[:1]).title == "a"
     assert build_report([*runs, runs[0]]).title == "a, b, c, d and 2 more"
     assert build_report(runs, title="Six").title == "Six"
 
 
 def test_the_footer_names_the_papers_of_what_was_run() -> None:
-    (line,) = build_report([evaluation("hkcanto_law", {"acc": [1]})]).footer
+    (line,) = build_report([a_run("hkcanto_law", {"acc": [1]})]).footer
     assert "HKCanto-Eval" in line
     assert "HKMMLU" not in line
 
 
 def test_names_are_unique_and_rows_as_wide_as_their_table() -> None:
-    def runs(options: dict[str, str], task: str, shots: int) -> list[Evaluation]:
+    def runs(options: dict[str, str], task: str, shots: int) -> list[Run]:
         subjects = ["dentistry", "hk_law", "physics"] * 10
         values = {"acc": [1.0, 0.0] * 15, "unparsed_rate": [0.0, 1.0] * 15}
         return [
-            replace(
-                evaluation(
+            changed(
+                a_run(
                     task,
                     values,
                     subjects=subjects,

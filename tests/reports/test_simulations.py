@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from hkcanto_tasks.reports.figures import stratified_figure
+from hkcanto_tasks.loading import stratified
+from hkcanto_tasks.reports.estimates import stratified_estimate
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     paired_accuracy_interval,
@@ -22,7 +23,6 @@ from hkcanto_tasks.reports.intervals import (
     ratio_interval,
 )
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.task import stratified
 
 pytestmark = pytest.mark.slow
 
@@ -178,7 +178,7 @@ def covered(hits: Numbers, sizes: Numbers, count: int, rng: np.random.Generator)
         right = rng.hypergeometric(hits, sizes - hits, parts)
         values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([right, parts - right], "F"))
         for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
-            found = stratified_figure(values, strata, sizes, shares)
+            found = stratified_estimate(values, strata, sizes, shares)
             held[place] += covers((found.low, found.high), hits / sizes @ shares)
     return (held / REPEATS).tolist()
 

@@ -8,8 +8,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.standings import (
     Beside,
     Standing,
@@ -18,21 +17,22 @@ from hkcanto_tasks.reports.standings import (
     standings,
     why_left_out,
 )
+from hkcanto_tasks.runs import Run
 
 from .beginning import beginning
-from .building import evaluation
+from .building import a_run
 from .whole import whole
 
 
-def beside(name: str, *runs: Evaluation) -> Beside:
+def beside(name: str, *runs: Run) -> Beside:
     return next(each for each in standings(runs) if each.table.name == name)
 
 
-def standing(name: str, column: str, *runs: Evaluation, of: str = "mine") -> Standing:
+def standing(name: str, column: str, *runs: Run, of: str = "mine") -> Standing:
     return beside(name, *runs).runs[of][column]
 
 
-def names(*runs: Evaluation) -> list[str]:
+def names(*runs: Run) -> list[str]:
     return [each.table.name for each in standings(runs)]
 
 
@@ -121,7 +121,7 @@ def test_ranks_are_plain_numbers_for_programs() -> None:
 # ---------------------------------------------------------------- no rank
 
 
-def part(task: str, *kept: str) -> Evaluation:
+def part(task: str, *kept: str) -> Run:
     return whole(task, subjects=kept)
 
 
@@ -137,9 +137,7 @@ UNLIKE = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
         (UNLIKE, "unlike the harness's figure"),
     ],
 )
-def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank(
-    made: Evaluation, reason: str
-) -> None:
+def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank(made: Run, reason: str) -> None:
     found = standing("hkcanto_7", "Average", made)
     assert found.figure.value == pytest.approx(0.5)
     assert (found.ranks, found.rank, found.figure.note) == (None, "", reason)
@@ -166,9 +164,7 @@ def test_the_papers_headline_is_first_where_some_run_has_a_rank_in_it() -> None:
 
 
 def test_five_items_of_a_subject_have_no_rank() -> None:
-    made = evaluation(
-        "hkcanto_cultural", {"acc": [1, 1, 1, 0, 1]}, label="mine", subjects=["food"] * 5
-    )
+    made = a_run("hkcanto_cultural", {"acc": [1, 1, 1, 0, 1]}, label="mine", subjects=["food"] * 5)
     found = beside("hkcanto_7", made)
     for column, value in (("Food Culture", 0.8), ("Average", 0.8)):
         own = found.runs["mine"][column]
@@ -185,7 +181,7 @@ def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
     found = [each for table in standings([run]) for each in table.runs["mine"].values()]
     assert found
     for standing in found:
-        of = standing.column.subjects_of(run.named)
+        of = standing.column.subjects_of(run.setup.task)
         whole_subject = sum(name in {s.name for s in of} for name in run.items.subjects)
         if whole_subject < sum(subject.rows for subject in of):
             assert (standing.ranks, standing.figure.note) == (None, "not all items")
@@ -225,7 +221,7 @@ def test_translation_keeps_its_scale() -> None:
     # Ten characters each, without error: BLEU and ROUGE-L 100, METEOR 100 − 50 / 10³ = 99.95.
     sentence = "我們去了海邊看日落啊"
     pairs = [Pair(sentence, sentence, "我哋去咗海邊睇日落啊")] * 3
-    made = evaluation("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
+    made = a_run("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
     found = beside("hkmmlu_2", made)
     assert found.runs["mine"]["Avg. C to M"].figure.value == pytest.approx(299.95 / 3)
     assert found.table.row("DeepSeek-V3").values["Avg. C to M"] == 72.2
@@ -278,7 +274,7 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
     later = replace(whole("hkcanto_cultural", 0.25), created=first.created + timedelta(days=1))
     some = replace(part("hkcanto_cultural", "food"), created=first.created + timedelta(days=2))
     found = standing("hkcanto_7", "Average", some, later, first)
-    assert found.evaluations == (later,)
+    assert found.behind == (later,)
     assert "Another run of this model under the same condition" in why_left_out(first)
 
 
@@ -295,12 +291,12 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
         (whole("hkcanto_cultural", cot="yes"), "under this condition (5-shot, cot:yes)"),
         (whole("hkcanto_dse_en"), "Professional EN, pools it with hkcanto_professional_en."),
         (
-            evaluation("hkcanto_translation_yue_en", {"empty": [0.0]}),
+            a_run("hkcanto_translation_yue_en", {"empty": [0.0]}),
             "people marked the errors in the translations; judged_accuracy",
         ),
     ],
 )
-def test_another_measure_is_in_no_table_and_can_say_why(made: Evaluation, reason: str) -> None:
+def test_another_measure_is_in_no_table_and_can_say_why(made: Run, reason: str) -> None:
     assert names(made) == []
     assert reason in why_left_out(made)
 
@@ -316,7 +312,7 @@ def test_another_measure_is_in_no_table_and_can_say_why(made: Evaluation, reason
     ],
 )
 def test_runs_stand_in_the_tables_of_their_own_condition(
-    runs: Sequence[Evaluation], expected: list[str]
+    runs: Sequence[Run], expected: list[str]
 ) -> None:
     assert names(*runs) == expected
 
@@ -345,4 +341,4 @@ def test_an_option_that_is_not_the_papers_makes_a_row_of_its_own() -> None:
 def test_what_the_runs_figures_come_from_is_named_once() -> None:
     runs = [whole(task) for task in ENGLISH]
     found = beside("hkcanto_1", *runs)
-    assert sorted(one.task for one in found.evaluations) == sorted(ENGLISH)
+    assert sorted(one.task for one in found.behind) == sorted(ENGLISH)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from hkcanto_tasks.corpus_figures import Pair
-from hkcanto_tasks.reports.analyses.writing import translation as sections
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Section, Table
-from hkcanto_tasks.reports.evaluations import Evaluation
-from hkcanto_tasks.reports.figures import Estimate
+from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, sections
 
 TASK = "hkmmlu_translation_yue_zh"
 REFERENCE = "他说这里没有人"
@@ -16,8 +15,8 @@ RIGHT_SCRIPT = Pair(REFERENCE, REFERENCE, "佢話呢度冇人")
 WRONG_SCRIPT = Pair("他說這裡沒有人", REFERENCE, "佢話呢度冇人")
 
 
-def run(pairs: list[Pair], task: str = TASK, **values: list[float]) -> Evaluation:
-    return evaluation(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)
+def run(pairs: list[Pair], task: str = TASK, **values: list[float]) -> Run:
+    return a_run(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)
 
 
 def tables(section: Section) -> dict[str, list[dict[str, object]]]:
@@ -36,7 +35,7 @@ def tables(section: Section) -> dict[str, list[dict[str, object]]]:
 
 def test_the_gap_is_what_the_wrong_script_costs():
     # 3 of 7 characters are the same in both scripts; all are after folding.
-    (section,) = sections([run([WRONG_SCRIPT])])
+    (section,) = sections("translation", [run([WRONG_SCRIPT])])
     scores = {row["Figure"]: row for row in tables(section)[f"translation_{TASK}_0_shot"]}
     assert scores["ROUGE-L"]["Raw"] == pytest.approx(300 / 7)
     assert scores["ROUGE-L"]["Normalised"] == pytest.approx(100)
@@ -44,13 +43,13 @@ def test_the_gap_is_what_the_wrong_script_costs():
 
 
 def test_the_right_script_has_no_gap():
-    (section,) = sections([run([RIGHT_SCRIPT])])
+    (section,) = sections("translation", [run([RIGHT_SCRIPT])])
     for row in tables(section)[f"translation_{TASK}_0_shot"]:
         assert row["Gap"] == 0
 
 
 def test_every_figure_is_there_in_both_forms():
-    (section,) = sections([run([WRONG_SCRIPT])])
+    (section,) = sections("translation", [run([WRONG_SCRIPT])])
     rows = tables(section)[f"translation_{TASK}_0_shot"]
     assert [row["Figure"] for row in rows] == [
         "BLEU",
@@ -66,7 +65,7 @@ def test_every_figure_is_there_in_both_forms():
 
 def test_faults_are_shares_of_the_outputs():
     made = run([RIGHT_SCRIPT, WRONG_SCRIPT], wrong_script=[0.0, 1.0], copied_source=[0.0, 0.0])
-    (section,) = sections([made])
+    (section,) = sections("translation", [made])
     (faults,) = tables(section)["translation_faults"]
     assert faults["Wrong script"] == 0.5
     assert faults["Copied source"] == faults["Empty"] == 0
@@ -75,7 +74,8 @@ def test_faults_are_shares_of_the_outputs():
 
 def test_into_cantonese_fluency_stands_beside_the_faults():
     pair = Pair("佢係我朋友", "佢係我嘅朋友", "他是我的朋友")
-    (section,) = sections([run([pair, pair], "hkcanto_translation_zh_yue", fluent=[1.0, 0.0])])
+    runs = [run([pair, pair], "hkcanto_translation_zh_yue", fluent=[1.0, 0.0])]
+    (section,) = sections("translation", runs)
     (faults,) = tables(section)["translation_faults"]
     assert faults["Fluent Cantonese"] == 0.5
 
@@ -85,7 +85,7 @@ def test_into_cantonese_fluency_stands_beside_the_faults():
     [("hkcanto_translation_yue_zh", True), ("hkcanto_translation_yue_en", False)],
 )
 def test_bleu_is_called_a_diagnostic_where_chinese_is_written(task: str, warned: bool):
-    (section,) = sections([run([Pair("a b c d", "a b c d", "…")], task)])
+    (section,) = sections("translation", [run([Pair("a b c d", "a b c d", "…")], task)])
     warnings = [b for b in section.blocks if isinstance(b, Note) and b.level == "warning"]
     assert bool(warnings) == warned
     assert all("Appendix F" in note.text for note in warnings)
@@ -93,18 +93,19 @@ def test_bleu_is_called_a_diagnostic_where_chinese_is_written(task: str, warned:
 
 def test_each_direction_and_condition_has_its_own_table():
     (section,) = sections(
+        "translation",
         [
             run([RIGHT_SCRIPT], "hkcanto_translation_yue_zh"),
             run([RIGHT_SCRIPT], "hkcanto_translation_yue_zh_0shot"),
             run([RIGHT_SCRIPT], "hkmmlu_translation_yue_zh"),
-        ]
+        ],
     )
     scores = [name for name in tables(section) if name != "translation_faults"]
     assert len(scores) == 3
 
 
 def test_raw_and_normalised_are_drawn_as_scores():
-    (section,) = sections([run([WRONG_SCRIPT])])
+    (section,) = sections("translation", [run([WRONG_SCRIPT])])
     (scores,) = [
         b for b in section.blocks if isinstance(b, Table) and b.rows[0].values[1] == "BLEU"
     ]
@@ -119,7 +120,7 @@ def test_a_judges_figures_are_shown_where_there_was_a_judge():
         judge_failure_rate=[0.0, 0.5],
         Omission=[0.0, 1.0],
     )
-    (section,) = sections([judged, run([RIGHT_SCRIPT])])
+    (section,) = sections("translation", [judged, run([RIGHT_SCRIPT])])
     (row,) = tables(section)["translation_judged"]
     assert row["Judged accuracy"] == 0.75
     assert row["Failed judgements"] == 0.25
@@ -129,15 +130,15 @@ def test_a_judges_figures_are_shown_where_there_was_a_judge():
 
 def test_an_unscored_item_is_not_zero():
     judged = run([RIGHT_SCRIPT, WRONG_SCRIPT], judged_accuracy=[0.8, float("nan")])
-    (section,) = sections([judged])
+    (section,) = sections("translation", [judged])
     (row,) = tables(section)["translation_judged"]
     assert row["Judged accuracy"] == pytest.approx(0.8)
 
 
 def test_without_pairs_there_are_faults_but_no_scores():
-    (section,) = sections([evaluation(TASK, {"empty": [1.0, 0.0]})])
+    (section,) = sections("translation", [a_run(TASK, {"empty": [1.0, 0.0]})])
     assert list(tables(section)) == ["translation_faults"]
 
 
 def test_other_tasks_have_nothing_to_say():
-    assert sections([evaluation("hkcanto_law", {"acc": [1]})]) == []
+    assert sections("translation", [a_run("hkcanto_law", {"acc": [1]})]) == []

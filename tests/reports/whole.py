@@ -1,12 +1,11 @@
 """Evaluations of whole tasks, as large as the papers', for tests of what stands beside them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.reports.evaluations import Evaluation
+from hkcanto_tasks.runs import Run
 
-from .building import evaluation
+from .building import a_run, changed
 
 
 def whole(
@@ -19,7 +18,7 @@ def whole(
     shots: int | None = None,
     data: str = "ba2a58b",
     **options: str,
-) -> Evaluation:
+) -> Run:
     """Return an evaluation of whole subjects; `share` of the items of each are right."""
     values, names = [], []
     for subject in find_task(task).subjects:
@@ -28,5 +27,5 @@ def whole(
             right = round(own * subject.rows)
             values += [1.0] * right + [0.0] * (subject.rows - right)
             names += [subject.name] * subject.rows
-    made = evaluation(task, {metric: values}, label=label, subjects=names, shots=shots, data=data)
-    return replace(made, options={**made.options, **options})
+    made = a_run(task, {metric: values}, label=label, subjects=names, shots=shots, data=data)
+    return changed(made, options={**made.options, **options})

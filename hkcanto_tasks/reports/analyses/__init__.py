@@ -1,1 +1,1 @@
-"""What a report says of evaluations: each module has `sections`, and is named in `report`."""
+"""What a report says of runs: each module has `sections`, and is named in `report`."""

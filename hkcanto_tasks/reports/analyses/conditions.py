@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...runs import Run
-from ..blocks import Block, Column, Note, Section, Table, Unit, Value, table
+from ..blocks import Block, Column, Note, Section, Table, Unit, Value, section, table
 from ..estimates import Estimate
 from ..paired import headline_difference
 from ..presentation import headline, headline_column, short_name
@@ -28,23 +28,23 @@ _ASPECTS = {  # what people call it, and what may differ along with it
 }
 _PLAIN = ("Traditional", "direct", "generation", ":no", ":paper")  # what goes without saying
 _Rows = Sequence[tuple[Run, Run]]
-"""Evaluations, each with the one of its model to compare it with."""
+"""Runs, each with the one of its model to compare it with."""
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section on the conditions that some model ran a task under, if there are several."""
-    blocks: list[Block] = []
-    others = {name for run in evaluations for name in _conditions(run)} - _ASPECTS.keys()
+    blocks = list[Block]()
+    others = {name for run in runs for name in _conditions(run)} - _ASPECTS.keys()
     for aspect in [*_ASPECTS, *sorted(others)]:
-        found = [_table(*contrast, aspect) for contrast in _contrasts(evaluations, aspect)]
+        found = [_table(*contrast, aspect) for contrast in _contrasts(runs, aspect)]
         blocks += found
         if found and aspect == "scoring":
             blocks.append(Note(TWO_MEASURES, "warning"))
-    return [Section("Conditions", blocks, name="conditions")] if blocks else []
+    return section("Conditions", blocks, "conditions")
 
 
 def _conditions(run: Run) -> dict[str, str]:
-    """Return all that an evaluation may differ in from another, chosen or not, in words."""
+    """Return all that a run may differ in from another, chosen or not, in words."""
     variant = run.setup.task.variant
     # A signature leaves out what is switched off.
     options = dict.fromkeys(run.setup.Options.__struct_fields__, "no") | dict(run.options)
@@ -58,33 +58,28 @@ def _conditions(run: Run) -> dict[str, str]:
     }
 
 
-def _contrasts(evaluations: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
+def _contrasts(runs: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
     """Find the tasks that a model ran under several values of an option: name, title and rows."""
     said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
     groups: dict[tuple[Any, ...], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
-    for run in evaluations:
+    for run in runs:
         options = _conditions(run)
         if options.pop(aspect, None) is not None:
             options.pop(along, None)
-            key = (
-                run.setup.task.definition.name,
-                run.data,
-                run.version,
-                tuple(sorted(options.items())),
-            )
-            groups[key][run.label].append(run)
+            fixed = tuple(sorted(options.items()))
+            groups[run.definition.name, run.data, run.version, fixed][run.label].append(run)
     for (task, data, _, fixed), models in groups.items():
         ordered = [_ordered(of, aspect) for of in models.values()]
         if rows := [(run, own[0]) for own in ordered for run in own]:
             words = [each for _, each in fixed if not each.endswith(_PLAIN)]
-            title = f"{rows[0][0].setup.task.definition.title}: {said}"
+            title = f"{rows[0][0].definition.title}: {said}"
             name = short_name(task, aspect, *words, data if data == "sample" else "")
             yield name, ", ".join([title, *words]), rows
 
 
 def _ordered(runs: Sequence[Run], aspect: str) -> Sequence[Run]:
-    """Return one model's evaluations, the one to compare with first; none if all are alike."""
+    """Return one model's runs, the one to compare with first; none if all are alike."""
     if len({_conditions(run)[aspect] for run in runs}) < 2:
         return []
     # Chains of thought compare with direct answers after as many worked examples, if there are any.
@@ -105,7 +100,6 @@ def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
         (run, headline_difference(base, run) if compared and run is not base else None)
         for run, base in runs
     ]
-
     unit: Unit = "score_points" if first.headline.unit == "score" else "points"
     columns: list[tuple[Column, Callable[[tuple[Run, Estimate | None]], Value]]] = [
         (Column("Model"), lambda row: row[0].label),

@@ -16,7 +16,7 @@ import numpy as np
 from hkcanto_metrics.training_signal import signal_of
 
 from ...runs import Run
-from ..blocks import Block, Column, Note, Row, Section, Table, column_of
+from ..blocks import Block, Column, Note, Row, Section, Table, column_of, section
 from ..estimates import Estimate, estimate
 from ..paired import headline_difference
 from ..presentation import SideBySide, headline, headline_column, headline_title, side_by_side
@@ -37,11 +37,11 @@ _STEP = re.compile(
 _LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
 
 _Curves = Mapping[str, Mapping[int, Run]]
-"""Training run → step → its evaluation, for those of several steps."""
+"""Training run → step → its run, for those of several steps."""
 
 
 def checkpoint(run: Run) -> tuple[str, int] | None:
-    """Return the training run and the step of an evaluation; None if no step is to be found."""
+    """Return the training run and the step of a run; None if no step is to be found."""
     texts = (run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
     found = next((each for text in texts if (each := _STEP.search(text))), None)
     left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
@@ -51,14 +51,14 @@ def checkpoint(run: Run) -> tuple[str, int] | None:
 
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return evaluations in the order of training: those that are no checkpoints, then by step."""
+    """Return runs in the order of training: those that are no checkpoints, then by step."""
     of = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
     return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
 
 
 def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return evaluations without the checkpoints that are neither their run's best nor its last."""
+    """Return runs without the checkpoints that are neither their run's best nor its last."""
     curves = [own for group in side_by_side(runs) for own in _curves(group).values()]
     left_out = {run for own in curves for run in own.values()}
     left_out -= {run for own in curves for run in (_best([*own.values()]), own[max(own)])}
@@ -66,10 +66,8 @@ def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 @lru_cache(maxsize=64)
-def best_of(
-    runs: tuple[Run, ...],
-) -> tuple[Run, Mapping[Run, Estimate | None]]:
-    """Return the best of evaluations side by side, and those that are not told apart from it.
+def best_of(runs: tuple[Run, ...]) -> tuple[Run, Mapping[Run, Estimate | None]]:
+    """Return the best of runs side by side, and those that are not told apart from it.
 
     Each of these comes with its difference, paired by item, whose 95 % interval has 0 in it.
     """
@@ -83,10 +81,10 @@ def best_of(
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
-    """Return the best evaluation of each task under each condition, for programs."""
+    """Return the best run of each task under each condition, for programs."""
     found = []
     for group in side_by_side([run for run in runs if headline(run)]):
-        best, ties = best_of(tuple(group.evaluations))
+        best, ties = best_of(tuple(group.runs))
         of = {"task": best.task, "condition": best.condition, "label": best.label}
         figures = {"figure": headline(best), "ties": [run.label for run in ties]}
         found.append({**of, "step": (checkpoint(best) or ("", None))[1], **figures})
@@ -100,7 +98,7 @@ def _best(runs: Sequence[Run]) -> Run:
 
 def _curves(group: SideBySide) -> _Curves:
     found: dict[str, dict[int, Run]] = defaultdict(dict)
-    for run in group.evaluations:
+    for run in group.runs:
         if (of := checkpoint(run)) and headline(run):
             found[of[0]][of[1]] = run
     return {name: dict(sorted(of.items())) for name, of in found.items() if len(of) >= _FEWEST}
@@ -119,25 +117,22 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
             if subjects:
                 blocks.append(Note(f"{said}{': ' * bool(clear)}{', '.join(clear)}."))
             tables.append(signals)
-    if not blocks:
-        return []
     blocks.append(Note("The rest of this report is on each run's best and last checkpoint."))
-    return [
-        Section("Training curves", blocks, "curves", is_summary=True),
-        Section("Signal by subject", tables, "signal"),
-    ]
+    shown = section("Training curves", blocks, "curves", is_summary=True)
+    return [*shown, *section("Signal by subject", tables, "signal")]
 
 
 def _curve(group: SideBySide, curves: _Curves) -> Table:
-    some, steps = group.evaluations[0], sorted({step for of in curves.values() for step in of})
-    columns = [column_of(some.headline, name, drawn=True) for name in curves]
+    some, steps = group.runs[0], sorted({step for of in curves.values() for step in of})
+    columns = [Column("Step", "count")]
+    columns += [column_of(some.headline, name, drawn=True) for name in curves]
     rows = [
         Row([step, *(headline(of[step]) if step in of else None for of in curves.values())], "run")
         for step in steps
     ]
     name, title = f"curve_{group.name}", f"{group.title}: {headline_title(some)}"
     caption = "By training step; intervals are of 95 %."
-    return Table(name, title, [Column("Step", "count"), *columns], rows, caption, curve=True)
+    return Table(name, title, columns, rows, caption, curve=True)
 
 
 def _best_table(group: SideBySide, curves: _Curves) -> Table:
@@ -152,12 +147,9 @@ def _best_table(group: SideBySide, curves: _Curves) -> Table:
 
 def _signals(group: SideBySide, curves: _Curves) -> Table:
     """Return the signal of the headline, and that of each subject if there are several."""
-    some, metric = group.evaluations[0], group.evaluations[0].headline
-    letters = (
-        some.setup.task.definition.letters
-        if some.setup.task.definition.kind == "multiple_choice"
-        else ""
-    )
+    some, figure = group.runs[0], group.runs[0].headline
+    is_choice = some.definition.kind == "multiple_choice"
+    chance = 1 / len(some.definition.letters) if is_choice else 0.0
     parts: dict[str, Callable[[Run], Estimate | None]] = {"All questions": headline}
     for subject in some.subjects if len(some.subjects) > 1 else ():
         parts[subject.title] = partial(_of_subject, subject.name)
@@ -166,19 +158,17 @@ def _signals(group: SideBySide, curves: _Curves) -> Table:
         known = [[each for run in own.values() if (each := of(run))] for own in curves.values()]
         if min(map(len, known)) >= _FEWEST:
             values = [[each.value for each in own] for own in known]
-            own = signal_of(values, lower_is_better=metric.higher_is_better is False)
+            own = signal_of(values, lower_is_better=figure.higher_is_better is False)
             holds = {"rises": own.rise >= _RISES, "above noise": own.ratio >= _TELLS}
-            if letters:
-                end = max(own[-1].low or 0 for own in known)
-                holds["above chance"] = end > 1 / len(letters)
+            if is_choice:
+                holds["above chance"] = max(own[-1].low or 0 for own in known) > chance
             verdict = (f"{'✓' if good else '✗'} {text}" for text, good in holds.items())
             rows.append(Row([title, *own, " · ".join(verdict)]))
     between = "the training runs" if len(curves) > 1 else "first and last checkpoints"
+    last = "Mean of the last five checkpoints, or half of all."
     columns = [
         Column("Part"),
-        Column(
-            "Last", column_of(metric).unit, "Mean of the last five checkpoints, or half of all."
-        ),
+        Column("Last", column_of(figure).unit, last),
         Column("Rise", "number", "Spearman's correlation of getting better with the step."),
         Column("Signal", "percent", f"Difference between {between}, over their mean."),
         Column("Noise", "percent", "Standard deviation of the last checkpoints, over their mean."),

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runs import Items, Run
-from ..blocks import Block, Column, Note, Section, table
+from ..blocks import Block, Column, Note, Section, section, table
 from ..estimates import Estimate, estimate, mean_estimate
-from ..presentation import MODEL, TASK, FigureColumn, side_by_side, task_title
+from ..presentation import MODEL, TASK, FigureColumn, in_order, task_title
 
 _MANY_UNREAD, _MANY_TRUNCATED, _WORST = 0.02, 0.01, 5
 _CUT = (
@@ -23,37 +23,36 @@ _UNREAD = (
     "(hkcanto report --with-items). Where they stop short, raise the limit of length; where a "
     "model talks around the answer, try worked examples or +scaffold, and run all models alike."
 )
+_RESPONSES = (
+    "Of what was written, not of log-likelihoods; what was not logged has no figure. Figures "
+    "with different shares of unparsed responses differ in more than knowledge."
+)
+_REASONS = (
+    "Share of all responses. Empty, cut off, refused and undecided are the model's; where much "
+    "is said and several answers or none of the options are found, look at some of them "
+    "(--with-items), and report what was misread."
+)
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
-    """Return a section on the responses of all evaluations that have some."""
-    ordered = [run for group in side_by_side(evaluations) for run in group.evaluations]
-    runs = [
-        run for run in ordered if run.setup.task.variant.scoring == "generative" and run.items.ids
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
+    """Return a section on the responses of all runs that have some."""
+    runs = [run for run in in_order(runs) if run.setup.is_generative and run.items.ids]
+    reasons = sorted({each for run in runs for each in run.items.reasons if each[:5] == "none:"})
+    unread = [run for run in runs if {*reasons} & {*run.items.reasons}]
+    blocks: list[Block] = [
+        table("extraction", "Responses", runs, _COLUMNS, _RESPONSES),
+        table(
+            "unread_reasons",
+            "Why no answer was read",
+            unread,
+            [MODEL, TASK, *map(_reason, reasons)],
+            _REASONS,
+        ),
     ]
-    responses = table(
-        "extraction",
-        "Responses",
-        runs,
-        _COLUMNS,
-        "Of what was written, not of log-likelihoods; what was not logged has no figure. Figures "
-        "with different shares of unparsed responses differ in more than knowledge.",
-    )
-    found = {reason for run in runs for reason in run.items.reasons if reason[:5] == "none:"}
-    reasons = table(
-        "unread_reasons",
-        "Why no answer was read",
-        [run for run in runs if found.intersection(run.items.reasons)],
-        [MODEL, TASK, *map(_reason, sorted(found))],
-        "Share of all responses. Empty, cut off, refused and undecided are the model's; where much "
-        "is said and several answers or none of the options are found, look at some of them "
-        "(--with-items), and report what was misread.",
-    )
-    blocks: list[Block] = [each for each in (responses, reasons) if each.rows]
     for text, most, rate in ((_CUT, _MANY_TRUNCATED, _truncated), (_UNREAD, _MANY_UNREAD, _unread)):
         if many := [_said(run, of, rate) for run in runs if (of := rate(run)) and of.value > most]:
             blocks.append(Note(text.format("; ".join(many)), "warning"))
-    return [Section("Extraction health", blocks, "extraction")] if blocks else []
+    return section("Extraction health", blocks, "extraction")
 
 
 def _said(run: Run, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:

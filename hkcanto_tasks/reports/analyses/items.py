@@ -3,28 +3,29 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from ...figures import language_of
 from ...runs import Run
-from ..blocks import ItemRow, ItemView, Note, Section
+from ..blocks import ITEM_FIELDS, ItemView, Note, Section
 from ..presentation import task_title
 
 _MOST = 200
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section with answers of each model in each task, if their texts were read."""
-    found = [(run, _scores(run)) for run in evaluations if run.items.texts]
+    found = [(run, _scores(run)) for run in runs if run.items.texts]
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run, own in found:
         for item, score in zip(run.items.ids, own, strict=True):
             scores[run.task, item] += [] if np.isnan(score) else [score]
     # Of an item, not of an answer: so the same items are chosen of all runs of a task.
     ranks = {key: (min(of) - max(of), fmean(of)) if of else (0, 2) for key, of in scores.items()}
-    rows: list[ItemRow] = []
+    rows = list[dict[str, Any]]()
     for run, own in found:
         order = [(*ranks[run.task, item], crc32(item.encode())) for item in run.items.ids]
         chosen = sorted(range(len(order)), key=order.__getitem__)[:_MOST]
@@ -52,11 +53,12 @@ def _scores(run: Run) -> Sequence[float]:
     return list(map(float, np.clip(good, 0, 1)))
 
 
-def _row(run: Run, place: int, score: float) -> ItemRow:
+def _row(run: Run, place: int, score: float) -> dict[str, Any]:
     items = run.items
     titles = {subject.name: subject.title for subject in run.subjects}
     subject = titles.get(items.subjects[place], items.subjects[place])
     reason = items.reasons[place] if items.reasons else ""
     known = None if np.isnan(score) else score
     where = run.label, task_title(run), items.ids[place], subject
-    return ItemRow(*where, *items.texts[place], reason, known)
+    values = *where, *items.texts[place], reason, known
+    return dict(zip(ITEM_FIELDS, values, strict=True))

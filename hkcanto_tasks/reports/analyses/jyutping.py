@@ -6,17 +6,18 @@ Only counts over all sentences are shown: a sentence with its gold string would 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from hkcanto_metrics.g2p import score_jyutping
 from hkcanto_metrics.jyutping import parse_syllable
 
 from ...runs import Run
-from ..blocks import Column, Row, Section, Table, Value, table
+from ..blocks import Column, Row, Section, Table, Value, section, table
 from ..presentation import MODEL, SideBySide, figure_columns, side_by_side
 
 Pairs = Counter[tuple[str | None, str | None]]
 """(Gold syllable, syllable read) → how often; None where one side has no syllable."""
+Confusion = tuple[str | None, str | None, int, int]
+"""Part of a gold syllable, as what it was read, how often, of how many; None: added or dropped."""
 _Rows = Iterable[Sequence[Value]]
 
 _PARTS = ("tone", "onset", "nucleus", "coda", "syllable")
@@ -45,24 +46,15 @@ _LAZY_SOUNDS = (
 )
 
 
-class Confusion(NamedTuple):
-    """How often a part of gold syllables was read as something, right or wrong."""
-
-    gold: str | None  # None: added
-    read: str | None  # None: dropped
-    times: int
-    of: int
-
-
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section for each condition under which Jyutping was asked for."""
-    of_kind = [each for each in evaluations if each.setup.task.definition.kind == "g2p"]
-    return [_section(group) for group in side_by_side(of_kind)]
+    groups = side_by_side(run for run in runs if run.definition.kind == "g2p")
+    return [each for group in groups for each in _section(group)]
 
 
-def aligned_pairs(evaluation: Run) -> Pairs:
+def aligned_pairs(run: Run) -> Pairs:
     """Count gold syllables beside those read, by the variant of a gold string that fits best."""
-    scores = (score_jyutping(read, gold) for read, gold, _ in evaluation.items.pairs)
+    scores = (score_jyutping(read, gold) for read, gold, _ in run.items.pairs)
     return Counter(pair for score in scores for pair in score.alignment)
 
 
@@ -71,7 +63,7 @@ def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[
 
     Examples:
         >>> confusions(Counter({("ngo5", "o5"): 2}), "onset")
-        [Confusion(gold='ng', read='∅', times=2, of=2)]
+        [('ng', '∅', 2, 2)]
     """
     counts: Pairs = Counter()
     totals: Counter[str | None] = Counter()
@@ -81,7 +73,7 @@ def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[
             # Equal syllables are right even where they show no parts, such as an English word.
             counts[right, right if gold == read else _part(read, part, _UNREADABLE)] += times
             totals[right] += times if read else 0
-    return [Confusion(*key, times, totals[key[0]]) for key, times in counts.most_common()]
+    return [(*key, times, totals[key[0]]) for key, times in counts.most_common()]
 
 
 def _part(syllable: str | None, part: str, unknown: str) -> str | None:
@@ -94,13 +86,13 @@ def _part(syllable: str | None, part: str, unknown: str) -> str | None:
 def lazy_sounds(pairs: Pairs) -> Iterator[tuple[str, str, int, int, float]]:
     """Find sound changes of Hong Kong (懶音): name, example, times, of how many, the share."""
     for name, example, part, gold, read, nuclei in _LAZY_SOUNDS:
-        for found in confusions(pairs, part, nuclei):
-            if (found.gold, found.read) == (gold, read):
-                yield name, example, found.times, found.of, found.times / found.of
+        for right, said, times, of in confusions(pairs, part, nuclei):
+            if (right, said) == (gold, read):
+                yield name, example, times, of, times / of
 
 
-def _section(group: SideBySide) -> Section:
-    runs, name = group.evaluations, group.name
+def _section(group: SideBySide) -> list[Section]:
+    runs, name = group.runs, group.name
     figures = [
         (replace(column, drawn=column.title in _DRAWN), of)
         for column, of in figure_columns(runs, runs[0].figures)
@@ -110,9 +102,9 @@ def _section(group: SideBySide) -> Section:
     pairs = {run.label: aligned_pairs(run) for run in runs if run.items.pairs}
     for short, title, columns, of_one, caption in _TABLES:
         rows = [Row([model, *each], "run") for model, own in pairs.items() for each in of_one(own)]
-        columns = [MODEL[0], *columns]
-        tables += [Table(f"jyutping_{short}_{name}", title, columns, rows, caption)] if rows else []
-    return Section(group.title, tables, f"jyutping-{name}".replace("_", "-"))
+        own_name, columns = f"jyutping_{short}_{name}", [MODEL[0], *columns]
+        tables.append(Table(own_name, title, columns, rows, caption))
+    return section(group.title, tables, f"jyutping-{name}")
 
 
 def _tones(pairs: Pairs) -> _Rows:

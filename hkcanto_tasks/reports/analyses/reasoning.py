@@ -7,9 +7,9 @@ import numpy as np
 
 from ...figures import LANGUAGES
 from ...runs import Run
-from ..blocks import Block, Column, Section, Table, Value, table
+from ..blocks import Column, Section, Table, Value, section, table
 from ..estimates import Estimate, estimate
-from ..presentation import MODEL, TASK, FigureColumn, figure_columns, side_by_side
+from ..presentation import MODEL, TASK, FigureColumn, figure_columns, in_order
 
 _CAPTION = (
     "Of responses with a reasoning block that the log has; a language has at least 85 % of a "
@@ -21,34 +21,25 @@ _ACCURACY = (
 )
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section on the language of reasoning, if there was any."""
-    reasoned = [run for run in evaluations if "reasoning_finished" in run.items.values]
-    runs = [run for group in side_by_side(reasoned) for run in group.evaluations]
-    answered = [run for run in runs if "answer_cantonese" in run.items.values]
-    right = figure_columns(runs, ["acc", "acc_reasoning_cantonese"])
-    by_language = [
-        (Column(f"Accuracy, {named} reasoning", "percent"), partial(_accuracy, cantonese))
-        for named, cantonese in (("Cantonese", 1), ("other", 0))
-    ]
-    finished = figure_columns(runs, ["reasoning_finished"])
+    runs = in_order(runs, "reasoning_finished")
+    columns = [MODEL, TASK, *figure_columns(runs, ["acc", "acc_reasoning_cantonese"])]
+    for named, cantonese in (("Cantonese", 1), ("other", 0)):
+        of = partial(_accuracy, cantonese)
+        columns.append((Column(f"Accuracy, {named} reasoning", "percent"), of))
+    scored = [run for run in runs if "acc" in run.items.values]
+    answered, finished = in_order(runs, "answer_cantonese"), ["reasoning_finished"]
     tables = [
         _languages("reasoning", "Language of the reasoning", runs, finished, _CAPTION),
-        table(
-            "reasoning_accuracy",
-            "Accuracy by reasoning",
-            [run for run in runs if "acc" in run.items.values],
-            [MODEL, TASK, *right, *by_language],
-            _ACCURACY,
-        ),
+        table("reasoning_accuracy", "Accuracy by reasoning", scored, columns, _ACCURACY),
         _languages("answer", "Language of the answers", answered, [], "Of those that are prose."),
     ]
-    blocks: list[Block] = [each for each in tables if each.rows]
-    return [Section("Reasoning", blocks, "reasoning")] if blocks else []
+    return section("Reasoning", tables, "reasoning")
 
 
 def _languages(
-    what: str, title: str, runs: Sequence[Run], more: Sequence[FigureColumn], caption: str
+    what: str, title: str, runs: Sequence[Run], more: Sequence[str], caption: str
 ) -> Table:
     """Tell how many blocks or answers there are, and the share of each language that occurs."""
     columns: list[FigureColumn] = [(Column("Items", "count"), partial(_items, what))]
@@ -57,7 +48,8 @@ def _languages(
         if any(of.value for run in runs if (of := estimate(run, name))):
             column = Column(named, "percent", drawn=language == "cantonese")
             columns.append((column, partial(_share, name)))
-    return table(f"{what}_language", title, runs, [MODEL, TASK, *columns, *more], caption)
+    columns += figure_columns(runs, more)
+    return table(f"{what}_language", title, runs, [MODEL, TASK, *columns], caption)
 
 
 def _items(what: str, run: Run) -> Value:

@@ -4,54 +4,46 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from ...runs import Run
-from ..blocks import Column, Section, Table, Value, table
+from ..blocks import Column, Section, Table, Value, section, table
 from ..estimates import Estimate, estimate
 from ..presentation import SideBySide, side_by_side
 
 _Row = tuple[Sequence[str | None], Sequence[Estimate | None]]
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section for each task and condition that has subjects or types of question."""
-    scored = [run for run in evaluations if "acc" in run.items.values]
     return [
-        Section(f"By subject: {group.title}", tables, f"subjects-{group.name}".replace("_", "-"))
-        for group in side_by_side(scored)
-        if (tables := _tables(group))
+        each
+        for group in side_by_side(runs, "acc")
+        for each in section(f"By subject: {group.title}", _tables(group), f"subjects-{group.name}")
     ]
 
 
 def _tables(group: SideBySide) -> list[Table]:
-    runs, some = group.evaluations, group.evaluations[0]
-    subjects = [
-        each for each in some.setup.task.subjects if any(each in run.subjects for run in runs)
-    ]
+    runs, some = group.runs, group.runs[0]
+    present = {subject.name for run in runs for subject in run.subjects}
+    subjects = [each for each in some.setup.task.subjects if each.name in present]
     own = {subject.name for subject in subjects if subject.name}  # one that is alone has no name
     averages = [
-        (metric, found)
-        for metric in some.setup.figures
-        if metric.averages == "acc" and metric.part not in own
-        if any(found := [estimate(run, metric.name) for run in runs])
+        (figure, found)
+        for figure in some.setup.figures
+        if figure.averages == "acc" and figure.part not in own
+        if any(found := [estimate(run, figure.name) for run in runs])
     ]
-    if len(subjects) < 2 and sum(bool(metric.part) for metric, _ in averages) < 2:
+    if len(subjects) < 2 and sum(bool(figure.part) for figure, _ in averages) < 2:
         return []
-    titles = {metric.name: metric.title for metric in some.setup.figures} | {"acc": "All questions"}
+    titles = {figure.name: figure.title for figure in some.setup.figures} | {"acc": "All questions"}
     # TMMLU+ averages the subjects of a category, others its questions.
     mean = "its subjects" if some.headline.over == "categories" else "its questions"
     caption = f"The headline is “{titles[some.headline.name]}”; a category is over {mean}."
-    rows: list[_Row] = [([titles[metric.name]], found) for metric, found in averages]
+    rows: list[_Row] = [([titles[figure.name]], found) for figure, found in averages]
     parts = _table(group, "categories", "Averages, categories and subsets", ["Part"], rows, caption)
-    rows = [
-        (
-            [
-                each.title,
-                each.chinese or None,
-                titles.get(f"acc_{each.category}", each.category) or None,
-            ],
-            [estimate(run, "acc", run.items.of_subjects([each.name])) for run in runs],
-        )
-        for each in subjects
-    ]
+    rows = []
+    for each in subjects:
+        category = titles.get(f"acc_{each.category}", each.category)
+        found = [estimate(run, "acc", run.items.of_subjects([each.name])) for run in runs]
+        rows.append(([each.title, each.chinese or None, category or None], found))
     caption = "Some differ by chance: compare two models with hkcanto compare."
     texts = ["Subject", "In Chinese", "Category"]
     by_subject = _table(group, "subjects", "Subjects", texts, rows, caption)
@@ -62,7 +54,7 @@ def _table(
     group: SideBySide, name: str, title: str, texts: list[str], found: list[_Row], caption: str
 ) -> Table:
     """Show the figures of all models beside each other, with the items of the one with most."""
-    drawn = [Column(run.label, "percent", drawn=True) for run in group.evaluations]
+    drawn = [Column(run.label, "percent", drawn=True) for run in group.runs]
     columns = enumerate([*map(Column, texts), Column("Items", "count"), *drawn])
     rows: list[list[Value]] = [
         [*words, max((each.items for each in figures if each), default=0), *figures]

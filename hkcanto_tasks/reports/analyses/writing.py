@@ -8,9 +8,9 @@ from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_metrics.rubric import CRITERIA
 
 from ...runs import Run
-from ..blocks import Block, Column, Note, Row, Section, Table, table
+from ..blocks import Block, Column, Note, Row, Section, Table, section, table
 from ..estimates import estimate
-from ..presentation import MODEL, TASK, SideBySide, figure_columns, side_by_side
+from ..presentation import MODEL, TASK, SideBySide, figure_columns, in_order, side_by_side
 
 _FAULTS = ("empty", "overgenerated", "wrong_script", "copied_source", "fluent")
 _FLUENCY = (
@@ -40,74 +40,67 @@ _CAPTION = (
     "the mean is of BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). In another script "
     "the raw figure is low and the normalised one high."
 )
+_SCORES = (
+    Column("Model"),
+    Column("Figure"),
+    Column("Raw", "score", "In the script asked for.", False, drawn=True),
+    Column("Normalised", "score", "With both sides in one script.", False, drawn=True),
+    Column("Gap", "score_points", "Normalised less raw: what the wrong script costs."),
+)
+_JUDGED_BY = (
+    "Judged by the words used, as cantonesedetect (Lau, Lau and To 2024) sorts them; "
+    "whether a text says the right thing is not judged. Quotations do not count."
+)
+_BY_A_JUDGE = (
+    "A model judged by the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
+    "paper had people: figures of different judges are not comparable."
+)
 
 
-def sections(evaluations: Sequence[Run]) -> Sequence[Section]:
+def sections(runs: Sequence[Run]) -> Sequence[Section]:
     """Return a section on translation and one on fluency."""
-    return [*translation(evaluations), *fluency(evaluations)]
+    return [*translation(runs), *fluency(runs)]
 
 
-def translation(evaluations: Sequence[Run]) -> Sequence[Section]:
+def translation(runs: Sequence[Run]) -> Sequence[Section]:
     """Say how translations score, as they are and with both sides in one script, and why."""
     groups = side_by_side(
-        [run for run in evaluations if any(each.form == "corpus" for each in run.setup.FIGURES)]
+        run for run in runs if any(each.form == "corpus" for each in run.setup.FIGURES)
     )
-    runs = [run for group in groups for run in group.evaluations]
+    runs = [run for group in groups for run in group.runs]
     caption = "Shares of the outputs; what passes as Cantonese, where it is asked for."
     columns = [MODEL, TASK, *figure_columns(runs, _FAULTS)]
-    tables = [
-        *map(_scores, groups),
-        table("translation_faults", "Faults of the translations", runs, columns, caption),
-        _judged("translation", [run for run in runs if "judged_accuracy" in run.items.values]),
-    ]
-    blocks: list[Block] = [each for each in tables if each.rows and len(each.columns) > 2]
-    if any(run.setup.task.definition.language != "en" for run in runs):
+    faults = table("translation_faults", "Faults of the translations", runs, columns, caption)
+    blocks: list[Block] = [*map(_scores, groups)]
+    blocks += [faults] if len(faults.columns) > 2 else []
+    blocks.append(_judged("translation", in_order(runs, "judged_accuracy")))
+    if any(run.definition.language != "en" for run in runs):
         blocks.insert(0, Note(_WARNING, "warning"))
-    return [Section("Translation", blocks, "translation")] if blocks else []
+    return section("Translation", blocks, "translation")
 
 
-def fluency(evaluations: Sequence[Run]) -> Sequence[Section]:
+def fluency(runs: Sequence[Run]) -> Sequence[Section]:
     """Say how Cantonese the texts are that were to be, wherever a task asks for Cantonese."""
-    groups = side_by_side([run for run in evaluations if "fluent" in run.items.values])
-    runs = [run for group in groups for run in group.evaluations]
+    runs = in_order(runs, "fluent")
     fluent = [(replace(column, drawn=True), of) for column, of in figure_columns(runs, ["fluent"])]
-    written = table(
-        "fluency",
-        "Texts that were to be in Cantonese",
-        runs,
-        [MODEL, TASK, *fluent, *figure_columns(runs, _FLUENCY)],
-        "Judged by the words used, as cantonesedetect (Lau, Lau and To 2024) sorts them; "
-        "whether a text says the right thing is not judged. Quotations do not count.",
-    )
-    judged = _judged("summaries", [run for run in runs if "judged_score" in run.items.values])
-    tables = [each for each in (written, judged) if each.rows]
-    return [Section("Fluency", tables, "fluency")] if tables else []
+    columns = [MODEL, TASK, *fluent, *figure_columns(runs, _FLUENCY)]
+    title, judged = "Texts that were to be in Cantonese", in_order(runs, "judged_score")
+    tables = [table("fluency", title, runs, columns, _JUDGED_BY), _judged("summaries", judged)]
+    return section("Fluency", tables, "fluency")
 
 
 def _judged(name: str, runs: Sequence[Run]) -> Table:
-    return table(
-        f"{name}_judged",
-        "As a judge sees them",
-        runs,
-        [MODEL, TASK, *((column, partial(estimate, name=of)) for of, column in JUDGED.items())],
-        "A model judged by the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
-        "paper had people: figures of different judges are not comparable.",
-    )
+    columns = [(column, partial(estimate, name=of)) for of, column in JUDGED.items()]
+    title = "As a judge sees them"
+    return table(f"{name}_judged", title, runs, [MODEL, TASK, *columns], _BY_A_JUDGE)
 
 
 def _scores(group: SideBySide) -> Table:
     rows = [
-        Row([run.label, metric.title, raw, normalized, normalized.value - raw.value], "run")
-        for run in group.evaluations
-        for metric in run.setup.FIGURES
-        if (normalized := estimate(run, f"{metric.name}_normalized"))
-        and (raw := estimate(run, metric.name))
+        Row([run.label, figure.title, raw, normalized, normalized.value - raw.value], "run")
+        for run in group.runs
+        for figure in run.setup.FIGURES
+        if (normalized := estimate(run, f"{figure.name}_normalized"))
+        and (raw := estimate(run, figure.name))
     ]
-    columns = [
-        Column("Model"),
-        Column("Figure"),
-        Column("Raw", "score", "In the script asked for.", False, drawn=True),
-        Column("Normalised", "score", "With both sides in one script.", False, drawn=True),
-        Column("Gap", "score_points", "Normalised less raw: what the wrong script costs."),
-    ]
-    return Table(f"translation_{group.name}", group.title, columns, rows, _CAPTION)
+    return Table(f"translation_{group.name}", group.title, _SCORES, rows, _CAPTION)

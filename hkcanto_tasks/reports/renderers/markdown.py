@@ -78,9 +78,7 @@ def _items(view: ItemView) -> Iterator[str]:
     yield f"> **Warning.** {ITEMS_NOTICE}"
     headings = ["Item", "Model", "Task", "Subject", "Answer", "Gold", "Read as", "Response"]
     names = ["item", "model", "task", "subject", "answer", "target", "reason", "response"]
-    rows = [
-        [_text(shorten(getattr(row, name), _CELL_LENGTH)) for name in names] for row in view.rows
-    ]
+    rows = [[_text(shorten(row[name], _CELL_LENGTH)) for name in names] for row in view.rows]
     yield _grid(headings, ["---"] * len(headings), rows)
     if view.left_out:
         yield f"… {view.left_out:,} more answers are not shown."

@@ -27,7 +27,7 @@ TEXT_LIMIT = 20_000
 def page(report: Report) -> str:
     """Return a report as one HTML page.
 
-    Nothing in the report can run in the page or load anything: every text is escaped, and a
+    Nothing in the report ca run in the page or load anything: every text is escaped, and a
     Content-Security-Policy admits the page's own script and style by their hashes only.
 
     Examples:
@@ -90,7 +90,8 @@ def _items(view: ItemView) -> Mapping[str, Any]:
     """Return answers for the page's script, each text only once: models share their prompts."""
     places: dict[str, int] = {}
     rows = []
-    for *texts, score in view.rows:
+    for row in view.rows:
+        *texts, score = row.values()
         shortened = [shorten(text, TEXT_LIMIT) for text in texts]
         rows.append([*(places.setdefault(text, len(places)) for text in shortened), score])
     return {"texts": list(places), "rows": rows}

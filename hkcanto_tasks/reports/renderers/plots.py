@@ -1,5 +1,5 @@
 """What a page draws of a table's `drawn` columns: dots with their intervals over one axis, or lines
-with bands."""
+with bands. All places are percentages of the width or the height."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,25 +12,21 @@ _MARGIN = 6.0
 _TICKS = 4
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
-
-class Mark(NamedTuple):
-    """A dot in a row: places from 0 to 100 (percent of the width), and the number of its series."""
-
-    x: float | None
-    low: float | None
-    high: float | None
-    series: int
-    y: float
+Place = float | None
+"""None for a number that is missing or infinite."""
+Ticks = Sequence[tuple[Place, str]]
+Line = tuple[str, str, Sequence[tuple[Place, Place, ShownCell, str]]]
+"""Its points and its band for SVG, and x, y, cell and step of each dot."""
 
 
 class Plot(NamedTuple):
-    """The plot of a table: places of the drawn columns, (place, label) of the axis, where the line
-    of no difference is, if any, the marks of each row, and a row's height in pixels."""
+    """The plot of a table: places of the drawn columns, the axis, where the line of no difference
+    is, if any; of each row the series, x, y, low and high of its dots; a row's height in pixels."""
 
     series: Sequence[int]
-    ticks: Sequence[tuple[float | None, str]]
-    zero: float | None
-    rows: Sequence[Sequence[Mark]]
+    ticks: Ticks
+    zero: Place
+    rows: Sequence[Sequence[tuple[int, Place, float, Place, Place]]]
     height: int
 
 
@@ -39,51 +35,28 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     cells = [[row.cells[place] for place in series] for row in rows]
     ends = [end for row in cells for cell in row for end in (cell.number, cell.low, cell.high)]
-    numbers = [end for end in ends if end is not None and math.isfinite(end)]
-    if not numbers:
+    if not any(end is not None and math.isfinite(end) for end in ends):
         return None
     unit = table.columns[series[0]].unit
     is_difference = unit in ("points", "score_points")
-    zeros = [0.0] if is_difference else []
-    ticks = _ticks(min(numbers + zeros), max(numbers + zeros))
-    low, high = min(ticks[0], *numbers), max(ticks[-1], *numbers)
-
-    def x(value: float | None) -> float | None:
-        if value is None or not math.isfinite(value):
-            return None
-        return round(_MARGIN + (100 - 2 * _MARGIN) * (value - low) / (high - low), 2)
-
+    x, ticks = _axis(ends + [0.0] * is_difference, unit, margin=_MARGIN)
     heights = [round(100 * (place + 1) / (len(series) + 1), 1) for place in range(len(series))]
-    marks = [
+    dots = [
         [
-            Mark(x(cell.number), x(cell.low), x(cell.high), place, heights[place])
+            (place, x(cell.number), heights[place], x(cell.low), x(cell.high))
             for place, cell in enumerate(row)
             if x(cell.number) is not None
         ]
         for row in cells
     ]
-    labels = [(x(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
-    return Plot(series, labels, x(0) if is_difference else None, marks, max(18, 9 * len(series)))
+    return Plot(series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series)))
 
 
-class Line(NamedTuple):
-    """A line: its points and its band for SVG, and (x, y, cell, step) of each dot, in percent."""
+def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping[Column, Line]]:
+    """Return the ticks of both axes of a curve, and its lines by their columns.
 
-    points: str
-    band: str
-    dots: Sequence[tuple[float, float, ShownCell, str]]
-
-
-class Curve(NamedTuple):
-    """The plot of a curve: (place, label) of both axes, and column → its line."""
-
-    x_ticks: Sequence[tuple[float, str]]
-    y_ticks: Sequence[tuple[float, str]]
-    lines: Mapping[Column, Line]
-
-
-def curve(table: Table, rows: Sequence[ShownRow]) -> Curve:
-    """Return the plot of a curve, whose rows, each with a number first, are also given as text."""
+    Its rows, each with a number first, are also given as text.
+    """
     known = {
         column: [(row.cells[0], cell) for row in rows if (cell := row.cells[at]).number is not None]
         for at, column in enumerate(table.columns)
@@ -100,20 +73,23 @@ def curve(table: Table, rows: Sequence[ShownRow]) -> Curve:
         edges = [(dot[0], y(dot[2].high)) for dot in sure]
         edges += [(dot[0], y(dot[2].low)) for dot in reversed(sure)]
         band, points = (" ".join(f"{x},{y}" for x, y, *_ in each) for each in (edges, dots))
-        lines[column] = Line(points, band, dots)
-    return Curve(x_ticks, y_ticks, lines)
+        lines[column] = points, band, dots
+    return x_ticks, y_ticks, lines
 
 
 def _axis(
-    values: Sequence[float | None], unit: Unit, *, turned: bool = False
-) -> tuple[Callable[[float | None], float], Sequence[tuple[float, str]]]:
-    """Return where on an axis a number is, from 0 to 100 or turned round, and its ticks."""
-    known = [value for value in values if value is not None]
+    values: Sequence[float | None], unit: Unit, *, margin: float = 0.0, turned: bool = False
+) -> tuple[Callable[[float | None], Place], Ticks]:
+    """Return where on an axis, perhaps turned round, a number is, and its ticks."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
     ticks = _ticks(min(known), max(known))
+    low, high = min(ticks[0], *known), max(ticks[-1], *known)
 
-    def place(value: float | None) -> float:
-        share = ((value or 0) - ticks[0]) / (ticks[-1] - ticks[0])
-        return round(100 * (1 - share if turned else share), 2)
+    def place(value: float | None) -> Place:
+        if value is None or not math.isfinite(value):
+            return None
+        share = (high - value if turned else value - low) / (high - low)
+        return round(margin + (100 - 2 * margin) * share, 2)
 
     return place, [(place(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
 

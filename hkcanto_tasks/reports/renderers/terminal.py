@@ -104,10 +104,11 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
 
 def _show_lines(table: Table, console: Console) -> None:
     """Show the lines of a curve as bars: of many points every second, third, … one."""
-    for column, line in curve(table, shown(table)).lines.items():
-        every = -(-len(line.dots) // _MOST_BARS)
-        bars = "".join(_BARS[min(7, int((100 - y) * 0.08))] for _, y, *_ in line.dots[::every])
-        (*_, first, start), (*_, last, end) = line.dots[0], line.dots[-1]
+    *_, lines = curve(table, shown(table))
+    for column, (_, _, dots) in lines.items():
+        every = -(-len(dots) // _MOST_BARS)
+        bars = "".join(_BARS[min(7, int((100 - (y or 0)) * 0.08))] for _, y, *_ in dots[::every])
+        (*_, first, start), (*_, last, end) = dots[0], dots[-1]
         text = f"{bars} {first.text} → {last.text}, steps {start} to {end}"
         _print_indented(console, text, (f"{heading(column)}  ", "bold"))
 

@@ -1,13 +1,13 @@
 """What an evaluation says of itself."""
 
-from dataclasses import replace
+from hkcanto_tasks.runs import Items
 
-from .building import evaluation
+from .building import a_run, changed
 
 
 def _run(task, count, **options):
-    made = evaluation(task, {"acc": [1] * count})
-    return replace(made, options={**made.options, **options})
+    made = a_run(task, {"acc": [1] * count})
+    return changed(made, options={**made.options, **options})
 
 
 def test_a_run_of_all_items_is_complete():
@@ -17,7 +17,7 @@ def test_a_run_of_all_items_is_complete():
 
 def test_the_worked_examples_of_sentiment_are_not_missed():
     # 1,200 and 399 rows, of which the first is the example (HKCanto-Eval's release).
-    made = evaluation(
+    made = a_run(
         "hkcanto_sentiment",
         {"acc": [1] * 1597},
         subjects=["openrice"] * 1199 + ["facebook"] * 398,
@@ -31,7 +31,7 @@ def test_a_sample_of_the_size_asked_for_is_complete():
 
 
 def test_epochs_of_an_item_count_once():
-    made = evaluation("hkcanto_orthography", {"acc": [1] * 100}, ids=["one"] * 100)
+    made = a_run("hkcanto_orthography", {"acc": [1] * 100}, ids=["one"] * 100)
     assert not made.complete
 
 
@@ -43,12 +43,21 @@ def test_the_condition_names_what_is_not_the_default():
 
 
 def test_items_of_subjects_are_found():
-    made = evaluation("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
+    made = a_run("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
     assert made.items.of_subjects(["a", "z"]).tolist() == [True, False, True]
+
+
+def test_clusters_stay_apart_when_runs_are_joined():
+    # Four questions on two passages, of which only the second one's are taken.
+    values = {"acc": [1, 0, 1, 0]}
+    first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items.take([2, 3])
+    other = a_run("hkcanto_orthography", {"acc": [1, 1]}, clusters=[0, 1]).items
+    joined = Items.joined([first.take([0]), other]).clusters.tolist()
+    assert len(set(joined)) == 3
 
 
 def test_only_pinned_data_is_trusted():
     made = _run("hkcanto_law", 1)
     assert made.trusted_data
     for data in ("", "sample", "local-1a2b3c4", "b047f9f+local-mixed"):
-        assert not replace(made, data=data).trusted_data
+        assert not changed(made, data=data).trusted_data
