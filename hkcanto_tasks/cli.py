@@ -8,6 +8,7 @@ import typer
 
 from . import __version__
 from .commands.agreement import agreement
+from .commands.compare import compare
 from .commands.contamination import contamination
 from .commands.data import data
 from .commands.doctor import doctor
@@ -16,8 +17,8 @@ from .commands.list import list_
 from .commands.path import path
 from .commands.plan import plan
 from .commands.publish import publish
+from .commands.report import report
 from .commands.show import show
-from .reports.commands import compare, report
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Before a run": (plan, fertility, contamination),

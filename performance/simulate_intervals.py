@@ -23,8 +23,9 @@ from rich.table import Table
 
 from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.estimates import Estimate, stratified_estimate
+from hkcanto_tasks.reports.estimates import stratified_estimate
 from hkcanto_tasks.reports.intervals import (
+    Estimate,
     loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,

@@ -7,7 +7,7 @@ import typer
 
 from ..console import errors_without_traceback
 from ..errors import DataCorrupt
-from ..reports import commands
+from . import output as shared
 
 
 def contamination(
@@ -24,8 +24,8 @@ def contamination(
         list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
     ] = None,
     with_items: Annotated[bool, typer.Option(help="Show the items' texts, too.")] = False,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
+    output: shared.Output = None,
+    format: shared.FormatOption = None,  # noqa: A002
     full: Annotated[bool, typer.Option("--full", help="Print all lines, uncut.")] = False,
 ) -> None:
     """Look for benchmark items in training files, in either script.
@@ -35,7 +35,7 @@ def contamination(
     Exit status: 0 if there is none, 1 if there is, 2 if a file or the data cannot be read.
     """
     with errors_without_traceback(status=2):
-        kind = commands.format_of(output, format)
+        kind = shared.format_of(output, format)
         from ..contamination.report import report
 
         try:
@@ -45,5 +45,5 @@ def contamination(
                 "Out of memory, and not all was looked at. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."
             ) from error
-        commands.write(made, output, kind, full=full)
+        shared.write(made, output, kind, full=full)
     raise typer.Exit(int(found))

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..console import errors_without_traceback
-from ..reports import commands
+from . import output as shared
 
 
 def fertility(
@@ -20,8 +20,8 @@ def fertility(
     benchmark: Annotated[
         list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
     ] = None,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
+    output: shared.Output = None,
+    format: shared.FormatOption = None,  # noqa: A002
     full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
 ) -> None:
     """Count tokens per character of each benchmark's questions, for one tokenizer or several.
@@ -29,7 +29,7 @@ def fertility(
     hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
     """
     with errors_without_traceback():
-        kind = commands.format_of(output, format)
+        kind = shared.format_of(output, format)
         from ..fertility.report import report
 
-        commands.write(report(tokenizers, benchmark), output, kind, full=full)
+        shared.write(report(tokenizers, benchmark), output, kind, full=full)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..console import errors_without_traceback
-from ..reports import commands
+from . import output as shared
 
 _RUNS = typer.Argument(
     help="Logs of two runs, as in hkcanto compare: what they disagree on is what is planned with.",
@@ -36,8 +36,8 @@ def plan(
     loss: Annotated[float, _Loss] = 0.0,
     benchmark: Annotated[list[str] | None, _Benchmark] = None,
     metric: Annotated[str | None, _Metric] = None,
-    output: commands.Output = None,
-    format: commands.FormatOption = None,  # noqa: A002
+    output: shared.Output = None,
+    format: shared.FormatOption = None,  # noqa: A002
     full: Annotated[bool, typer.Option("--full", help=_FULL)] = False,
 ) -> None:
     """Plan how many questions are enough to see a difference, or to pass a gate.
@@ -50,10 +50,10 @@ def plan(
             "give one of these: the logs of two runs, --discordance, --sd, --responses."
         )
     with errors_without_traceback():
-        kind = commands.format_of(output, format)
+        kind = shared.format_of(output, format)
         from ..planning import observed, power
         from ..planning.report import build, catalogue
-        from ..reports.estimates import Estimate
+        from ..reports.intervals import Estimate
 
         about = ""
         if runs:
@@ -82,4 +82,4 @@ def plan(
             loss=loss,
             gates_of_others=bool(benchmark),
         )
-        commands.write(made, output, kind, full=full)
+        shared.write(made, output, kind, full=full)

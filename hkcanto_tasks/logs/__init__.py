@@ -13,8 +13,7 @@ from ..runs import Run, Runs, SkippedLog
 from . import inspect, lm_eval
 from .decoding import UNREADABLE, reason
 from .items import Length
-from .joining import join, newest
-from .labels import Origin, labels
+from .joining import Origin, join, labels, newest
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 

@@ -16,7 +16,8 @@ from ..catalogue import Subject
 from ..errors import ComparisonError, DataCorrupt, on_disk
 from ..figures import parts_of
 from ..logs import read_runs
-from ..reports.estimates import Estimate, Mask, mean_estimate
+from ..reports.estimates import Mask, mean_estimate
+from ..reports.intervals import Estimate
 from ..reports.paired import match
 from ..reports.significance import Floats
 from ..runs import Run

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from ..reports.estimates import Estimate, mean_estimate
-from ..reports.intervals import CONFIDENCE, loss_bound
+from ..reports.estimates import mean_estimate
+from ..reports.intervals import CONFIDENCE, Estimate, loss_bound
 from ..reports.significance import Floats, sum_clusters
 
 POWER = 0.80

@@ -7,7 +7,7 @@ from ..catalogue import benchmarks, find_task, named_tasks
 from ..errors import OptionError
 from ..figures import subject_weights
 from ..reports.blocks import Column, Note, Report, Section, Table, Value, table
-from ..reports.estimates import Estimate
+from ..reports.intervals import Estimate
 from ..reports.report import report_of
 from ..setup import setup
 from . import power
@@ -35,7 +35,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         CatalogueError: There is none of such a name.
 
     Examples:
-        >>> from hkcanto_tasks.reports.estimates import Estimate
+        >>> from hkcanto_tasks.reports.intervals import Estimate
         >>> half = power.of_discordance(Estimate(0.5, None, None, 0))
         >>> [(part.name, part.items) for part in catalogue(half, ["hkcanto_law"])]
         [('hkcanto_law', 424)]

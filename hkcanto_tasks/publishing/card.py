@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from ..describing import WAYS
 from ..figures import Figure
 from ..reports.blocks import Column, Section, Value, column_of, table
-from ..reports.estimates import Estimate, estimate
+from ..reports.estimates import estimate
+from ..reports.intervals import Estimate
 from ..reports.presentation import TASK, FigureColumn, figure_title
 from ..reports.renderers import render
 from ..reports.renderers.formatting import heading, interval_text, value_text

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from ..data.releases import GitHubRelease, HubDataset
 from ..figures import Figure, Unit
-from ..reports.estimates import Estimate, estimate
+from ..reports.estimates import estimate
+from ..reports.intervals import Estimate
 from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub

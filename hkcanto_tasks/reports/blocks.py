@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from ..figures import Figure
-from .estimates import Estimate as Estimate
+from .intervals import Estimate as Estimate
 
 R = TypeVar("R")
 Value = Estimate | str | float | int | None

@@ -6,31 +6,19 @@ Items that are not independent (epochs of one item, questions on one passage) co
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
 from ..runs import Floats, Ints, Run
-from .intervals import ratio_interval
+from .intervals import Estimate, errors_of, ratio_interval, weighted_interval
 
 Mask = NDArray[np.bool_]
 _Z = 1.959963984540054  # two-sided 95 %
 _TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value with its 95 % interval."""
-
-    value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
-    low: float | None  # None where no interval can be computed
-    high: float | None
-    items: int  # how many are behind it
-    note: str = ""  # what a reader should know of it, such as `not all`
 
 
 class Disagreement(NamedTuple):
@@ -189,11 +177,6 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def errors_of(rates: Floats, weights: Floats) -> Floats:
-    """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
-    return np.where(weights == 0, rates, rates * weights)
-
-
 def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     """Return an average in which subjects or categories count alike."""
     names, codes = run.items.subject_codes
@@ -208,19 +191,6 @@ def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
         [float(shares[own].sum()) for own in of_subjects],
     )
     return Estimate(float(shares @ values), low, high, len(values))
-
-
-def weighted_interval(
-    values: ArrayLike, lows: ArrayLike, highs: ArrayLike, shares: ArrayLike
-) -> tuple[float, float]:
-    """Return the interval of a weighted sum of independent values, from their own.
-
-    MOVER (Zou, Huang and Zhang, 2009, "A note on confidence interval estimation for a linear
-    function of binomial proportions").
-    """
-    of_parts, parts = np.asarray(shares, np.float64), np.asarray(values, np.float64)
-    below, above = (np.linalg.norm(of_parts * (np.asarray(end) - parts)) for end in (lows, highs))
-    return float(of_parts @ parts - below), float(of_parts @ parts + above)
 
 
 def _corpus(run: Run, name: str, mask: Mask) -> Estimate | None:

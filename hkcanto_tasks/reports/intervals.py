@@ -105,12 +105,41 @@ def ratio_interval(
     return rate / factor, min(most, rate * factor)
 
 
+def weighted_interval(
+    values: ArrayLike, lows: ArrayLike, highs: ArrayLike, shares: ArrayLike
+) -> tuple[float, float]:
+    """Return the interval of a weighted sum of independent values, from their own.
+
+    MOVER (Zou, Huang and Zhang, 2009, "A note on confidence interval estimation for a linear
+    function of binomial proportions").
+    """
+    of_parts, parts = np.asarray(shares, np.float64), np.asarray(values, np.float64)
+    below, above = (np.linalg.norm(of_parts * (np.asarray(end) - parts)) for end in (lows, highs))
+    return float(of_parts @ parts - below), float(of_parts @ parts + above)
+
+
+def errors_of(rates: Floats, weights: Floats) -> Floats:
+    """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
+    return np.where(weights == 0, rates, rates * weights)
+
+
 def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tuple[float, float]:
     """Return an interval with 0 in it if a test does not reject at 5 %, else at its end at most."""
     low, high = ends
     if p_value >= 0.05:
         return min(low, 0.0), max(high, 0.0)
     return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its 95 % interval."""
+
+    value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
+    low: float | None  # None where no interval can be computed
+    high: float | None
+    items: int  # how many are behind it
+    note: str = ""  # what a reader should know of it, such as `not all`
 
 
 @dataclass(frozen=True, slots=True)

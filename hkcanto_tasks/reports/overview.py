@@ -25,7 +25,8 @@ from .blocks import (
     column_of,
     table,
 )
-from .estimates import Agreement, Estimate, agreement, estimate, full_set
+from .estimates import Agreement, agreement, estimate, full_set
+from .intervals import Estimate
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 

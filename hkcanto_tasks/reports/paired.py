@@ -21,8 +21,7 @@ from ..errors import ComparisonError
 from ..figures import Figure, language_of, weights
 from ..runs import Run
 from . import intervals, significance
-from .estimates import Estimate, errors_of, weighted_interval
-from .intervals import NonInferiority
+from .intervals import Estimate, NonInferiority, errors_of, weighted_interval
 from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000

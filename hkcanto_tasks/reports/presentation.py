@@ -9,7 +9,8 @@ from typing import NamedTuple
 from ..figures import Figure
 from ..runs import Run
 from .blocks import Column, Value, column_of
-from .estimates import Estimate, estimate
+from .estimates import estimate
+from .intervals import Estimate
 
 FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)

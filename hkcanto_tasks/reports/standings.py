@@ -14,7 +14,8 @@ import numpy as np
 from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from ..runs import Items, Run
-from .estimates import Estimate, Mask, agreement, estimate, mean_estimate
+from .estimates import Mask, agreement, estimate, mean_estimate
+from .intervals import Estimate
 
 
 @dataclass(frozen=True, eq=False)

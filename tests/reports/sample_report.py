@@ -17,7 +17,7 @@ from hkcanto_tasks.reports.blocks import (
     Unit,
     Value,
 )
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 
 HOSTILE = (
     "</td></table></script><script>window.pwned=1;alert(1)</script>"

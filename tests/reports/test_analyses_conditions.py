@@ -8,8 +8,7 @@ import pytest
 
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.estimates import Estimate
-from hkcanto_tasks.reports.intervals import paired_accuracy_interval, paired_mean_interval
+from hkcanto_tasks.reports.intervals import Estimate, paired_accuracy_interval, paired_mean_interval
 from hkcanto_tasks.reports.paired import compare, headline_difference
 from hkcanto_tasks.runs import Run
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.reports.analyses import curves
 from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.terminal import show
 from hkcanto_tasks.reports.report import build_report

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 
 from .building import a_run, sections

@@ -9,7 +9,7 @@ import pytest
 
 from hkcanto_tasks.reports.analyses.lengths import cut
 from hkcanto_tasks.reports.blocks import Table
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 
 from .building import a_run, sections

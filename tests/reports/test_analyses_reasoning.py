@@ -10,7 +10,8 @@ import pytest
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.reports.blocks import Block, Table
-from hkcanto_tasks.reports.estimates import Estimate, estimate
+from hkcanto_tasks.reports.estimates import estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 from hkcanto_tasks.setup import setup
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from hkcanto_tasks.reports.blocks import Table, Value
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 
 from .building import a_run, sections

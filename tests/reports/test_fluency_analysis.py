@@ -3,7 +3,7 @@
 import pytest
 
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 
 from .building import a_run, sections
 

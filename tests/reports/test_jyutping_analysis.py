@@ -14,7 +14,7 @@ from hkcanto_tasks.reports.analyses.jyutping import (
     lazy_sounds,
 )
 from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup

@@ -13,7 +13,7 @@ from rich.console import Console
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
 from hkcanto_tasks.reports.blocks import table as table_of
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.reports.renderers import Format, render
 from hkcanto_tasks.reports.renderers.formatting import (
     heading,

@@ -10,7 +10,7 @@ import pytest
 
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.report import build_report
 from hkcanto_tasks.runs import ItemText, Run, SkippedLog

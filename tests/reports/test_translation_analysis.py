@@ -4,7 +4,7 @@ import pytest
 
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.blocks import Note, Section, Table
-from hkcanto_tasks.reports.estimates import Estimate
+from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 
 from .building import a_run, sections

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...runs import Run
 from ..blocks import Block, Column, Note, Section, Table, Unit, Value, section, table
-from ..estimates import Estimate
+from ..intervals import Estimate
 from ..paired import headline_difference
 from ..presentation import headline, headline_column, short_name
 

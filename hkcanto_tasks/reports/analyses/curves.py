@@ -17,7 +17,8 @@ from hkcanto_metrics.training_signal import signal_of
 
 from ...runs import Run
 from ..blocks import Block, Column, Note, Row, Section, Table, column_of, section
-from ..estimates import Estimate, estimate
+from ..estimates import estimate
+from ..intervals import Estimate
 from ..paired import headline_difference
 from ..presentation import SideBySide, headline, headline_column, headline_title, side_by_side
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ...runs import Items, Run
 from ..blocks import Block, Column, Note, Section, section, table
-from ..estimates import Estimate, estimate, mean_estimate
+from ..estimates import estimate, mean_estimate
+from ..intervals import Estimate
 from ..presentation import MODEL, TASK, FigureColumn, in_order, task_title
 
 _MANY_UNREAD, _MANY_TRUNCATED, _WORST = 0.02, 0.01, 5

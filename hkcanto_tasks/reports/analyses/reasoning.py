@@ -8,7 +8,8 @@ import numpy as np
 from ...figures import LANGUAGES
 from ...runs import Run
 from ..blocks import Column, Section, Table, Value, section, table
-from ..estimates import Estimate, estimate
+from ..estimates import estimate
+from ..intervals import Estimate
 from ..presentation import MODEL, TASK, FigureColumn, figure_columns, in_order
 
 _CAPTION = (

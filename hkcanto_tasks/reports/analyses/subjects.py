@@ -5,7 +5,8 @@ from operator import itemgetter
 
 from ...runs import Run
 from ..blocks import Column, Section, Table, Value, section, table
-from ..estimates import Estimate, estimate
+from ..estimates import estimate
+from ..intervals import Estimate
 from ..presentation import SideBySide, side_by_side
 
 _Row = tuple[Sequence[str | None], Sequence[Estimate | None]]

@@ -1,0 +1,93 @@
+"""What the commands that make a report share: their options, and how a report is written."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+from rich.progress import Progress
+
+from ..console import err, out
+from ..errors import OptionError, on_disk
+
+if TYPE_CHECKING:
+    from ..reports.blocks import Report
+
+Format = Literal["html", "md", "json", "csv", "github"]
+"""What a report can be written as; all but `github` are also endings of files."""
+
+
+def option(text: str, *names: str, **more: Any) -> Any:
+    """Return an option of a command, with its help."""
+    return typer.Option(*names, help=text, **more)
+
+
+LOGS = typer.Argument(
+    help="Logs or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect, "
+    "mixed freely. NAME=PATH gives a run a name of your own.",
+    show_default=False,
+)
+Output = Annotated[
+    Path | None, option("File to write, such as report.html; else the terminal.", "-o", "--output")
+]
+FormatOption = Annotated[
+    Format | None, option("By default what the file's name ends in; github: for a PR.", "--format")
+]
+Full = Annotated[bool, option("Print everything on the terminal, uncut.", "--full")]
+
+
+def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
+    """Write a report to a file, or print it; a reader who stops early changes no exit status.
+
+    Raises:
+        OptionError: There is no such folder, or a folder is in the file's place.
+        DataNotFound: The system refuses.
+    """
+    from ..reports.renderers import render
+    from ..reports.renderers.terminal import show
+
+    text = "" if kind is None else render(made, kind)
+    if output is not None:
+        _save(text, output)
+    with out.capture() as shown:
+        if output is not None or kind is None:
+            show(made, out, full=full)
+    try:
+        typer.echo(shown.get() or text, nl=not shown.get(), color=True)
+        if output is not None:
+            typer.echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", err=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _save(text: str, output: Path) -> None:
+    """Write a file whole, or leave what is there; a link in its place is replaced."""
+    from ..publishing.writing import write as write_files
+
+    if output.is_dir() or not output.parent.is_dir():
+        what = "is a folder" if output.is_dir() else f"cannot be written: no folder {output.parent}"
+        raise OptionError(f"{output} {what}. Give a file in a folder that exists: -o report.html.")
+    with on_disk(output, "written", "Make room, or give another place."):
+        write_files({output.name: text}, output.parent)
+
+
+def format_of(output: Path | None, chosen: Format | None) -> Format | None:
+    """Return the form to write in: the one asked for, or what the file's name ends in."""
+    if chosen or output is None:
+        return chosen
+    endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
+    if output.suffix.lower() not in endings:
+        known = ", ".join(endings)
+        raise OptionError(f"{output}: a name ends in {known}, or say which with --format.")
+    return endings[output.suffix.lower()]
+
+
+@contextmanager
+def progress(what: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error, and give a function that moves it: done, of how many."""
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,65 @@
+"""The command `hkcanto report`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..console import err, errors_without_traceback
+from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+
+_ITEMS = option("Also show questions, answers and responses. Such a report must not be published.")
+_BEST = (
+    "Print a line for each task, separated by tabs: the best run, its figure, the runs not told "
+    "apart from it (by commas), the task, its condition."
+)
+_TOKENS = option("Count lengths in tokens of this tokenizer (hub id, folder or file).")
+
+
+def report(
+    runs: Annotated[list[str] | None, LOGS] = None,
+    output: Output = None,
+    format: FormatOption = None,  # noqa: A002
+    with_items: Annotated[bool, _ITEMS] = False,
+    tokenizer: Annotated[str | None, _TOKENS] = None,
+    title: Annotated[str, option("Its title; else the models' names.")] = "",
+    full: Full = False,
+    best: Annotated[bool, option(_BEST, "--best")] = False,
+    example: Annotated[bool, option("Report two engines on sample data.", "--example")] = False,
+) -> None:
+    """Show results next to the published ones, with intervals, by subject, and what went wrong.
+
+    hkcanto report runs/ -o report.html
+    hkcanto report runs/ --best
+    """
+    if best and (example or output or format):
+        raise typer.BadParameter("--best is printed alone; JSON has it as `best`.")
+    if example == bool(runs):
+        raise typer.BadParameter("give the logs to read, or --example for a report to look at.")
+    with errors_without_traceback():
+        output = output or (Path("hkcanto-example.html") if example else None)
+        kind = format_of(output, format)
+        if example:
+            from ..example import run_example
+
+            runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
+        from ..logs import read_runs
+        from ..reports.report import build_report
+
+        options: dict[str, Any] = {"texts": with_items}
+        if tokenizer is not None:
+            from ..fertility.report import load_tokenizer
+
+            unit = f"tokens of {Path(tokenizer).name}"
+            options |= {"length": load_tokenizer(tokenizer), "length_unit": unit}
+        with progress() as advance:
+            read = read_runs(runs or [], progress=advance, **options)
+        if best:
+            from ..reports.analyses.curves import best_records
+
+            for each in best_records(read.runs):
+                shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
+                typer.echo("\t".join([*shown, each["task"], each["condition"]]))
+            return
+        made = build_report(read.runs, read.skipped, title)
+        write(made, output, kind, full=full)
