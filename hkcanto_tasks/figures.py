@@ -323,7 +323,7 @@ _OF_REASONING = (
         diagnostic=True,
     ),
 )
-_RIGHT_IN_CANTONESE = Figure(
+_RIGHT = Figure(
     "acc_reasoning_cantonese",
     "Right by Cantonese reasoning",
     "share",
@@ -345,7 +345,7 @@ LANGUAGES = {
 
 def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
     """Return the figures of a kind and those of reasoning."""
-    right = [_RIGHT_IN_CANTONESE] * any(figure.name == "acc" for figure in of_kind)
+    right = [_RIGHT] * any(figure.name == "acc" for figure in of_kind)
     return [*of_kind, *_OF_REASONING, *right]
 
 
@@ -360,7 +360,7 @@ def reasoning_values(
         values: Those of its kind's figures.
 
     Examples:
-        >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT_IN_CANTONESE.name]
+        >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT.name]
         0.0
     """
     found = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
@@ -368,7 +368,7 @@ def reasoning_values(
     if answer_language != "none":
         found |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
     if (acc := values.get("acc")) is not None:
-        found[_RIGHT_IN_CANTONESE.name] = acc * found["reasoning_cantonese"]
+        found[_RIGHT.name] = acc * found["reasoning_cantonese"]
     return found
 
 

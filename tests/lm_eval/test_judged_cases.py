@@ -1,0 +1,46 @@
+"""The items of `judged_cases` through lm-eval: the judgement is of the whole item, as in Inspect."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import hkcanto_lm_eval.task
+from hkcanto_lm_eval.generate import write_others
+from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.samples import Sample
+
+from ..judged_cases import EXAMPLES, JUDGED_CASES, JudgedCase
+from ..reports.harness_runs import AnsweringLM
+from .evaluating import evaluate
+
+
+@pytest.mark.parametrize("case", JUDGED_CASES, ids=lambda case: f"{case.kind}: {case.name}")
+def test_a_response_is_judged_with_the_whole_item(
+    case: JudgedCase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+
+    def load(*arguments: Any, **more: Any) -> LoadedTask:
+        return replace(load_task(*arguments, **more), samples=[case.sample])
+
+    monkeypatch.setattr(hkcanto_lm_eval.task, "load_task", load)
+    results = evaluate(
+        case.task,
+        model=AnsweringLM(lambda _: case.response),
+        include_path=[write_others()],
+    )
+    (logged,) = results["samples"][case.task]
+    judgement = logged["doc"]["judgement"]
+    values = {name: judgement["values"][name] for name in case.values}
+    assert values == pytest.approx(case.values)
+    assert judgement.get("answer", "") == case.answer
+    for name, weight in case.weights.items():
+        assert judgement["weights"][name] == weight
+    assert msgspec.convert(logged["doc"], Sample) == case.sample
+    for name, value in case.values.items():
+        if name in logged:  # in the table as well
+            assert logged[name] == pytest.approx(value)
