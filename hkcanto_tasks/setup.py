@@ -344,7 +344,7 @@ class Setup(ABC):
         answer = self.cut(parts.answer.lstrip())
         judgement = self.score(answer, sample)
         more: dict[str, Any] = {}
-        if parts.reasoning:
+        if parts.reasoning.strip():
             more["reasoning"] = identify_reasoning(parts)
             more["answer_language"] = identify_language(answer).language
         if not parts.finished and not answer.strip():

@@ -78,7 +78,7 @@ def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(tmp_path: Path
     assert names[0] == names[1]
     expected = {
         "language": "cantonese",
-        "answer_language": "none",
+        "shares": {"cantonese": 1.0},
         "finished": 1.0,
         "cantonese_share": 1.0,
         "script": "hant",
