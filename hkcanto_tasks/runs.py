@@ -142,6 +142,7 @@ class Run:
     notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
     length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
     limited: bool = False  # whether the harness was asked for some of the items
+    available: int = 0  # items of its data, of which it may have run some; 0 if no log says
     status: str = "success"  # how it ended
     backend: str = "unknown"  # what ran the model: lm-eval's `--model`, or Inspect's provider
     version_of_harness: str = "unknown"
@@ -226,13 +227,18 @@ class Run:
     @cached_property
     def complete(self) -> bool:
         """Whether it has every item of its task: no `--limit`, no missing subject."""
-        known = not self.limited or all(subject.rows for subject in self.setup.task.subjects)
-        return known and len(set(self.items.ids)) == self.expected
+        known = not self.limited or self.available or self._is_declared
+        return bool(known) and len(set(self.items.ids)) == self.expected
 
     @property
     def expected(self) -> int:
-        """How many items the task has, as far as the catalogue knows."""
-        return sum(map(self.expected_of, self.setup.task.subjects))
+        """How many items the task has, by the catalogue, else by the log."""
+        counted = sum(map(self.expected_of, self.setup.task.subjects))
+        return counted if self._is_declared else max(counted, self.available)
+
+    @property
+    def _is_declared(self) -> bool:
+        return all(subject.rows for subject in self.setup.task.subjects)
 
     @cached_property
     def is_beginning(self) -> bool:
@@ -247,8 +253,9 @@ class Run:
     def expected_of(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""
         if not subject.rows:
-            pairs = zip(self.items.ids, self.items.subjects, strict=True)
-            return max(1, len({name for name, own in pairs if own == subject.name}))
+            items = dict(zip(self.items.ids, self.items.subjects, strict=True))
+            own = sum(name == subject.name for name in items.values())
+            return max(1, own, round(own * self.available / max(1, len(items))))
         scored = subject.rows - self.setup.task.definition.examples_from_test
         return min(scored, int(self.options.get("size", 0)) or scored)
 

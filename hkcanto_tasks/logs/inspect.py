@@ -37,6 +37,7 @@ class _Eval(msgspec.Struct):
     created: Annotated[datetime, msgspec.Meta(tz=True)]
     model: str
     model_args: dict[str, Any] = {}
+    dataset: dict[str, Any] = {}
     config: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
     model_roles: dict[str, Any] | None = None
@@ -153,6 +154,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 reported=_reported(scores, key),
                 notes=tuple(_notes(log, scores, scored, unscored)),
                 limited=limited,
+                # Of several tasks in one log, it says the sum.
+                available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
                 status=log.status,
                 backend=about.model.partition("/")[0],
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),

@@ -103,6 +103,7 @@ def join(parts: Parts, length_unit: str) -> Run:
         notes=tuple(notes),
         length_unit=length_unit,
         limited=any(run.limited for run in runs),
+        available=sum(run.available for run in runs),
         status=next((run.status for run in runs if run.status != "success"), "success"),
         version_of_harness="+".join(versions),
     )

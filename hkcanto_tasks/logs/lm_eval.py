@@ -86,6 +86,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 reported=_reported(how, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
+                available=counts.get("original") or 0,
                 backend=str(results.config.get("model") or "unknown"),
                 version_of_harness=results.lm_eval_version or "unknown",
                 settings=settings,

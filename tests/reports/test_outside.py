@@ -103,6 +103,8 @@ def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
     parts = read_runs([tmp_path / "logs"])
     assert {part.harness for part in parts} == {"lm-eval", "inspect"}
     assert [(part.limited, part.complete) for part in parts] == [(True, False)] * 2
+    # Nothing is declared of their number: the logs say that there are four.
+    assert [part.expected for part in parts] == [4] * 2
     scores = found(build_report(parts).sections, "published_sums_1")
     assert [scores[part.label]["Rank"] for part in parts] == ["not all items"] * 2
 
