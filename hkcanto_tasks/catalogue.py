@@ -137,6 +137,7 @@ class TaskDefinition(_Entry, frozen=True):
             is the default.
         inspect: The name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
         parameter: What chooses it among the tasks that share its name in Inspect.
+        by_default: Whether it is the one of them that runs without a choice.
         chinese: The title in Chinese.
         specified: Where in the paper it is specified.
         shots: Worked examples by default.
@@ -178,6 +179,7 @@ class TaskDefinition(_Entry, frozen=True):
     prompts: dict[str, str] = {}
     inspect: _Name | None = None
     parameter: str = ""
+    by_default: bool = False
     chinese: str = ""
     specified: str = ""
     shots: Annotated[int, msgspec.Meta(ge=0)] = 0
