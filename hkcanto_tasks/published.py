@@ -41,7 +41,7 @@ class PublishedColumn(Declared, frozen=True):
         lower_is_better: Which way is good.
         tasks: The tasks and variants that it measures; the questions of several are pooled.
         shots: Worked examples, where they differ from the task's.
-        metric: The name of a figure of theirs.
+        metric: The name of the tasks' figure.
         category: The category that it is restricted to.
         subject: The subject that it is restricted to.
         mean_of: The columns that it is the mean of.
