@@ -29,7 +29,7 @@ from .catalogue import (
 )
 from .errors import CatalogueError, DataNotFound, OptionError
 from .figures import Figure
-from .loading import LoadedTask, load_task
+from .loading import load_task
 from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
@@ -127,14 +127,11 @@ def describe(
     chosen = {option: values[option] for option in given}
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
-    sample = _sample(task.name, subjects, {**given, "shots": setup.shots})
     # The options may have made another variant of it: that one signs, and this one is the command.
-    return _described(replace(setup.task, variant=task.variant), setup, chosen, sample)
+    return _described(replace(setup.task, variant=task.variant), setup, chosen)
 
 
-def _described(
-    task: TaskVariant, setup: Setup, chosen: Mapping[str, Any], sample: LoadedTask | None
-) -> Description:
+def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> Description:
     definition, benchmark = task.definition, task.benchmark
     questions, in_table = questions_of(task), {figure.name for figure in setup.table}
     every = [find_task(definition.name), *variants_of(definition)]
@@ -154,15 +151,7 @@ def _described(
         "response": f"ends {_ends(setup)}" if setup.is_generative else "",
         "variants": " ".join(each.name for each in every if each.variant != task.variant),
     }
-    if sample:
-        item = sample.samples[0]
-        data = "sample data" if sample.revision == "sample" else "benchmark's own data"
-        shown = f"{setup.shots} worked example{'s' * (setup.shots != 1)}"
-        prompt, origin = sample.prompt(item).text(), f"item {item.id} of the {data}, {shown}"
-    else:
-        some = Path(benchmark.home, "sample").is_dir()
-        lacks = f"item of {task.name}" if some else "sample data"
-        prompt, origin = "", f"{benchmark.title} has no {lacks}, so that no prompt is shown."
+    prompt, origin = _prompt(task, setup.shots, chosen)
     apart = " In reports, not in the harnesses' tables."
     return Description(
         task=task,
@@ -222,17 +211,24 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield name, values_of[name], plain(default), helps.get(name, "")
 
 
-def _sample(name: str, subjects: Sequence[str], options: Mapping[str, Any]) -> LoadedTask | None:
+def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a prompt without items of a release, and say which item it is of, or why not."""
     log = logging.getLogger("hkcanto")
     level = log.level
     log.setLevel(logging.ERROR)  # what the sample lacks says nothing of the release
     try:
         with patch.dict(os.environ, HKCANTO_DATA="sample"):
-            return load_task(name, subjects, **options)
+            loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
-        return None
+        home = Path(task.benchmark.home, "sample")
+        lacks = f"item of {task.name}" if home.is_dir() else "sample data"
+        return "", f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
     finally:
         log.setLevel(level)
+    item = loaded.samples[0]
+    data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
+    examples = f"{shots} worked example{'s' * (shots != 1)}"
+    return loaded.prompt(item).text(), f"item {item.id} of the {data}, {examples}"
 
 
 # ---------------------------------------------------------------------- names

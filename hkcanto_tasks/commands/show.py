@@ -47,40 +47,35 @@ def _show(of: "Description") -> None:
             print_line(Text.assemble(head, "\n" * too_long, fact))
         else:
             print_row(head, fact)
-    _head("Prompt")
+    _section("Prompt")
     print_line(Text(of.origin, style="dim"))
     for line in of.prompt.split("\n") if of.prompt else ():
         print_row(Text("│ ", style="dim"), line)
-    _head("Figures, the headline first")
-    _print_grid(
-        (
-            each.name,
-            f"{WAYS[each.higher_is_better]} {UNITS[each.unit]}",
-            f"{each.title}. {each.help}",
-        )
-        for each in of.figures
+    figures = (
+        (one.name, f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}", f"{one.title}. {one.help}")
+        for one in of.figures
     )
-    _head("Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect")
-    _print_grid(
+    _section("Figures, the headline first", figures)
+    options = (
         (name, f"default {default}", f"{does.replace('`', '')} Values: {values}.".strip())
         for name, values, default, does in of.options
     )
+    title = "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
+    _section(title, options)
     if len(of.task.subjects) > 1:
-        _head("Subjects")
+        _section("Subjects")
         out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
 
 
-def _head(text: str) -> None:
+def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
     print_line()
-    print_line(Text(text, style="bold"))
-
-
-def _print_grid(rows: Iterable[tuple[str, str, str]]) -> None:
+    print_line(Text(title, style="bold"))
     grid = Table.grid(Column(no_wrap=True), Column(no_wrap=True, style="dim"), padding=(0, 2))
     grid.add_column(overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
-    out.print(grid)
+    if grid.row_count:
+        out.print(grid)
 
 
 def _option(text: str) -> tuple[str, str]:
