@@ -127,7 +127,7 @@ class PublishedTable(Declared, frozen=True):
     headline: str = ""
     protocol: str = ""
     transposed: bool = False
-    kinds: dict[str, RowKind] = {}
+    kinds: dict[str, RowKind] = msgspec.field(default_factory=dict)
     name: str = ""
     benchmark: str = ""
     source: str = ""
