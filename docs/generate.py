@@ -32,7 +32,6 @@ from hkcanto_tasks.catalogue import (
 )
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import (
-    NOT_IN_INSPECT,
     UNITS,
     WAYS,
     Description,
@@ -85,7 +84,7 @@ def page(benchmark: Benchmark) -> str:
         >>> page(find_benchmark("hkcanto_fluency")).splitlines()[2]
         '# Cantonese fluency'
     """
-    described = [describe(entry.name) for entry in benchmark.tasks]
+    described = [describe(task.name) for task in benchmark.tasks]
     blocks = [
         _MADE,
         f"# {benchmark.title}",
@@ -98,8 +97,8 @@ def page(benchmark: Benchmark) -> str:
                 (
                     f"[`{each.task.name}`](#{each.task.name})",
                     f"`{inspect_name(each.task)}`",
-                    f"{each.questions:,}" if each.questions else "",
-                    str(each.shots),
+                    each.facts.get("questions", ""),
+                    str(each.setup.shots),
                     each.title,
                 )
                 for each in described
@@ -119,18 +118,18 @@ def _section(of: Description) -> Iterator[str]:
         ("figure", "title", "values", "good", "what it is"),
         (
             (
-                f"`{metric.name}`" + " (headline)" * (metric is of.figures[0]),
-                metric.title,
-                UNITS[metric.unit],
-                WAYS[metric.higher_is_better],
-                of.meaning(metric),
+                f"`{figure.name}`" + " (headline)" * (figure is of.figures[0]),
+                figure.title,
+                UNITS[figure.unit],
+                WAYS[figure.higher_is_better],
+                figure.help,
             )
-            for metric in of.figures
+            for figure in of.figures
         ),
     )
     yield _rows(
         ("option", "values", "default", "what it does"),
-        ((f"`{each.name}`", each.values, each.default, each.help) for each in of.options),
+        ((f"`{name}`", *rest) for name, *rest in of.options),
     )
     if len(of.task.subjects) > 1:
         listed = ", ".join(
@@ -139,25 +138,27 @@ def _section(of: Description) -> Iterator[str]:
             for subject in of.task.subjects
         )
         yield f"Subjects, each also a task `{of.task.name}_<subject>`: {listed}."
-    for variant in of.variants:
-        other = describe(variant.name)
-        yield f"### {variant.name}"
+    for name in of.facts.get("variants", "").split():
+        other = describe(name)
+        yield f"### {name}"
         yield _facts(other)
         if other.prompt != of.prompt:
             yield _prompt(other)
 
 
 def _facts(of: Description) -> str:
-    signature = of.signature.replace(f"pkg:{__version__}", "pkg:…")
+    signature = of.facts["signature"].replace(f"pkg:{__version__}", "pkg:…")
     facts = [
-        f"lm-eval: `{of.lm_eval}`",
-        f"Inspect: `{of.inspect}`" if of.inspect else f"Inspect: {NOT_IN_INSPECT}",
+        *(
+            f"{harness}: `{command}`" if command else f"{harness}: {of.facts[harness]}"
+            for harness, command in of.commands.items()
+        ),
         f"signature: `{signature}`",
-        of.scoring,
+        of.facts["scoring"],
     ]
-    if of.limits:
-        ends = re.sub(r'("(?:[^"\\]|\\.)*")', r"`\1`", of.limits)
-        facts.append(f"a response ends {ends}")
+    if ends := of.facts.get("response"):
+        ends = re.sub(r'("(?:[^"\\]|\\.)*")', r"`\1`", ends)
+        facts.append(f"a response {ends}")
     if of.task.definition.printed:
         facts.append(f"the headline's row in lm-eval's table: {of.task.definition.printed}")
     return "\n".join(f"* {fact}" for fact in facts)
@@ -166,9 +167,9 @@ def _facts(of: Description) -> str:
 def _prompt(of: Description) -> str:
     prompt = of.prompt
     if not prompt:
-        return of.from_data
+        return of.origin
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", prompt)), 3)
-    return f"The prompt, {of.from_data}:\n\n{fence}text\n{prompt}\n{fence}"
+    return f"The prompt, {of.origin}:\n\n{fence}text\n{prompt}\n{fence}"
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -255,12 +256,12 @@ def figures_page() -> str:
 
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return the figures of some kinds with what they are, of our tasks and by themselves."""
-    entries = [entry for benchmark in _ours() for entry in benchmark.tasks if entry.kind in kinds]
-    conditions = [setup(entry.name) for entry in entries]
-    shown = {figure.name for each in conditions for figure in each.table}
-    headlines = {each.figures[0].name for each in conditions}
+    tasks = [task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds]
+    setups = [setup(task.name) for task in tasks]
+    shown = {figure.name for each in setups for figure in each.table}
+    headlines = {each.headline.name for each in setups}
     every = [figure for kind in kinds for figure in find_kind(kind).FIGURES]
-    every += [figure for each in conditions for figure in each.figures]
+    every += [figure for each in setups for figure in each.figures]
     return {
         figure.name: (
             figure,

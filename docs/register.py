@@ -74,10 +74,10 @@ def _task(name: str) -> dict[str, Any]:
         parts = {part for of in averages for column in of.columns for part in column}
         samples = sum(questions_of(find_task(part)) for part in parts)
     else:
-        if name not in {entry.inspect for each in benchmarks() for entry in each.tasks}:
+        if name not in {task.inspect for each in benchmarks() for task in each.tasks}:
             return {"name": name, "kind": "maintenance"}  # scores judges, not models
         size = inspect.signature(getattr(tasks, name)).parameters.get("size")
-        samples = describe(f"hkcanto/{name}").questions
+        samples = questions_of(describe(f"hkcanto/{name}").task)
         samples = min(samples, size.default) if size else samples
     return {"name": name, "dataset_samples": samples}
 

@@ -23,14 +23,15 @@ from .errors import CatalogueError
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
+Scope = Literal["task", "part", "subject"]
 _Name = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 
 
-class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the catalogue's records: immutable, no key that is not declared."""
+class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of what a TOML file declares: immutable, no unknown keys."""
 
 
-class PromptTemplate(_Entry, frozen=True):
+class PromptTemplate(Declared, frozen=True):
     """The texts of a prompt; `{name}` marks what the task kind fills in.
 
     Attributes:
@@ -70,7 +71,7 @@ class PromptTemplate(_Entry, frozen=True):
     stop_cot: tuple[str, ...] = ()
 
 
-class Subject(_Entry, frozen=True):
+class Subject(Declared, frozen=True):
     """One subject of a task: a file of questions in each split.
 
     Attributes:
@@ -96,14 +97,19 @@ class Subject(_Entry, frozen=True):
     groups: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        title = self.title or self.name.replace("_", " ").capitalize()
+        msgspec.structs.force_setattr(self, "stem", self.stem or self.name)
+        msgspec.structs.force_setattr(self, "title", title)
+
     @property
     def sets(self) -> tuple[str, ...]:
         """What it can be asked for by: its name, its category, its groups."""
         return tuple(filter(None, (self.name, self.category, *self.groups)))
 
 
-class Variant(_Entry, frozen=True):
-    """A condition with a name of its own: the task's name and `_<suffix>`.
+class Variant(Declared, frozen=True):
+    """A task run another way, under a name of its own: the task's name and `_<suffix>`.
 
     Attributes:
         suffix: Empty for the task itself.
@@ -120,7 +126,7 @@ class Variant(_Entry, frozen=True):
     script: Literal["tc", "sc"] = "tc"
 
 
-class TaskDefinition(_Entry, frozen=True):
+class TaskDefinition(Declared, frozen=True):
     """A task of a benchmark: one subject, or several that are run alike.
 
     Attributes:
@@ -137,6 +143,7 @@ class TaskDefinition(_Entry, frozen=True):
             is the default.
         inspect: The name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
         parameter: What chooses it among the tasks that share its name in Inspect.
+        by_default: Whether it is the one of them that runs without a choice.
         chinese: The title in Chinese.
         specified: Where in the paper it is specified.
         shots: Worked examples by default.
@@ -154,13 +161,13 @@ class TaskDefinition(_Entry, frozen=True):
             (`absent`, also where the cell itself is not there).
         header: Whether CSV files have a header row.
         columns: What a cell is → the names of its column, of which the first that exists is read,
-            in any case. A kind has its own names for what is not declared (`Kind.COLUMNS`).
+            in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by either (`letter_or_number`), or by the option's `text`.
         extra_stems: Files of the release that are no subject of the paper.
         dev_rows: Rows of a dev file that are used as worked examples.
         examples_from_test: First test rows that are the worked examples, and not scored.
-        variants: The named conditions.
+        variants: Its named variants.
         types: Type of question → regular expression that its text matches; the first one counts.
         coarse: Type of question → the types that it sums up.
         titles: Category, set or type → what a person calls it.
@@ -178,6 +185,7 @@ class TaskDefinition(_Entry, frozen=True):
     prompts: dict[str, str] = {}
     inspect: _Name | None = None
     parameter: str = ""
+    by_default: bool = False
     chinese: str = ""
     specified: str = ""
     shots: Annotated[int, msgspec.Meta(ge=0)] = 0
@@ -202,6 +210,10 @@ class TaskDefinition(_Entry, frozen=True):
     titles: dict[str, str] = {}
     subject_files: bool = True
 
+    def __post_init__(self) -> None:
+        subjects = self.subjects or (Subject(name="", title=self.title),)
+        msgspec.structs.force_setattr(self, "subjects", subjects)
+
     @property
     def has_examples(self) -> bool:
         """Whether there may be worked examples."""
@@ -215,7 +227,7 @@ class TaskDefinition(_Entry, frozen=True):
         return tuple(path.format(stem=stem) for path in paths)
 
 
-class Average(_Entry, frozen=True):
+class Average(Declared, frozen=True):
     """An average of the paper's tables over several tasks.
 
     Attributes:
@@ -230,7 +242,7 @@ class Average(_Entry, frozen=True):
     columns: tuple[tuple[str, ...], ...]
 
 
-class Benchmark(_Entry, frozen=True):
+class Benchmark(Declared, frozen=True):
     """One benchmark: a release and its tasks.
 
     Attributes:
@@ -279,7 +291,7 @@ class TaskVariant:
         name: The name in lm-eval.
         benchmark: The benchmark that it belongs to.
         definition: The task.
-        variant: The condition; the plain one has no suffix.
+        variant: The variant; that of the task itself has no suffix.
         subjects: The subjects that it runs.
         scope: Whether these are all of the `task`, a `part` such as a category, or one `subject`.
     """
@@ -289,7 +301,7 @@ class TaskVariant:
     definition: TaskDefinition
     variant: Variant
     subjects: tuple[Subject, ...]
-    scope: Literal["task", "part", "subject"] = "task"
+    scope: Scope = "task"
 
     @property
     def shots(self) -> int:
@@ -320,39 +332,22 @@ def read_benchmark(path: Path) -> Benchmark:
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
         raise CatalogueError(f"{path}: {error}. Fix this entry of the catalogue.") from error
-    benchmark = _with_defaults(benchmark)
+    only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
+    tasks = [
+        msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
+    ]
+    folder = benchmark.folder or benchmark.name
+    benchmark = msgspec.structs.replace(benchmark, folder=folder, tasks=tuple(tasks))
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
 
 
-def _with_defaults(benchmark: Benchmark) -> Benchmark:
-    """Fill in what follows from the rest: names from names, and the only prompt."""
-
-    def subject(declared: Subject) -> Subject:
-        title = declared.title or declared.name.replace("_", " ").capitalize()
-        return msgspec.structs.replace(declared, stem=declared.stem or declared.name, title=title)
-
-    def task(declared: TaskDefinition) -> TaskDefinition:
-        only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
-        subjects = declared.subjects or (Subject(name="", title=declared.title),)
-        return msgspec.structs.replace(
-            declared,
-            subjects=tuple(map(subject, subjects)),
-            prompts=declared.prompts or only,
-        )
-
-    return msgspec.structs.replace(
-        benchmark,
-        folder=benchmark.folder or benchmark.name,
-        tasks=tuple(map(task, benchmark.tasks)),
-    )
-
-
 def _problems(benchmark: Benchmark) -> Iterator[str]:
     if [benchmark.github, benchmark.hub, benchmark.data].count(None) != 2:
         yield "a benchmark has exactly one of [github], [hub] and [data]"
-    for name in _repeated(task.name for task in _named_tasks(benchmark)):
+    named = [task.name for task in _named_tasks(benchmark)]
+    for name in repeated(named):
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
         where = f"task {task.name!r}"
@@ -363,42 +358,40 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         for prompt in task.prompts.values():
             if prompt not in benchmark.prompts:
                 yield f"{where} has prompt {prompt!r}; there are {list(benchmark.prompts)}"
-        for stem in _repeated(subject.stem for subject in task.subjects):
+        for stem in repeated(subject.stem for subject in task.subjects):
             yield f"{where} has two subjects with stem {stem!r}"
-        if task.headline == "acc_category_macro":
-            for subject in task.subjects:
-                if not subject.category:
-                    yield f"{where} averages categories, but subject {subject.name!r} has none"
-    known = {task.name for task in _named_tasks(benchmark)}
+        for subject in task.subjects if task.headline == "acc_category_macro" else ():
+            if not subject.category:
+                yield f"{where} averages categories, but subject {subject.name!r} has none"
     for average in benchmark.averages:
         for column in average.columns:
-            for name in set(column) - known:
+            for name in set(column).difference(named):
                 yield f"average {average.name!r} has a task {name!r} that does not exist"
 
 
-def _repeated(names: Iterable[str]) -> list[str]:
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once.
+
+    Examples:
+        >>> repeated(["law", "food", "law"])
+        ['law']
+    """
     return [name for name, count in Counter(names).items() if count > 1]
 
 
 def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
-    for entry in benchmark.tasks:
+    for task in benchmark.tasks:
         parts: dict[str, list[Subject]] = {}
-        for subject in entry.subjects:
-            for part in (subject.category, *subject.groups):
-                if part:
-                    parts.setdefault(part, []).append(subject)
-        for variant in (Variant(), *entry.variants):
-
-            def name(part: str, entry: TaskDefinition = entry, variant: Variant = variant) -> str:
-                return "_".join(filter(None, (entry.name, part, variant.suffix)))
-
-            yield TaskVariant(name(""), benchmark, entry, variant, entry.subjects)
-            for part, subjects in parts.items():
-                yield TaskVariant(name(part), benchmark, entry, variant, tuple(subjects), "part")
-            for subject in entry.subjects:
-                if subject.name:
-                    one = (subject,)
-                    yield TaskVariant(name(subject.name), benchmark, entry, variant, one, "subject")
+        for subject in task.subjects:
+            for part in filter(None, (subject.category, *subject.groups)):
+                parts.setdefault(part, []).append(subject)
+        named: list[tuple[str, Iterable[Subject], Scope]] = [("", task.subjects, "task")]
+        named += [(name, subjects, "part") for name, subjects in parts.items()]
+        named += [(each.name, [each], "subject") for each in task.subjects if each.name]
+        for variant in (Variant(), *task.variants):
+            for part, subjects, scope in named:
+                name = "_".join(filter(None, (task.name, part, variant.suffix)))
+                yield TaskVariant(name, benchmark, task, variant, tuple(subjects), scope)
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -455,10 +448,10 @@ def _read_folder(folder: Path) -> tuple[Benchmark, ...]:
 @cache
 def _by_name(folders: tuple[Path, ...]) -> dict[str, TaskVariant]:
     every = [read for folder in folders for read in _read_folder(folder)]
-    for name in _repeated(benchmark.name for benchmark in every):
+    for name in repeated(benchmark.name for benchmark in every):
         raise CatalogueError(f"two benchmarks of the catalogue are called {name!r}. Rename one.")
     tasks = [task for benchmark in every for task in _named_tasks(benchmark)]
-    for name in _repeated(task.name for task in tasks):
+    for name in repeated(task.name for task in tasks):
         raise CatalogueError(f"two benchmarks of the catalogue have a task {name!r}. Rename one.")
     return {task.name: task for task in tasks}
 

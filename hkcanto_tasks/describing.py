@@ -1,7 +1,7 @@
-"""A task told to a person: commands, prompt, figures, options, signature.
+"""Descriptions of tasks for people: commands, prompt, figures, options, signature.
 
-`hkcanto list` and `hkcanto show` print it, and the pages in `docs/tasks` are made of it. No right
-answer is told, and no question of a downloaded release: prompts are of the sample data, or of data
+`hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. A description has
+no right answer, and no question of a downloaded release: prompts are of the sample data, or of data
 in the benchmark's own folder.
 """
 
@@ -10,9 +10,8 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +19,7 @@ from unittest.mock import patch
 import msgspec
 
 from .catalogue import (
-    Benchmark,
+    Subject,
     TaskDefinition,
     TaskVariant,
     benchmarks,
@@ -30,8 +29,8 @@ from .catalogue import (
 )
 from .errors import CatalogueError, DataNotFound, OptionError
 from .figures import Figure
-from .loading import LoadedTask, load_task
-from .setup import Setup, option_values, refuse_unknown
+from .loading import load_task
+from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
 UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
@@ -40,9 +39,6 @@ UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "cou
 WAYS = {True: "↑", False: "↓", None: "–"}
 """Which way of a figure is good, as an arrow."""
 
-NOT_IN_INSPECT = "none, as it does not ask models for log-likelihoods"
-"""Said in the place of a command."""
-
 _SCORING = {
     "generative": "generative: the model writes, and its answer is read from the text",
     "loglikelihood": "log-likelihood: the letter that the model finds likeliest is its answer",
@@ -50,239 +46,50 @@ _SCORING = {
 
 
 @dataclass(frozen=True, slots=True)
-class OptionHelp:
-    """What can be chosen for a task.
-
-    Attributes:
-        name: As in `--metadata` of lm-eval and in `-T` of Inspect.
-        values: Which values there are.
-        default: Without a choice.
-        help: What it does.
-    """
-
-    name: str
-    values: str
-    default: str
-    help: str
-
-
-@dataclass(frozen=True)
 class Description:
-    """A condition of a task, as a person needs to know it.
+    """All that a person needs to know of a task and how it is run.
 
     Attributes:
-        setup: The task and how it is run.
-        shots: Worked examples.
-        given: What differs from the task's defaults, but for shots: option → value.
-        loaded: The condition with the sample data; None where there is none of it.
+        task: What its name stands for, on the subjects that are run.
+        setup: How it is run.
+        title: Its title, with that of a subject or part.
+        commands: Harness → the command that runs it; empty if it does not run there.
+        facts: Label → text, in the order in which they are shown.
+        prompt: The prompt of an item; empty if there is none to show.
+        origin: Which item the prompt is of, or why there is none.
+        figures: The headline first; their `help` says which of them only reports have.
+        options: What can be chosen: name, values, default, what it does.
     """
 
+    task: TaskVariant
     setup: Setup
-    shots: int
-    given: Mapping[str, Any]
-    loaded: LoadedTask | None
-
-    @property
-    def task(self) -> TaskVariant:
-        """What the task's name stands for."""
-        return self.setup.task
-
-    @property
-    def title(self) -> str:
-        """The task's title, of a subject or part with its name."""
-        entry = self.task.definition
-        title = " ".join(filter(None, (entry.title, entry.chinese)))
-        if len(self.task.subjects) == 1 and len(entry.subjects) > 1:
-            (subject,) = self.task.subjects
-            return f"{title}: {' '.join(filter(None, (subject.title, subject.chinese)))}"
-        if len(self.task.subjects) < len(entry.subjects):
-            return f"{title}: {len(self.task.subjects)} of {len(entry.subjects)} subjects"
-        return title
-
-    @property
-    def origin(self) -> str:
-        """The paper, and where in it the task is specified."""
-        benchmark, source = self.task.benchmark, self.task.definition.specified
-        return ". ".join(filter(None, (benchmark.paper or benchmark.title, source))) + "."
-
-    @property
-    def questions(self) -> int:
-        """Published number of questions; 0 where it is not known."""
-        return questions_of(self.task)
-
-    @property
-    def lm_eval(self) -> str:
-        """The command in lm-eval."""
-        given = dict(self.given)
-        shots = ""
-        if self.shots != self.task.shots:
-            if self.task.variant.shots == 0:  # lm-eval does not change an explicit 0
-                given["shots"] = self.shots
-            else:
-                shots = f" --num_fewshot {self.shots}"
-        metadata = f" --metadata '{json.dumps(given, ensure_ascii=False)}'" if given else ""
-        return f"lm_eval --model … --tasks {self.task.name}{shots}{metadata}"
-
-    @property
-    def inspect(self) -> str:
-        """The command in Inspect; empty for a log-likelihood, which it does not ask models for."""
-        if not (name := inspect_name(self.task)):
-            return ""
-        given = dict(self.given)
-        if self.shots != self.task.shots:
-            given["shots"] = self.shots
-        chosen = "".join(f" -T {key}={plain(value)}" for key, value in given.items())
-        return f"inspect eval {name}{chosen} --model …"
-
-    @property
-    def scoring(self) -> str:
-        """How a response becomes an answer."""
-        return _SCORING[self.task.variant.scoring]
-
-    @property
-    def kind(self) -> str:
-        """The kind's name and what it is."""
-        described = (inspect.getdoc(type(self.setup)) or "").split("\n\n")[0]
-        return f"{self.task.definition.kind}: {' '.join(described.split())}"
-
-    @cached_property
-    def signature(self) -> str:
-        """The signature, with dots for the data that is not known before a run."""
-        return self.setup.signature("…").text
-
-    @property
-    def limits(self) -> str:
-        """Where a response ends; empty where none is written."""
-        if self.task.variant.scoring == "loglikelihood":
-            return ""
-        texts = " or ".join(json.dumps(text, ensure_ascii=False) for text in self.setup.stop)
-        before = f"before {texts}, or " if texts else ""
-        return f"{before}after {self.setup.max_tokens} tokens"
-
-    @property
-    def item(self) -> str:
-        """The id of the item whose prompt is shown; empty where there is none."""
-        return self.loaded.samples[0].id if self.loaded else ""
-
-    @property
-    def prompt(self) -> str:
-        """The prompt of an item of the sample data; empty where there is none.
-
-        Raises:
-            OptionError: There are fewer worked examples.
-        """
-        if self.loaded is None:
-            return ""
-        return self.loaded.prompt(self.loaded.samples[0]).text()
-
-    @property
-    def from_data(self) -> str:
-        """Say what data the prompt is of, or why there is none."""
-        if self.loaded is None:
-            sample = Path(self.task.benchmark.home, "sample")
-            what = f"no item of {self.task.name}" if sample.is_dir() else "no sample data"
-            return f"{self.task.benchmark.title} has {what}, so that no prompt is shown."
-        data = "sample data" if self.loaded.revision == "sample" else "benchmark's own data"
-        shots = f"{self.shots} worked example{'s' * (self.shots != 1)}"
-        return f"item {self.item} of the {data}, {shots}"
-
-    @property
-    def figures(self) -> Sequence[Figure]:
-        """All figures, the headline first."""
-        return self.setup.figures
-
-    def meaning(self, figure: Figure) -> str:
-        """Return what a figure is, and whether it is in reports alone."""
-        there = any(figure.name == shown.name for shown in self.setup.table)
-        return figure.help if there else f"{figure.help} In reports, not in the harnesses' tables."
-
-    @property
-    def options(self) -> list[OptionHelp]:
-        """What can be chosen."""
-        helps = attributes(type(self.setup).Options)
-        values = option_values(self.task.name)
-        defaults = msgspec.structs.asdict(make_setup(self.task.name).options)
-        return [
-            self._shots_option,
-            *([self._subjects_option] if len(self.task.subjects) > 1 else []),
-            *(
-                OptionHelp(name, values[name], plain(default), helps.get(name, ""))
-                for name, default in defaults.items()
-            ),
-        ]
-
-    @property
-    def variants(self) -> list[TaskVariant]:
-        """The other conditions of the task that have a name."""
-        entry = self.task.definition
-        every = [find_task(entry.name), *variants_of(entry)]
-        return [each for each in every if each.variant != self.task.variant]
+    title: str
+    commands: Mapping[str, str]
+    facts: Mapping[str, str]
+    prompt: str
+    origin: str
+    figures: Sequence[Figure]
+    options: Sequence[tuple[str, str, str, str]]
 
     def record(self) -> dict[str, Any]:
-        """Return all of it for a script, as `hkcanto show --json` prints it."""
-        told = ("name", "title", "unit", "higher_is_better")
-        figures = [
-            {**{key: getattr(each, key) for key in told}, "help": self.meaning(each)}
-            for each in self.figures
-        ]
+        """Return it for a script, as `hkcanto show --json` prints it."""
+        of_figure = ("name", "title", "unit", "higher_is_better", "help")
+        of_option = ("name", "values", "default", "help")
         return {
             **record(self.task),
             "title": self.title,
-            "source": self.origin,
-            "lm_eval_command": self.lm_eval,
-            "inspect_command": self.inspect,
-            "signature": self.signature,
-            "shots": self.shots,
-            "stop": list(self.setup.stop),
+            "source": self.facts["from"],
+            "lm_eval_command": self.commands["lm-eval"],
+            "inspect_command": self.commands["Inspect"],
+            "signature": self.facts["signature"],
+            "shots": self.setup.shots,
+            "stop": list(self.setup.sent_stop(chat=False)),
             "max_tokens": self.setup.max_tokens,
             "prompt": self.prompt,
-            "figures": figures,
-            "options": [asdict(each) for each in self.options],
+            "figures": [{key: getattr(each, key) for key in of_figure} for each in self.figures],
+            "options": [dict(zip(of_option, each, strict=True)) for each in self.options],
             "subjects": [subject.name for subject in self.task.subjects if subject.name],
         }
-
-    @property
-    def _shots_option(self) -> OptionHelp:
-        entry = self.task.definition
-        there = entry.has_examples
-        return OptionHelp(
-            "shots",
-            "a number from 0" if there else "0",
-            str(self.task.shots),
-            "Worked examples in the prompt; `--num_fewshot` in lm-eval."
-            if there
-            else "The benchmark has no worked examples.",
-        )
-
-    @property
-    def _subjects_option(self) -> OptionHelp:
-        sets = dict.fromkeys(
-            part
-            for subject in self.task.subjects
-            for part in (subject.category, *subject.groups)
-            if part
-        )
-        of_sets = f", or those of {', '.join(sets)}" if sets else ""
-        values = f"their names, with commas{of_sets}"
-        return OptionHelp("subjects", values, "all", "Only these subjects.")
-
-
-# ---------------------------------------------------------------------- names
-
-
-def inspect_name(task: TaskVariant) -> str:
-    """Return what `inspect eval` calls a task; empty for a log-likelihood.
-
-    Examples:
-        >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
-        ('hkcanto/mmlu -T language=en', '')
-    """
-    entry = task.definition
-    if task.variant.scoring == "loglikelihood":
-        return ""
-    if task.name != entry.name or entry.inspect is None:
-        return f"hkcanto/run -T task={task.name}"
-    return f"hkcanto/{entry.inspect}" + (f" -T {entry.parameter}" if entry.parameter else "")
 
 
 def describe(
@@ -301,12 +108,12 @@ def describe(
         OptionError: There is no such option, or it cannot have that value.
 
     Examples:
-        >>> describe("hkcanto/mmlu", {"language": "en"}).lm_eval
+        >>> describe("hkcanto/mmlu", {"language": "en"}).commands["lm-eval"]
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
     given: dict[str, Any] = dict(options or {})
     task = _task_called(name, given)
-    if _is_true(given.get("cot")) and f"{task.name}_cot" in named_tasks():
+    if str(given.get("cot")).lower() in ("true", "1") and f"{task.name}_cot" in named_tasks():
         task = find_task(f"{task.name}_cot")  # as Inspect does
         del given["cot"]
     subjects = [each for each in str(given.pop("subjects", "")).split(",") if each]
@@ -315,21 +122,132 @@ def describe(
         subjects = subjects or [subject.name for subject in task.subjects]
         task = find_task(task.whole)
     asked = given.pop("shots", None)
-    if shots is None and asked is not None:
-        if not str(asked).isdecimal():
-            raise OptionError(f"{task.name}: shots={asked!r} is no number. Ask for 0, 1, 2 …")
-        shots = int(asked)
-    refuse_unknown(task.name, given)
-    how = make_setup(task.name, subjects, shots=shots, **given)
-    chosen = {option: getattr(how.options, option) for option in given}
+    setup = make_setup(task.name, subjects, shots=asked if shots is None else shots, **given)
+    values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
+    chosen = {option: values[option] for option in given}
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
-    count = task.shots if shots is None else shots
-    description = Description(
-        how, count, chosen, _sample(task.name, subjects, {"shots": count, **given})
+    # The options may have made another variant of it: that one signs, and this one is the command.
+    return _described(replace(setup.task, variant=task.variant), setup, chosen)
+
+
+def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> Description:
+    definition, benchmark = task.definition, task.benchmark
+    questions, in_table = questions_of(task), {figure.name for figure in setup.table}
+    every = [find_task(definition.name), *variants_of(definition)]
+    commands = _commands(task, setup.shots, chosen)
+    kind = (inspect.getdoc(type(setup)) or "").partition("\n\n")[0]
+    paper = benchmark.paper or benchmark.title
+    facts = {
+        "benchmark": benchmark.title,
+        "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
+        "lm-eval": commands["lm-eval"],
+        "Inspect": commands["Inspect"] or "none, as it does not ask models for log-likelihoods",
+        "questions": f"{questions:,}" if questions else "",
+        "version": str(definition.version),
+        "signature": setup.signature("…").text,
+        "kind": f"{definition.kind}: {' '.join(kind.split())}",
+        "scoring": _SCORING[task.variant.scoring],
+        "response": f"ends {_ends(setup)}" if setup.is_generative else "",
+        "variants": " ".join(each.name for each in every if each.variant != task.variant),
+    }
+    prompt, origin = _prompt(task, setup.shots, chosen)
+    apart = " In reports, not in the harnesses' tables."
+    return Description(
+        task=task,
+        setup=setup,
+        title=_title(task),
+        commands=commands,
+        facts={label: text for label, text in facts.items() if text},
+        prompt=prompt,
+        origin=origin,
+        figures=[
+            each if each.name in in_table else replace(each, help=each.help + apart)
+            for each in setup.figures
+        ],
+        options=[*_options(task, setup)],
     )
-    description.prompt  # noqa: B018  (refuses more shots than there are examples)
-    return description
+
+
+def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:
+    with_shots = {**chosen, "shots": shots} if shots != task.shots else chosen
+    # lm-eval's --num_fewshot does not change an explicit 0.
+    by_flag = shots != task.shots and task.variant.shots != 0
+    metadata = json.dumps(chosen if by_flag else with_shots, ensure_ascii=False)
+    lm_eval = f"lm_eval --model … --tasks {task.name}" + f" --num_fewshot {shots}" * by_flag
+    by_parameter = "".join(f" -T {name}={plain(value)}" for name, value in with_shots.items())
+    name = inspect_name(task)
+    return {
+        "lm-eval": lm_eval + f" --metadata '{metadata}'" * (metadata != "{}"),
+        "Inspect": f"inspect eval {name}{by_parameter} --model …" if name else "",
+    }
+
+
+def _ends(setup: Setup) -> str:
+    """Say where a response ends: before the texts that are sent to stop at, or at its longest."""
+
+    def texts(chat: bool) -> str:
+        sent = setup.sent_stop(chat=chat)
+        return " or ".join(json.dumps(text, ensure_ascii=False) for text in sent)
+
+    written, in_chat = texts(False), texts(True)
+    other = f" (in a chat before {in_chat or 'no text'})" * (in_chat != written)
+    before = f"before {written or 'no text'}{other}, or " if written or in_chat else ""
+    return f"{before}after {setup.max_tokens} tokens"
+
+
+def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, str]]:
+    if task.definition.has_examples:
+        does = "Worked examples in the prompt; `--num_fewshot` in lm-eval."
+        yield "shots", RUN_OPTIONS["shots"], str(task.shots), does
+    else:
+        yield "shots", "0", "0", "The benchmark has no worked examples."
+    if len(task.subjects) > 1:
+        sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
+        values = "their names, with commas" + f", or those of {sets}" * bool(sets)
+        yield "subjects", values, "all", "Only these subjects."
+    helps, values_of = attributes(type(setup).Options), option_values(task.name)
+    for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():
+        yield name, values_of[name], plain(default), helps.get(name, "")
+
+
+def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a prompt without items of a release, and say which item it is of, or why not."""
+    log = logging.getLogger("hkcanto")
+    level = log.level
+    log.setLevel(logging.ERROR)  # what the sample lacks says nothing of the release
+    try:
+        with patch.dict(os.environ, HKCANTO_DATA="sample"):
+            loaded = load_task(task.name, **{**chosen, "shots": shots})
+    except DataNotFound:
+        home = Path(task.benchmark.home, "sample")
+        lacks = f"item of {task.name}" if home.is_dir() else "sample data"
+        return "", f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
+    finally:
+        log.setLevel(level)
+    item = loaded.samples[0]
+    data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
+    examples = f"{shots} worked example{'s' * (shots != 1)}"
+    return loaded.prompt(item).text(), f"item {item.id} of the {data}, {examples}"
+
+
+# ---------------------------------------------------------------------- names
+
+
+def inspect_name(task: TaskVariant) -> str:
+    """Return what `inspect eval` calls a task; empty for a log-likelihood.
+
+    Examples:
+        >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
+        ('hkcanto/mmlu -T language=en', '')
+    """
+    definition = task.definition
+    if task.variant.scoring == "loglikelihood":
+        return ""
+    if task.name != definition.name or definition.inspect is None:
+        return f"hkcanto/run -T task={task.name}"
+    chosen = f" -T {definition.parameter}" if definition.parameter else ""
+    return f"hkcanto/{definition.inspect}{chosen}"
 
 
 def questions_of(task: TaskVariant) -> int:
@@ -337,9 +255,9 @@ def questions_of(task: TaskVariant) -> int:
     return sum(subject.rows for subject in task.subjects)
 
 
-def variants_of(entry: TaskDefinition) -> list[TaskVariant]:
-    """Return the conditions of a task that have a name of their own."""
-    return [find_task(f"{entry.name}_{variant.suffix}") for variant in entry.variants]
+def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
+    """Return the variants of a task that have a name of their own."""
+    return [find_task(f"{definition.name}_{each.suffix}") for each in definition.variants]
 
 
 def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
@@ -348,80 +266,63 @@ def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
         if "task" not in given:
             raise OptionError("hkcanto/run runs any task: say which one with -T task=NAME.")
         name = given.pop("task")
-    if not name.startswith("hkcanto/"):
-        if name not in named_tasks() and name in [benchmark.name for benchmark in benchmarks()]:
-            tasks = ", ".join(entry.name for entry in find_benchmark(name).tasks)
-            raise CatalogueError(f"{name} is a benchmark. Ask for one of its tasks: {tasks}.")
-        task = find_task(name)
-        _spend(task, given)
-        return task
-    called = [
-        task
-        for task in named_tasks().values()
-        if task.name == task.definition.name
-        and task.definition.inspect == name.removeprefix("hkcanto/")
-    ]
-    fitting = [task for task in called if _spend(task, given)] if len(called) > 1 else called
-    if len(called) > 1 and not fitting:
-        parameter = called[0].definition.parameter.partition("=")[0]
-        if parameter not in given and (default := _default(name, parameter)):
-            fitting = [
-                task for task in called if task.definition.parameter == f"{parameter}={default}"
-            ]
-    if len(fitting) != 1:
-        if called:
-            choices = " or ".join(f"-T {task.definition.parameter}" for task in called)
+    every = [task for benchmark in benchmarks() for task in benchmark.tasks]
+    if name.startswith("hkcanto/"):
+        called = [task for task in every if f"hkcanto/{task.inspect}" == name]
+        if not called:
+            names = dict.fromkeys(f"hkcanto/{task.inspect}" for task in every if task.inspect)
+            raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
+        parameter = called[0].parameter.partition("=")[0]
+        wanted = f"{parameter}={given[parameter]}" if parameter in given else ""
+        fitting = [
+            task
+            for task in called
+            if len(called) == 1 or (task.parameter == wanted if wanted else task.by_default)
+        ]
+        if not fitting:
+            choices = " or ".join(f"-T {task.parameter}" for task in called)
             raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
-        names = dict.fromkeys(
-            f"hkcanto/{task.definition.inspect}"
-            for task in named_tasks().values()
-            if task.definition.inspect
-        )
-        raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
-    return fitting[0]
+        name = fitting[0].name
+    elif name not in named_tasks() and name in [benchmark.name for benchmark in benchmarks()]:
+        tasks = ", ".join(task.name for task in find_benchmark(name).tasks)
+        raise CatalogueError(f"{name} is a benchmark. Ask for one of its tasks: {tasks}.")
+    task = find_task(name)
+    parameter, _, value = task.definition.parameter.partition("=")
+    if parameter and given.get(parameter) == value:
+        del given[parameter]
+    return task
 
 
-def _spend(task: TaskVariant, given: dict[str, Any]) -> bool:
-    """Take the parameter out of the options that chooses a task, if it is there."""
-    name, _, value = task.definition.parameter.partition("=")
-    if not name or given.get(name) != value:
-        return False
-    del given[name]
-    return True
+def _title(task: TaskVariant) -> str:
+    """Return a task's title, with that of a subject or part."""
+    title, of = _in_both(task.definition), len(task.definition.subjects)
+    if len(task.subjects) == of:
+        return title
+    some = f"{len(task.subjects)} of {of} subjects"
+    return f"{title}: {_in_both(task.subjects[0]) if len(task.subjects) == 1 else some}"
 
 
-def _default(name: str, parameter: str) -> str:
-    """Return what a parameter of an Inspect task is without a choice; empty if it is not known."""
-    try:
-        from hkcanto import tasks
-    except ImportError:  # Inspect is not installed
-        return ""
-    function = getattr(tasks, name.removeprefix("hkcanto/"))
-    return str(inspect.signature(function).parameters[parameter].default)
+def short_title(task: TaskVariant) -> str:
+    """Return a task's title in a list; for a subject or part, that alone.
+
+    Examples:
+        >>> short_title(find_task("hkmmlu_dentistry"))
+        'Dentistry 牙醫學'
+    """
+    if task.scope == "part":
+        return f"{len(task.subjects)} subjects of {task.definition.title}"
+    return _in_both(task.subjects[0] if task.scope == "subject" else task.definition)
 
 
-def _is_true(value: object) -> bool:
-    return str(value).lower() in ("true", "1")
-
-
-def _sample(name: str, subjects: Sequence[str], options: Mapping[str, Any]) -> LoadedTask | None:
-    log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)  # what the sample lacks says nothing of the release
-    try:
-        with patch.dict(os.environ, HKCANTO_DATA="sample"):
-            return load_task(name, subjects, **options)
-    except DataNotFound:
-        return None
-    finally:
-        log.setLevel(level)
+def _in_both(named: Subject | TaskDefinition) -> str:
+    return f"{named.title} {named.chinese}".strip()
 
 
 # ---------------------------------------------------------------------- the list
 
 
-def matching(text: str) -> list[tuple[Benchmark, list[TaskVariant]]]:
-    """Return the tasks with a text in their names, title or benchmark, by benchmark.
+def matching(text: str) -> list[TaskVariant]:
+    """Return the tasks with a text in their names, title or benchmark.
 
     Args:
         text: In any case; empty for all. Where no task has it, parts and subjects are looked at.
@@ -430,36 +331,24 @@ def matching(text: str) -> list[tuple[Benchmark, list[TaskVariant]]]:
         CatalogueError: Nothing has it.
 
     Examples:
-        >>> [[task.name for task in tasks] for _, tasks in matching("jyutping")]
-        [['hkcanto_g2p']]
+        >>> [task.name for task in matching("jyutping")]
+        ['hkcanto_g2p']
     """
     every = [task for task in named_tasks().values() if not task.variant.suffix]
-    for scopes in (("task",), ("part", "subject")):
-        found = [
-            task
-            for task in every
-            if task.scope in scopes and text.casefold() in _searched(task).casefold()
-        ]
-        if found:
-            return [
-                (benchmark, of)
-                for benchmark in benchmarks()
-                if (of := [task for task in found if task.benchmark is benchmark])
-            ]
-    raise CatalogueError(
-        f"no task has {text!r} in its name, its title or its benchmark. `hkcanto list` shows all."
-    )
+    found = [task for task in every if text.casefold() in _searched(task).casefold()]
+    if not found:
+        raise CatalogueError(
+            f"no task has {text!r} in its name, its title or its benchmark. `hkcanto list` shows "
+            "all."
+        )
+    return [task for task in found if task.scope == "task"] or found
 
 
 def _searched(task: TaskVariant) -> str:
-    entry, benchmark = task.definition, task.benchmark
-    names = [task.name, inspect_name(task)]
-    if task.scope == "task":
-        names += [variant.name for variant in variants_of(entry)]
-        names += [entry.title, entry.chinese, benchmark.name, benchmark.title]
-    elif task.scope == "subject":
-        names += [task.subjects[0].title, task.subjects[0].chinese]
-    return "\n".join(names)
+    listed, whole = record(task), task.scope == "task"
+    of_benchmark = [task.benchmark.name, task.benchmark.title] if whole else []
+    names = [listed["name"], listed["inspect"], *listed["variants"], *of_benchmark]
+    return "\n".join([*names, listed["title"] if task.scope != "part" else ""])
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
@@ -469,112 +358,27 @@ def record(task: TaskVariant) -> dict[str, Any]:
         >>> record(find_task("hkcanto_g2p"))["questions"]
         145
     """
+    variants = variants_of(task.definition) if task.scope == "task" else []
     return {
         "name": task.name,
         "inspect": inspect_name(task),
         "benchmark": task.benchmark.name,
-        "title": _title(task),
+        "title": short_title(task),
         "kind": task.definition.kind,
         "scoring": task.variant.scoring,
         "version": task.definition.version,
         "shots": task.shots,
         "questions": questions_of(task),
-        "variants": [each.name for each in variants_of(task.definition)]
-        if task.scope == "task"
-        else [],
+        "variants": [each.name for each in variants],
     }
-
-
-def lines(tasks: Sequence[TaskVariant], width: int | None) -> list[str]:
-    """Lay out tasks, one a line, under a line of headings; names are never broken.
-
-    Args:
-        tasks: The tasks.
-        width: Of the terminal, in columns: titles are shortened to fit, or left out; None for no
-            terminal, where lines are as long as they need to be.
-
-    Examples:
-        >>> for line in lines([find_task("hkcanto_g2p")], 60):
-        ...     print(line)
-        lm-eval     Inspect     items shots
-        hkcanto_g2p hkcanto/g2p   145     5  Jyutping grapheme-to-p…
-    """
-    first = max(len("lm-eval"), *(len(task.name) for task in tasks))
-    second = max(len("Inspect"), *(len(inspect_name(task)) for task in tasks))
-    used = first + 1 + second + len(" items shots")
-    shots = "n" if width is not None and used > width else "shots"
-    made = [f"{'lm-eval':{first}} {'Inspect':{second}} items {shots}"]
-    for task in tasks:
-        names = f"{task.name:{first}} {inspect_name(task):{second}}"
-        line = f"{names} {questions_of(task) or '':>5} {task.shots:>{len(shots)}}"
-        title = _title(task)
-        title = title if width is None else _shortened(title, width - used - 2)
-        made.append(f"{line}  {title}" if title else line)
-    return made
-
-
-def more_names(tasks: Sequence[TaskVariant], width: int | None) -> list[str]:
-    """Lay out the names of the tasks' variants, and of their benchmark's groups in lm-eval.
-
-    Args:
-        tasks: Tasks of one benchmark.
-        width: As in `lines`.
-
-    Examples:
-        >>> more_names([find_task("hkcanto_g2p"), find_task("hkcanto_law")], 80)
-        ['variants  hkcanto_law_mc']
-    """
-    whole = [task for task in tasks if task.scope == "task"]
-    variants = [variant for task in whole for variant in variants_of(task.definition)]
-    benchmark, groups = tasks[0].benchmark, []
-    if benchmark.averages and len(whole) == len(benchmark.tasks):
-        groups = [of.name for of in benchmark.averages if len(of.columns) == 1]
-        groups.insert(0, benchmark.name)
-    by_suffix = sorted(variants, key=lambda task: task.definition.variants.index(task.variant))
-    labelled = {"variants": [task.name for task in by_suffix], "groups": groups}
-    return [line for label, names in labelled.items() for line in _flowing(label, names, width)]
-
-
-def _flowing(label: str, names: Iterable[str], width: int | None) -> list[str]:
-    made = []
-    line = label.ljust(_LABEL)
-    for name in names:
-        if width is not None and len(line) > _LABEL and len(line) + len(name) > width:
-            made.append(line.rstrip())
-            line = " " * _LABEL
-        line += f"{name} "
-    return [*made, line.rstrip()] if line.strip() != label else []
-
-
-_LABEL = len("variants") + 2
-
-
-def _title(task: TaskVariant) -> str:
-    if task.scope == "subject":
-        (subject,) = task.subjects
-        return " ".join(filter(None, (subject.title, subject.chinese)))
-    if task.scope == "part":
-        return f"{len(task.subjects)} subjects of {task.definition.title}"
-    return " ".join(filter(None, (task.definition.title, task.definition.chinese)))
-
-
-_SHORTEST_TITLE = 12
-
-
-def _shortened(title: str, width: int) -> str:
-    from rich.cells import cell_len, set_cell_size
-
-    if cell_len(title) <= width:
-        return title
-    return f"{set_cell_size(title, width - 1).rstrip()}…" if width >= _SHORTEST_TITLE else ""
 
 
 def attributes(record: type[Any]) -> dict[str, str]:
     """Return what the docstrings of a class and its bases say of its attributes.
 
     Examples:
-        >>> attributes(OptionHelp)["default"]
-        'Without a choice.'
+        >>> attributes(Setup)["shots"]
+        'Worked examples in the prompt.'
     """
     told: dict[str, str] = {}
     for each in reversed(record.__mro__):

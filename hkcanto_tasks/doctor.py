@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from . import __version__
 from .catalogue import Benchmark
 from .data.locating import locate
-from .data.release_files import Differences, ReleaseRows
+from .data.release_files import ReleaseRows
 from .errors import HKCantoError
 from .setup import setup
 
@@ -26,10 +26,10 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        good: Whether it is as it should be; None where that is a matter of taste.
+        good: Whether it is as it should be; None if neither good nor bad.
         text: What it is like.
-        details: More, for who asks.
-        command: What to do about it.
+        details: Extra detail, shown on request.
+        command: The command that puts it right.
     """
 
     good: bool | None
@@ -64,42 +64,32 @@ def installed() -> dict[str, str | None]:
 
 def harnesses() -> Iterator[Finding]:
     """Look whether each harness finds our tasks by name."""
-    installed = _version("lm-eval")
-    if installed is None:
+    there, by_path = _version("lm-eval"), 'lm_eval --include_path "$(hkcanto path)"'
+    off = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}
+    first, last = _LM_EVAL
+    if there is None:
         yield Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
-    elif _numbers(installed) < _numbers(_LM_EVAL[0]):
-        yield Finding(
-            False,
-            f"lm-eval {installed} is too old: {_LM_EVAL[0]} is the first that our tasks run in",
-            command="pip install --upgrade lm-eval",
-        )
-    elif os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}:
-        yield Finding(
-            None,
-            "lm-eval: autoload is off (HKCANTO_AUTOLOAD)",
-            command='lm_eval --include_path "$(hkcanto path)"',
-        )
+    elif _numbers(there) < _numbers(first):
+        text = f"lm-eval {there} is too old: {first} is the first that our tasks run in"
+        yield Finding(False, text, command="pip install --upgrade lm-eval")
+    elif off:
+        yield Finding(None, "lm-eval: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
     elif any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
-        newer = _numbers(installed) > _numbers(_LM_EVAL[1])
-        said = (
-            f"; {installed} is newer than {_LM_EVAL[1]}, the last that was tried" if newer else ""
-        )
+        newer = _numbers(there) > _numbers(last)
+        said = f"; {there} is newer than {last}, the last that was tried" * newer
         text = f"lm-eval finds our tasks by name (autoload is on){said}"
         yield Finding(None if newer else True, text)
     else:
-        yield Finding(
-            False,
-            "lm-eval does not find our tasks by name: hkcanto.pth was not read in this environment",
-            command='pip install hkcanto again, or lm_eval --include_path "$(hkcanto path)"',
-        )
+        why = "hkcanto.pth was not read in this environment"
+        text = f"lm-eval does not find our tasks by name: {why}"
+        yield Finding(False, text, command=f"pip install hkcanto again, or {by_path}")
     if _version("inspect-ai") is None:
         yield Finding(None, "Inspect is not installed: pip install 'hkcanto[inspect]'")
     elif "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names:
         yield Finding(True, "Inspect finds our tasks by name (entry point)")
     else:
-        yield Finding(
-            False, "Inspect: our entry point is missing", command="pip install hkcanto again"
-        )
+        missing = "Inspect: our entry point is missing"
+        yield Finding(False, missing, command="pip install hkcanto again")
 
 
 def data(benchmark: Benchmark) -> Finding:
@@ -136,7 +126,7 @@ def data(benchmark: Benchmark) -> Finding:
     if missing:
         where = f"{asked - missing} of {asked} subjects, {where}"
     command = f"unset HKCANTO_DATA_DIR; {fetch}" if missing and folder.kind == "local" else ""
-    good = not any(map(_amiss, found.values()))
+    good = not any(each.matter or each.bad or each.extra for each in found.values())
     return Finding(good, f"{benchmark.title}: {where}", details, command)
 
 
@@ -179,10 +169,6 @@ def shortened(text: str, few: int = _FEW) -> str:
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)[:3]]
-
-
-def _amiss(differences: Differences) -> bool:
-    return bool(differences.matter or differences.bad or differences.extra)
 
 
 def _version(package: str) -> str | None:

@@ -6,7 +6,6 @@ is missing in the paper, or cannot be read from its text with certainty.
 
 import csv
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,16 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from .catalogue import Subject, TaskVariant, benchmarks, find_benchmark, find_task, named_tasks
+from .catalogue import (
+    Declared,
+    Subject,
+    TaskVariant,
+    benchmarks,
+    find_benchmark,
+    find_task,
+    named_tasks,
+    repeated,
+)
 from .errors import CatalogueError
 from .figures import Figure
 from .setup import setup
@@ -23,11 +31,7 @@ from .setup import setup
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 
 
-class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of what the files declare: immutable, no key that is not declared."""
-
-
-class PublishedColumn(_Entry, frozen=True):
+class PublishedColumn(Declared, frozen=True):
     """A column of scores, and which measure of ours it is.
 
     Attributes:
@@ -37,7 +41,7 @@ class PublishedColumn(_Entry, frozen=True):
         lower_is_better: Which way is good.
         tasks: The tasks and variants that it measures; the questions of several are pooled.
         shots: Worked examples, where they differ from the task's.
-        metric: A metric for `hkcanto_tasks.reports.estimates.estimate`.
+        metric: The name of the tasks' figure.
         category: The category that it is restricted to.
         subject: The subject that it is restricted to.
         mean_of: The columns that it is the mean of.
@@ -61,7 +65,7 @@ class PublishedColumn(_Entry, frozen=True):
     @property
     def named(self) -> tuple[TaskVariant, ...]:
         """What the names of its tasks stand for."""
-        return tuple(find_task(name) for name in self.tasks)
+        return tuple(map(find_task, self.tasks))
 
     @property
     def measure(self) -> Figure | None:
@@ -98,7 +102,7 @@ class PublishedRow:
     values: Mapping[str, float | None]
 
 
-class PublishedTable(_Entry, frozen=True):
+class PublishedTable(Declared, frozen=True):
     """A table of scores in a paper: what `tables.toml` declares of it, and its rows.
 
     Attributes:
@@ -123,7 +127,7 @@ class PublishedTable(_Entry, frozen=True):
     headline: str = ""
     protocol: str = ""
     transposed: bool = False
-    kinds: dict[str, RowKind] = {}
+    kinds: dict[str, RowKind] = msgspec.field(default_factory=dict)
     name: str = ""
     benchmark: str = ""
     source: str = ""
@@ -138,7 +142,7 @@ class PublishedTable(_Entry, frozen=True):
         return next(row for row in self.rows if row.model == model)
 
 
-class _File(_Entry, frozen=True):
+class _File(Declared, frozen=True):
     benchmark: str
     paper: str
     tables: tuple[PublishedTable, ...]
@@ -174,15 +178,11 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         >>> [table.name for table in tables_of("tmmluplus_gen_economics_sc")]
         ['tmmluplus_4']
     """
-    wanted = find_task(task)
+    wanted = find_task(task).whole
     return tuple(
         table
         for table in published_tables()
-        if any(
-            (named.definition.name, named.variant) == (wanted.definition.name, wanted.variant)
-            for column in table.columns
-            for named in column.named
-        )
+        if any(named.whole == wanted for column in table.columns for named in column.named)
     )
 
 
@@ -227,8 +227,8 @@ def _short(path: Path) -> str:
 
 def _problems(table: PublishedTable) -> Iterator[str]:
     names = [column.name for column in table.columns]
-    if repeated := [name for name, count in Counter(names).items() if count > 1]:
-        yield f"columns {repeated} are there twice"
+    if twice := repeated(names):
+        yield f"columns {twice} are there twice"
     if table.headline not in names and not (table.transposed and not table.headline):
         yield f"there is no column {table.headline!r} for its headline"
     for column in table.columns:
@@ -239,23 +239,20 @@ def _problems(table: PublishedTable) -> Iterator[str]:
 def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]:
     if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
         yield "must have either tasks, or mean_of, or say under unmeasured why not"
-    if unknown := set(column.mean_of) - set(names):
+    if unknown := set(column.mean_of).difference(names):
         yield f"is the mean of columns that do not exist: {sorted(unknown)}"
     if unknown := set(column.tasks) - named_tasks().keys():
         yield f"has tasks that do not exist: {sorted(unknown)}"
         return
     for task in column.named:
-        known = {figure.name: figure for figure in setup(task.name).figures}
-        is_score = column.metric in known and known[column.metric].unit == "score"
-        if not column.unmeasured and column.metric not in known:
+        units = {figure.name: figure.unit for figure in setup(task.name).figures}
+        if not column.unmeasured and column.metric not in units:
             yield f"has a metric {column.metric!r} that {task.name} does not have"
-        elif (column.unit == "score") != is_score:
+        elif (column.unit == "score") != (units.get(column.metric) == "score"):
             yield f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
         if not column.subjects_of(task):
-            yield (
-                f"is restricted to category {column.category!r} and subject {column.subject!r}, "
-                f"which {task.name} does not have"
-            )
+            restricted = f"category {column.category!r} and subject {column.subject!r}"
+            yield f"is restricted to {restricted}, which {task.name} does not have"
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
@@ -263,11 +260,9 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
-        if len(line) != len(lines[0]):
-            raise CatalogueError(
-                f"{where}, row {number} ({line[0]!r}): it has {len(line)} cells, and the header "
-                f"has {len(lines[0])}. Fix this row."
-            )
+        if len(line) != (count := len(lines[0])):
+            cells = f"it has {len(line)} cells, and the header has {count}"
+            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {cells}. Fix this row.")
     if table.transposed:
         lines = [list(line) for line in zip(*lines, strict=True)]
     header, *lines = lines
@@ -277,9 +272,8 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
             f"{where}: its columns are {header[1:]}, but {declared} are declared. Make them equal."
         )
     models = [line[0] for line in lines]
-    for model, count in Counter(models).items():
-        if count > 1:
-            raise CatalogueError(f"{where}, row {model!r}: it is there twice. Remove one.")
+    for model in repeated(models):
+        raise CatalogueError(f"{where}, row {model!r}: it is there twice. Remove one.")
     if unknown := table.kinds.keys() - set(models):
         raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
     for line in lines:

@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,13 @@ import typer
 import yaml
 
 import hkcanto_metrics
-from hkcanto_tasks import published
+from hkcanto_tasks import load_task, published
 from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.describing import describe
 from hkcanto_tasks.setup import setup
 
+from .reports.harness_runs import run_inspect
 from .scripts import REPOSITORY, load_script
 from .test_outside_benchmark import PROVIDER, install
 
@@ -190,15 +193,46 @@ def test_a_page_of_another_benchmark_can_be_written(
 )
 def test_no_right_answer_is_told(name: str) -> None:
     described = describe(name)
-    assert described.loaded is not None
-    sample = described.loaded.samples[0]
-    _, question, after = described.prompt.rpartition(described.loaded.setup.turn(sample))
+    sample = load_task(name).samples[0]
+    _, question, after = described.prompt.rpartition(described.setup.turn(sample))
     assert question
     assert after == ""
     if (
         len(sample.target) > 1 and described.task.definition.kind != "sentiment"
     ):  # which names its labels
         assert sample.target not in described.prompt
+
+
+# ---------------------------------------------------------------------- the notebook
+
+
+@pytest.mark.slow
+def test_the_code_of_the_notebook_runs_on_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for engine in ("pycantonese", "tojyutping"):
+        run_inspect(tmp_path / "runs", "hkcanto/g2p", f"hkcanto/{engine}", limit=6)
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "notebook.md").read_text("utf-8")
+    *code, plot = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    there: dict[str, Any] = {}
+    for block in code:
+        exec(block, there)  # as a reader runs it
+    figures, items, headlines = there["figures"], there["items"], there["headlines"]
+    listed = re.findall(r"^\| (`.*?`) \|", text, re.M)
+    assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
+    assert headlines.figure.tolist() == ["cer_published", "cer_published"]
+    assert headlines.model.tolist() == ["pycantonese", "tojyutping"]
+    # Every sentence counts once, so the headline is the mean of the items' values.
+    means = items[items.figure == "cer_published"].groupby("model").value.mean()
+    assert means.tolist() == pytest.approx(headlines.value.tolist())
+    assert headlines.n.tolist() == [6, 6]
+    assert items.id.nunique() == 6
+    assert there["effect"].difference.value == pytest.approx(means.iloc[1] - means.iloc[0])
+    if find_spec("matplotlib"):  # which no extra of ours brings
+        exec(plot, there)
+        (bars,) = import_module("matplotlib.pyplot").gca().containers[-1:]
+        assert [bar.get_width() for bar in bars] == headlines.value.tolist()
 
 
 # ---------------------------------------------------------------------- the guide
@@ -235,10 +269,8 @@ def _rows_after(text: str, place: str) -> list[str]:
 
 def test_every_kind_is_mentioned() -> None:
     text = " ".join(GUIDE.read_text("utf-8").split())
-    assert (
-        f"`kind` is one of {', '.join(f'`{name}`' for name in sorted(entry_points(group='hkcanto.kinds').names))}, or"
-        in text
-    )
+    kinds = sorted(entry_points(group="hkcanto.kinds").names)
+    assert f"`kind` is one of {', '.join(f'`{name}`' for name in kinds)}, or" in text
 
 
 def test_every_place_on_the_map_exists() -> None:

@@ -1,9 +1,12 @@
 """Importing a package of ours costs next to nothing, in any order."""
 
+import pkgutil
 import subprocess
 import sys
 
 import pytest
+
+import hkcanto_tasks
 
 PACKAGES = ["hkcanto_metrics", "hkcanto_tasks", "hkcanto_lm_eval", "hkcanto"]
 HEAVY = ["torch", "transformers", "datasets", "lm_eval", "inspect_ai", "numpy", "pycantonese"]
@@ -45,3 +48,25 @@ def test_dependencies_point_one_way(layer: str, forbidden: list[str]) -> None:
     code = f"import sys, {layer}; print([m for m in {forbidden} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_no_module_of_the_core_imports_a_harness() -> None:
+    modules = [
+        module.name
+        for module in pkgutil.walk_packages(hkcanto_tasks.__path__, "hkcanto_tasks.")
+        if not module.name.endswith("__main__")
+    ]
+    assert len(modules) > 50
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    harnesses = {"lm_eval", "inspect_ai", "hkcanto_lm_eval.task", "hkcanto.tasks"}
+    assert harnesses & {*done.stdout.split()} == set()
+
+
+def test_describing_a_task_imports_no_harness() -> None:
+    code = (
+        "import sys; from hkcanto_tasks.describing import describe;"
+        "describe('hkcanto/mmlu').record(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"lm_eval", "inspect_ai"} & {*done.stdout.split()} == set()

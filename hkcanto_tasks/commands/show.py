@@ -1,9 +1,10 @@
 """The command `hkcanto show`."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..console import Json, errors_without_traceback, out, print_json, print_line, print_row
@@ -33,71 +34,48 @@ def show(
             _show(described)
 
 
-def _show(described: "Description") -> None:
-    from ..describing import NOT_IN_INSPECT, UNITS, WAYS
+def _show(of: "Description") -> None:
+    from ..describing import UNITS, WAYS
 
-    print_line(Text(described.task.name, style="bold"))
-    print_line(described.title)
-    facts = {
-        "benchmark": described.task.benchmark.title,
-        "from": described.origin,
-        "lm-eval": described.lm_eval,
-        "Inspect": described.inspect or NOT_IN_INSPECT,
-        "questions": f"{described.questions:,}" if described.questions else "",
-        "version": str(described.task.definition.version),
-        "signature": described.signature,
-        "kind": described.kind,
-        "scoring": described.scoring,
-        "response": described.limits and f"ends {described.limits}",
-        "variants": " ".join(each.name for each in described.variants),
-    }
-    indent = max(map(len, facts)) + 2
-    for name, fact in facts.items():
-        head = Text(f"{name:{indent}}", style="dim")
-        if name in ("lm-eval", "Inspect"):  # commands, to be copied
+    print_line(Text(of.task.name, style="bold"))
+    print_line(of.title)
+    indent = max(map(len, of.facts)) + 2
+    for label, fact in of.facts.items():
+        head = Text(f"{label:{indent}}", style="dim")
+        if label in of.commands:  # to be copied
             too_long = out.is_terminal and indent + len(fact) > out.width
             print_line(Text.assemble(head, "\n" * too_long, fact))
-        elif fact:
+        else:
             print_row(head, fact)
-    print_line()
-    print_line(Text("Prompt", style="bold"))
-    print_line(Text(described.from_data, style="dim"))
-    for line in described.prompt.split("\n") if described.prompt else ():
+    _section("Prompt")
+    print_line(Text(of.origin, style="dim"))
+    for line in of.prompt.split("\n") if of.prompt else ():
         print_row(Text("│ ", style="dim"), line)
-    print_line()
-    print_line(Text("Figures, the headline first", style="bold"))
-    figures = _grid()
-    for metric in described.figures:
-        figures.add_row(
-            Text(metric.name),
-            Text(f"{WAYS[metric.higher_is_better]} {UNITS[metric.unit]}", style="dim"),
-            Text(f"{metric.title}. {described.meaning(metric)}"),
-        )
-    out.print(figures)
-    print_line()
-    print_line(
-        Text("Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect", "bold")
+    figures = (
+        (one.name, f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}", f"{one.title}. {one.help}")
+        for one in of.figures
     )
-    options = _grid()
-    for each in described.options:
-        options.add_row(
-            Text(each.name),
-            Text(f"default {each.default}", style="dim"),
-            Text(f"{each.help.replace('`', '')} Values: {each.values}.".strip()),
-        )
-    out.print(options)
-    if len(described.task.subjects) > 1:
-        print_line()
-        print_line(Text("Subjects", style="bold"))
-        out.print(Text(" ".join(subject.name for subject in described.task.subjects)))
+    _section("Figures, the headline first", figures)
+    options = (
+        (name, f"default {default}", f"{does.replace('`', '')} Values: {values}.".strip())
+        for name, values, default, does in of.options
+    )
+    title = "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
+    _section(title, options)
+    if len(of.task.subjects) > 1:
+        _section("Subjects")
+        out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
 
 
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True)
+def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
+    print_line()
+    print_line(Text(title, style="bold"))
+    grid = Table.grid(Column(no_wrap=True), Column(no_wrap=True, style="dim"), padding=(0, 2))
     grid.add_column(overflow="fold")
-    return grid
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    if grid.row_count:
+        out.print(grid)
 
 
 def _option(text: str) -> tuple[str, str]:

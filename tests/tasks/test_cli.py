@@ -132,7 +132,7 @@ def test_show_tells_all_of_a_task() -> None:
         *(
             "of the sample data, 0 worked examples",
             "│ 請回答以下問題:",
-            'before "\\n", or after 12',
+            'ends before "\\n\\n問題: ", or after 12 tokens',
         ),
         *("acc_hk_specific", "↓ 0 to 1", "Share of questions answered right.", "hkmmlu_cot_1shot"),
         *("shuffle_choices", "default paper", "+scaffold", "hk_transportation"),
@@ -152,7 +152,7 @@ def test_show_takes_names_of_inspect() -> None:
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )
     assert output.startswith("hkmmlu_cot\n")
-    assert "hkmmlu-cot|shots:1|turns:single|prompt:yue|cot:yes|" in output
+    assert "hkmmlu-cot-1shot|shots:1|turns:single|prompt:yue|cot:yes|" in output
     assert "-T task=hkmmlu_cot -T prompt=yue -T shots=1" in output
 
 
@@ -166,11 +166,29 @@ def test_show_of_a_subject_and_of_a_subject_in_a_variant() -> None:
     output = hkcanto("show", "hkmmlu_dentistry")
     assert "HKMMLU 香港大規模多任務語言理解: Dentistry 牙醫學" in output
     assert "--tasks hkmmlu_dentistry\n" in output
+    assert "signature  hkmmlu|shots:0|turns:single|subjects:dentistry|" in output
     assert "牙醫學的專家" in output
     output = hkcanto("show", "hkmmlu_dentistry_cot")
     assert (
         """lm_eval --model … --tasks hkmmlu_cot --metadata '{"subjects": "dentistry"}'""" in output
     )
+
+
+def test_show_says_where_a_response_ends() -> None:
+    """In a chat, and without worked examples, a letter may come after line breaks."""
+    another = '"\\n\\nThe following are multiple choice"'
+    output = hkcanto("show", "hkcanto_mmlu_en")
+    assert f'ends before "\\n" (in a chat before {another}), or after 12 tokens\n' in output
+    output = hkcanto("show", "hkcanto_mmlu_en", "--shots", "0")
+    assert f"ends before {another}, or after 12 tokens\n" in output
+    output = hkcanto("show", "hkmmlu", "-T", "reasoning=true")
+    assert "ends after 8192 tokens\n" in output
+
+
+def test_show_takes_turns_as_an_option() -> None:
+    output = hkcanto("show", "hkcanto_g2p", "-T", "multiturn=true")
+    assert "hkcanto-g2p|shots:5|turns:multi|" in output
+    assert "inspect eval hkcanto/g2p -T multiturn=true --model …" in output
 
 
 def test_show_with_other_shots() -> None:
@@ -197,7 +215,7 @@ def test_show_with_other_shots() -> None:
         (["hkcanto"], "hkcanto is a benchmark. Ask for one of its tasks: hkcanto_g2p"),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
-        (["hkmmlu", "-T", "shots=many"], "shots='many' is no number"),
+        (["hkmmlu", "-T", "shots=many"], "shots='many' is not a number from 0"),
         (["hkmmlu", "-T", "script=simplified"], "script"),
     ],
 )
