@@ -113,22 +113,20 @@ def describe(
     """
     given: dict[str, Any] = dict(options or {})
     task = _task_called(name, given)
-    if str(given.get("cot")).lower() in ("true", "1") and f"{task.name}_cot" in named_tasks():
-        task = find_task(f"{task.name}_cot")  # as Inspect does
-        del given["cot"]
     subjects = [each for each in str(given.pop("subjects", "")).split(",") if each]
-    if task.scope != "task" and task.variant.suffix:
-        # lm-eval has names for the subjects of a task, but not of its variants.
-        subjects = subjects or [subject.name for subject in task.subjects]
-        task = find_task(task.whole)
     asked = given.pop("shots", None)
     setup = make_setup(task.name, subjects, shots=asked if shots is None else shots, **given)
+    if setup.task.scope != "task" and setup.task.variant.suffix:
+        # lm-eval has names for the subjects of a task, but not of its variants.
+        subjects = subjects or [subject.name for subject in setup.task.subjects]
+        setup = make_setup(setup.task.whole, subjects, shots=setup.shots, **given)
     values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
-    chosen = {option: values[option] for option in given}
+    by_name = msgspec.structs.asdict(make_setup(setup.task.name).options)
+    of_variant = [name for name in ("cot", "script") if values.get(name) == by_name.get(name)]
+    chosen = {option: values[option] for option in given if option not in of_variant}
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
-    # The options may have made another variant of it: that one signs, and this one is the command.
-    return _described(replace(setup.task, variant=task.variant), setup, chosen)
+    return _described(setup.task, setup, chosen)
 
 
 def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> Description:

@@ -233,8 +233,9 @@ class Run:
     @property
     def expected(self) -> int:
         """How many items the task has, by the catalogue, else by the log."""
-        counted = sum(map(self.expected_of, self.setup.task.subjects))
-        return counted if self._is_declared else max(counted, self.available)
+        if self.available and not self._is_declared:
+            return self.available
+        return sum(map(self.expected_of, self.setup.task.subjects))
 
     @property
     def _is_declared(self) -> bool:

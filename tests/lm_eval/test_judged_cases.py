@@ -1,4 +1,4 @@
-"""The items of `judged_cases` through lm-eval: the judgement is of the whole item, as in Inspect."""
+"""The items of `judged_cases` through lm-eval: the judgement is of the whole item."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -151,9 +151,9 @@ def test_show_takes_names_of_inspect() -> None:
     output = hkcanto(
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )
-    assert output.startswith("hkmmlu_cot\n")
+    assert output.startswith("hkmmlu_cot_1shot\n")
     assert "hkmmlu-cot-1shot|shots:1|turns:single|prompt:yue|cot:yes|" in output
-    assert "-T task=hkmmlu_cot -T prompt=yue -T shots=1" in output
+    assert "-T task=hkmmlu_cot_1shot -T prompt=yue --model" in output
 
 
 @pytest.mark.parametrize("name", sorted({task.definition.inspect or "" for task in MAIN} - {""}))
@@ -196,9 +196,9 @@ def test_show_with_other_shots() -> None:
     assert "lm_eval --model … --tasks hkcanto_g2p --num_fewshot 1\n" in output
     assert "|shots:1|" in output
     assert "Example 2" not in output
-    # lm-eval does not change a number that is 0 in the task's name.
+    # lm-eval does not change a number that is 0 in the task's name, so it is another name's.
     output = hkcanto("show", "hkcanto_cultural_0shot", "--shots", "2")
-    assert """--tasks hkcanto_cultural_0shot --metadata '{"shots": 2}'""" in output
+    assert "--tasks hkcanto_cultural --num_fewshot 2\n" in output
 
 
 @pytest.mark.parametrize(
