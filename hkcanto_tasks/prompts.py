@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .samples import Sample
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -13,11 +15,13 @@ class Example:
         question: The question turn, rendered.
         answer: The answer turn, rendered.
         origin: Where its reasoning is from, if it shows any: `release`, `paper`, a data set.
+        sample: What it was rendered from, for a prompt of the user's own.
     """
 
     question: str
     answer: str
     origin: str = ""
+    sample: Sample | None = None
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -280,8 +280,8 @@ class Setup(ABC):
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
-        made = (self.example(subject, row, number) for number, row in enumerate(rows, start=1))
-        return [example for example in made if example is not None]
+        made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
+        return [replace(each, sample=row) for row, each in made if each is not None]
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a row as a worked example; None where the prompt has no form for it."""

@@ -75,6 +75,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         self._part_of = metadata.pop("part_of", "")
         plain = shown(setup(name))
         overridden = {key: value for key, value in given.items() if plain.get(key) != value}
+        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
+        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
         overridden["metadata"] = {**metadata, "version": how.task.definition.version}
         ours = configuration(how)
         self._until = (ours.get("generation_kwargs") or {}).get("until")
@@ -245,7 +247,10 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def dump_config(self) -> dict[str, Any]:
         """Return the configuration that lm-eval writes beside the results, with the signature."""
         config: dict[str, Any] = super().dump_config()
-        metadata = {**(config.get("metadata") or {}), "signature": self._as_run.signature}
+        signature = self._as_run.signature
+        if self._own:  # keys of a YAML file of the user's: no figure of the catalogue's prompt
+            signature = signature.replace("|data:", f"|yaml:{self._own}|data:")
+        metadata = {**(config.get("metadata") or {}), "signature": signature}
         if self._sent:
             config["generation_kwargs"] = self._sent
         if any(figure.form == "corpus" for figure in self.setup.table):
@@ -286,7 +291,12 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         if key not in self._prepared:
             letters = list(run.task.definition.letters)
             examples = [
-                {"id": "", "text": each.question, "target": each.answer, "letters": letters}
+                {
+                    **msgspec.to_builtins(each.sample),
+                    "text": each.question,
+                    "target": each.answer,
+                    "letters": letters,
+                }
                 for each in run.shots(subject)
             ]
             self._prepared[key] = run.setup.system(run.setup.subject(subject)), examples
@@ -327,6 +337,11 @@ def _say_single_turn() -> None:
     )
 
 
+# What a YAML file may say of a task that is run as the catalogue has it.
+_OF_NO_MATTER = {
+    *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
+    *("metadata", "include", "class", "output_type"),
+}
 _NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B"]}
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.prompts import until_stop
 
 from ..answering import AnsweringLM
@@ -318,3 +320,33 @@ def test_items_are_logged_with_stable_ids(results: dict[str, Any]) -> None:
     assert len(set(ids)) == len(ids)
     assert "hkcanto_law/basic_law/1" in ids
     assert json.dumps(ids)
+
+
+def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text("from hkcanto_lm_eval.task import CatalogueTask\n", "utf-8")
+    (tmp_path / "mine.yaml").write_text(
+        "task: mine\nclass: !function task.CatalogueTask\ndataset_name: hkmmlu\n"
+        "doc_to_text: 'Q: {{question}} ({{choices[0]}})'\nnum_fewshot: 2\n",
+        "utf-8",
+    )
+    model = AnsweringLM()
+    results = evaluate("mine", model=model, limit=1, include_path=[str(tmp_path)])
+    prompt = first_prompt(results, "mine")
+    (sample,) = results["samples"]["mine"]
+    doc = sample["doc"]
+    assert prompt.endswith(f"Q: {doc['question']} ({doc['choices'][0]})")
+    assert prompt.count("Q: ") == 3
+    assert prompt.count("()") == 0
+    loaded = load_task("hkmmlu", shots=2)
+    for example in loaded.shots(doc["subject"]):
+        assert f"Q: {example.sample.question} ({example.sample.choices[0]})" in prompt
+    signature = results["configs"]["mine"]["metadata"]["signature"]
+    assert re.fullmatch(r"hkmmlu\|shots:2\|.*\|yaml:[0-9a-f]{7}\|data:sample\|.*", signature)
+    # What only names it another way is signed as the catalogue's.
+    (tmp_path / "mine.yaml").write_text(
+        "task: mine\nclass: !function task.CatalogueTask\ndataset_name: hkmmlu\nnum_fewshot: 2\n"
+        "task_alias: my own\n",
+        "utf-8",
+    )
+    plain = evaluate("mine", model=model, limit=1, include_path=[str(tmp_path)])
+    assert plain["configs"]["mine"]["metadata"]["signature"] == loaded.signature
