@@ -5,19 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Each written as the tag that it means, in as many characters.
-_TAGS = {
-    wrapping: f"{tag[:-1]}{' ' * (len(wrapping) - len(tag))}>"
-    for opening, closing in (
-        ("[THINK]", "[/THINK]"),
-        ("◁think▷", "◁/think▷"),
-        ("<seed:think>", "</seed:think>"),
-        ("<|begin_of_thought|>", "<|end_of_thought|>"),
-        ("<|channel>thought", "<channel|>"),
-    )
-    for wrapping, tag in ((opening, "<think>"), (closing, "</think>"))
-}
-_TAG = re.compile(r"<(/?)(?:seed:)?(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
+_NAME = "think|thinking|reasoning|thought"
+_OPENING = (
+    rf"<(?:seed:)?({_NAME})\s*+>"
+    r"|(?-i:\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel>thought)"
+)
+_CLOSING = rf"</(?:seed:)?({_NAME})\s*+>|(?-i:\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<channel\|>)"
+_TAG = re.compile(f"{_OPENING}|(?P<closes>{_CLOSING})", re.IGNORECASE)
 # How many signs that may begin a tag are looked at: who writes more of them is in a loop.
 _READ = 20_000
 
@@ -33,9 +27,7 @@ _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _NAME_ALONE = re.compile(r"\s*thought\n")
 
 _MARKS = re.compile(
-    r"<(?:/?(?:seed:)?(?:think|thinking|reasoning|thought)\s*+>|\|channel>thought|channel\|>"
-    r"|\|(?:channel|start|constrain)\|>\s*\w+|\|\w+\|>)|\[/?THINK\]|◁/?think▷",
-    re.IGNORECASE,
+    rf"{_OPENING}|{_CLOSING}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>", re.IGNORECASE
 )
 _SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
 _SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
@@ -45,8 +37,7 @@ _SIGNS = ("<", "[", "◁", _FINAL_SKIPPED)
 _START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
 
 _OPEN = re.compile(
-    r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
-    r"|<\|channel>thought|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
+    rf"(?:{_OPENING}|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
     r"|<\|start\|>assistant)\s*$",
     re.IGNORECASE,
 )
@@ -176,16 +167,14 @@ def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
 
 def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The spans outside of tags, and whether the last tag opened is closed."""
-    for wrapping, alike in _TAGS.items():
-        text = text.replace(wrapping, alike)
     spans: list[tuple[int, int]] = []
     position, opened = 0, ""
     for tag in _TAG.finditer(_read(text)):
-        closes, name = bool(tag[1]), tag[2].lower()
+        name = (tag[1] or tag[3] or "think").lower()
         if opened:
-            if closes and name == opened:
+            if tag["closes"] and name == opened:
                 position, opened = tag.end(), ""
-        elif closes:
+        elif tag["closes"]:
             spans.clear()
             position = tag.end()
         else:
