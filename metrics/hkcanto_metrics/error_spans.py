@@ -7,6 +7,7 @@ characters that nobody had to mark, with what was left out of the source in the 
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -204,16 +205,12 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         raise ValueError("the quotation is empty; quote at least one character")
     if occurrence < 1:
         raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
-    end = 0
-    for _ in range(occurrence):
-        start = text.find(quotation, end)
-        if start < 0:
-            times = text.count(quotation)
-            raise ValueError(
-                f"{reprlib.repr(quotation)} occurs {times} times, so there is no {occurrence}."
-            )
-        end = start + len(quotation)
-    return start, end
+    places = [match.span() for match in re.finditer(re.escape(quotation), text)]
+    if len(places) < occurrence:
+        raise ValueError(
+            f"{reprlib.repr(quotation)} occurs {len(places)} times, so there is no {occurrence}."
+        )
+    return places[occurrence - 1]
 
 
 def _positions(spans: Iterable[ErrorSpan]) -> set[int]:
