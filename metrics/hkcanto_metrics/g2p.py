@@ -82,11 +82,6 @@ class JyutpingScore:
     alignment: Alignment
     problem: str
 
-    @property
-    def aligned_syllables(self) -> int:
-        """Number of gold syllables that stand beside a syllable of the response."""
-        return len(_aligned(self.alignment))
-
 
 def score_jyutping(response: str, answer: str) -> JyutpingScore:
     """Score a response against a gold string with alternatives.
