@@ -13,12 +13,7 @@ from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
-from hkcanto_metrics.response_text import (
-    Response,
-    beginning_of,
-    normalize_response,
-    own_answer,
-)
+from hkcanto_metrics.response_text import Response, beginning_of, normalize_response, own_answer
 
 # What a response says of an option at one place.
 _DISMISSED, _NAMED, _AFFIRMED, _HEDGED, _CHOSEN = range(5)

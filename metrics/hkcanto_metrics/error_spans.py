@@ -29,7 +29,6 @@ ErrorCategory = Literal[
 ]
 ERROR_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
-ADDITIONAL_WORDS: ErrorCategory = "Additional words"
 OMISSION: ErrorCategory = "Omission"
 
 
@@ -88,9 +87,7 @@ class TranslationAccuracy:
 
 
 def translation_accuracy(
-    target: str,
-    target_spans: Iterable[ErrorSpan] = (),
-    source_spans: Iterable[ErrorSpan] = (),
+    target: str, target_spans: Iterable[ErrorSpan] = (), source_spans: Iterable[ErrorSpan] = ()
 ) -> TranslationAccuracy:
     """Score a translation by formula (1) of HKCanto-Eval, Appendix F.1.
 
@@ -124,7 +121,7 @@ def translation_accuracy(
     for span in in_source:
         if span.category != OMISSION:
             raise ValueError(f"{span}: only an omission is labelled in the source")
-    additional = _positions(span for span in in_target if span.category == ADDITIONAL_WORDS)
+    additional = _positions(span for span in in_target if span.category == "Additional words")
     removed = additional if 2 * len(additional) > len(target) else set[int]()
     return TranslationAccuracy(
         target_length=len(target) - len(removed),

@@ -22,6 +22,7 @@ from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import CharacterTable, simplified_share, to_traditional
 
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
+_MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
 MIN_CANTONESE_RATIO = 0.9
 """Least share of Cantonese features in a text with SWC features (performance/calibrate_fluency.py).
 
@@ -201,10 +202,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     return {
         "passed": fmean(item.passed for item in items),
         "cantonese_ratio": pool_rates(item.cantonese_ratio for item in items),
-        "simplified_ratio": fmean(item.simplified_ratio for item in items),
-        "degenerate": fmean(item.degenerate for item in items),
-        "length_penalty": fmean(item.length_penalty for item in items),
-        "n_characters": fmean(item.n_characters for item in items),
+        **{name: fmean(getattr(item, name) for item in items) for name in _MEANS},
         **{f"label_{label}": labels[label] / len(items) for label in LABELS},
     }
 

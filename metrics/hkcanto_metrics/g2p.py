@@ -28,7 +28,8 @@ from hkcanto_metrics.jyutping import (
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_RATES = ("cer", "ser", *(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")))
+_COMPONENT_RATES = tuple(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda"))
+_POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
 # A response that goes on is a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 20_000
@@ -162,9 +163,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     if any(isinstance(item, str) for item in items):
         raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
     return {
-        "cer_published": fmean(score.cer_published for score in items),
-        "levenshtein_published": fmean(score.levenshtein_published for score in items),
-        **{name: pool_rates(getattr(score, name) for score in items) for name in _RATES},
+        **{name: pool_rates(getattr(score, name) for score in items) for name in _POOLED},
         "invalid_rate": fmean(not score.valid for score in items),
     }
 

@@ -35,14 +35,10 @@ _SAME = str.maketrans(
 
 def _plain(character: str) -> str:
     """The one character that stands for another."""
-    if character in "\nˊˇˋ˙ˉ":
-        return character
     plain = unicodedata.normalize("NFKD", character)
     if "\u0338" not in plain:  # the stroke of ≠
         plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
-    if character in "\t\v\f\r":
-        plain = " "
-    elif unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
         plain = _GONE
     elif "\U0001f150" <= character < "\U0001f18a":  # 🅐 and 🅰, which decompose to nothing
         plain = chr(65 + (ord(character) - 0x1F150) % 32)
@@ -51,6 +47,7 @@ def _plain(character: str) -> str:
 
 
 _CHARACTERS = CharacterTable(_plain)
+_CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
 _TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
 # Characters one of which is in each match; the pattern; a replacement, never longer than a match.
 _REWRITES = [

@@ -122,10 +122,7 @@ def jyutping_reward(
 
 
 def cantonese_reward(
-    completions: Sequence[Completion],
-    *,
-    script: Literal["hant", "hans"] | None = None,
-    **_: object,
+    completions: Sequence[Completion], *, script: Literal["hant", "hans"] | None = None, **_: object
 ) -> Rewards:
     """Reward an answer in fluent Cantonese, whatever it says.
 
