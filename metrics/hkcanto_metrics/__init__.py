@@ -5,14 +5,28 @@
 0.0
 """
 
-import re
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-# Public name → its module, as the stub has it for type checkers.
-_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_HOME = {name: home for home, name in re.findall(r"from (\S+) import (\w+)", _STUB)}
+# Module → its public names. `__init__.pyi` has the same for type checkers.
+_NAMES = {
+    "choice": ("ChoiceReading", "extract_choice", "read_choice"),
+    "cleaning": ("clean_output",),
+    "fluency": ("Fluency", "cantonese_fluency", "pool_fluency"),
+    "g2p": ("JyutpingScore", "pool_jyutping", "score_jyutping"),
+    "language": ("identify_language", "identify_reasoning", "score_reasoning"),
+    "number": ("extract_number",),
+    "rewards": (
+        "cantonese_reward",
+        "choice_reward",
+        "format_reward",
+        "jyutping_reward",
+        "multiply_rewards",
+        "reasoning_language_reward",
+    ),
+    "translation": ("score_translation",),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = list(_HOME)
 
 
@@ -20,7 +34,7 @@ def __getattr__(name: str) -> Any:
     """Import a metric when it is first asked for, so that none pays for another's libraries."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_NAME = "think|thinking|reasoning|thought"
-_OPENING = (
-    rf"<(?:seed:)?({_NAME})\s*+>"
-    r"|(?-i:\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel>thought)"
+_TAG = re.compile(
+    r"</?(?i:seed:)?((?i:think|thinking|reasoning|thought))\s*+>|\[/?THINK\]|◁/?think▷"
+    r"|<\|(?:begin|end)_of_thought\|>|<\|channel>thought|<channel\|>"
 )
-_CLOSING = rf"</(?:seed:)?({_NAME})\s*+>|(?-i:\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<channel\|>)"
-_TAG = re.compile(f"{_OPENING}|(?P<closes>{_CLOSING})", re.IGNORECASE)
+_CLOSING = ("</", "[/", "◁/", "<|end", "<channel")
 # How many signs that may begin a tag are looked at: who writes more of them is in a loop.
 _READ = 20_000
 
@@ -26,9 +24,7 @@ _CHANNEL_SKIPPED = re.compile(
 )
 _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 
-_MARKS = re.compile(
-    rf"{_OPENING}|{_CLOSING}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>", re.IGNORECASE
-)
+_MARKS = re.compile(rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>")
 _SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
 _SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
 
@@ -37,7 +33,8 @@ _SIGNS = ("<", "[", "◁", _FINAL_SKIPPED.pattern)
 _START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
 
 _OPEN = re.compile(
-    rf"(?:{_OPENING}|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
+    r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
+    r"|<\|channel>thought|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
     r"|<\|start\|>assistant)\s*$",
     re.IGNORECASE,
 )
@@ -164,11 +161,11 @@ def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
     spans: list[tuple[int, int]] = []
     position, opened = 0, ""
     for tag in _TAG.finditer(_read(text)):
-        name = (tag[1] or tag[3] or "think").lower()
+        closes, name = tag[0].startswith(_CLOSING), (tag[1] or "think").lower()
         if opened:
-            if tag["closes"] and name == opened:
+            if closes and name == opened:
                 position, opened = tag.end(), ""
-        elif tag["closes"]:
+        elif closes:
             spans.clear()
             position = tag.end()
         else:
