@@ -87,11 +87,11 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
             )
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
-        correlations = [math.nan] * 3
-        if len(set(by_judge)) > 1 and len(set(by_people)) > 1:
-            measures = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-            correlations = [float(of(by_judge, by_people).statistic) for of in measures]
-        pearson, spearman, kendall = correlations
+        varies = len(set(by_judge)) > 1 and len(set(by_people)) > 1
+        pearson, spearman, kendall = (
+            float(correlation(by_judge, by_people).statistic) if varies else math.nan
+            for correlation in (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+        )
         only_judged = [score for item, score in judged.items() if item not in scores]
         rows.append(
             Agreement(

@@ -9,18 +9,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import pairwise
 
 from hkcanto_metrics import decision_phrases as phrases
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
-from hkcanto_metrics.response_text import (
-    Response,
-    beginning_of,
-    normalize_response,
-    own_answer,
-)
+from hkcanto_metrics.response_text import Response, beginning_of, normalize_response, own_answer
 
+# What a response says of an option at one place.
+_DISMISSED, _NAMED, _AFFIRMED, _HEDGED, _CHOSEN = range(5)
 _PARTS = 3  # are read
 _LINES = 4  # A phrase that begins a part has this many line ends at most.
 # What most direct answers are: a shortcut past everything below, which says the same of them.
@@ -145,12 +141,6 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
-class _Stance(IntEnum):
-    """What a response says of an option at one place."""
-
-    DISMISSED, NAMED, AFFIRMED, HEDGED, CHOSEN = range(5)
-
-
 class _Reader:
     """Reads one response to one question."""
 
@@ -180,7 +170,7 @@ class _Reader:
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~")
 
-    def _stance(self, mention: Mention) -> _Stance:
+    def _stance(self, mention: Mention) -> int:
         lead, rest = self._lead(mention), self._text[mention.end : self._sentence(mention)[1]]
         clause = re.split("[,、;]", lead)[-1]
         after = self._text[mention.end : mention.end + 60]
@@ -190,22 +180,22 @@ class _Reader:
         is_glued = mention.start == 0 and self._is_glued
         is_asked = phrases.ASKED.match(rest) and not is_glued
         if is_asked or not is_own or phrases.NEGATED.search(clause):
-            return _Stance.DISMISSED
+            return _DISMISSED
         if phrases.CLAIMED.match(after):
-            return _Stance.CHOSEN
+            return _CHOSEN
         is_chosen = bool(phrases.FIRM.search(lead[-60:]))
         if phrases.CLOSED.match(after) or (mention.spelled and mention.lettered):
-            is_chosen = is_chosen or any(cue.search(lead[-90:]) for cue in phrases.CUES)
+            is_chosen = is_chosen or bool(phrases.CUE.search(lead[-90:]))
             is_predicate = bool(phrases.COPULA.search(clause[-60:]))
             if is_predicate and not is_chosen and not mention.lettered:
-                return _Stance.AFFIRMED
+                return _AFFIRMED
             is_alone = lead != clause and not clause.strip(AROUND) and rest.strip(" )\n") in _ENDS
             is_chosen = is_chosen or is_predicate or is_alone
         if (phrases.ASSAILED if is_chosen else phrases.REFUTED).match(after):
-            return _Stance.DISMISSED
+            return _DISMISSED
         if is_chosen or is_glued:
-            return _Stance.HEDGED if is_glued or phrases.HEDGED.search(clause) else _Stance.CHOSEN
-        return _Stance.AFFIRMED if phrases.AFFIRMED.match(after) else _Stance.NAMED
+            return _HEDGED if is_glued or phrases.HEDGED.search(clause) else _CHOSEN
+        return _AFFIRMED if phrases.AFFIRMED.match(after) else _NAMED
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
@@ -213,7 +203,7 @@ class _Reader:
         decisions = [
             mention
             for mention in self._mentions
-            if self._stances[mention] >= _Stance.HEDGED
+            if self._stances[mention] >= _HEDGED
             or mention == opening
             or (mention == self._mentions[-1] and self._closes(mention))
         ]
@@ -236,9 +226,8 @@ class _Reader:
     def _opens(self, first: Mention) -> bool:
         """Whether the response opens with an option that is not judged among others."""
         before, after = self._text[: first.start], self._text[first.end :]
-        if self._stances[first] < _Stance.NAMED or phrases.OPTION_WORD.sub("", before).strip(
-            AROUND
-        ):
+        is_dismissed = self._stances[first] == _DISMISSED
+        if is_dismissed or phrases.OPTION_WORD.sub("", before).strip(AROUND):
             return False
         item = _ITEM.search(after)
         is_item = item and self._rest_of_line(first) and item[1] > max(first.letters)
@@ -249,11 +238,11 @@ class _Reader:
         before, rest = self._text[: last.start].rstrip(" ("), self._text[last.end :].strip(" )\n")
         items = _ITEM.findall(before)
         is_item = items and (rest == "." or ord(max(last.letters)) == ord(items[-1][0]) + 1)
-        is_named = self._stances[last] >= _Stance.NAMED and not self._lead(last).strip(AROUND)
+        is_named = self._stances[last] >= _NAMED and not self._lead(last).strip(AROUND)
         return is_named and not is_item and (rest in _ENDS or (not rest and before[-1:] in "\n?"))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
-        firm = [m for m in decisions if self._stances[m] != _Stance.HEDGED]
+        firm = [m for m in decisions if self._stances[m] != _HEDGED]
         last = (firm or decisions)[-1]
         for other in firm or decisions:
             between = self._text[other.end : last.start]
@@ -267,14 +256,14 @@ class _Reader:
         """The one option that the response speaks for without stating a decision."""
         is_several, ending = len(self._mentions) > 1, self._text[-1:]
         is_open = ending in ",:、" or (is_several and ending not in ".。!)")
-        if self._mentions and self._stances[self._mentions[-1]] == _Stance.NAMED and is_open:
+        if self._mentions and self._stances[self._mentions[-1]] == _NAMED and is_open:
             return ChoiceReading(None, "none: cut off")
-        for stance, reason in ((_Stance.AFFIRMED, "affirmed"), (_Stance.NAMED, "option text")):
+        for stance, reason in ((_AFFIRMED, "affirmed"), (_NAMED, "option text")):
             hints = [m for m in self._mentions if self._stances[m] == stance]
             if len({hint.letters for hint in hints}) > 1:
                 return ChoiceReading(None, "none: several")
             for hint in hints:
-                if stance == _Stance.AFFIRMED or self._is_telling(hint):
+                if stance == _AFFIRMED or self._is_telling(hint):
                     return self._of(hint, reason)
         if phrases.REFUSED.search(self._text):
             return ChoiceReading(None, "none: refusal")

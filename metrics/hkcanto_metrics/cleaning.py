@@ -85,15 +85,8 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 
 
 _LONGEST = 100_000
-_FENCED = re.compile(r"```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?", re.DOTALL)
-
-
-def _without_fence(text: str) -> str:
-    # Not closed where the model ran out of tokens.
-    fenced = _FENCED.fullmatch(text)
-    return fenced[1] if fenced else text
-
-
+# Not closed where the model ran out of tokens.
+_FENCED = re.compile(r"\A```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?\Z", re.DOTALL)
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
@@ -114,7 +107,7 @@ def _without_quotes(text: str) -> str:
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
     "excess": lambda text: text[:_LONGEST],
-    "code fence": _without_fence,
+    "code fence": lambda text: _FENCED.sub(r"\1", text),
     "label": lambda text: text[label_length(text) :],
     "quotes": _without_quotes,
 }

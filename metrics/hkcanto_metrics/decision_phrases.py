@@ -40,18 +40,15 @@ def phrase(pattern: str) -> re.Pattern[str]:
 
 
 # Right before an option, these make it the decision.
-CUES = [
-    phrase(rf"(?:{cue})[\s(:]*$")
-    for cue in (
-        r"{noun}(?-i:[^\n。;!?A-J]){0,60}?(?:是|在|be(?![a-z])|[:→⇒=]>?|-+>?|…+)",
-        r"(?<![^\n。,;:!?. ()])(?:正确|最[终后佳])?{noun}[.)]?",
-        r"选择?(?:的?是|了|返)?|(?:我|会)[答填投]|倾向于?|改了?[为成返做]|剩[下返低]?|[净得][返低]",
-        r"«(?:choos|chose|pick|select)[a-z]*|go(?:ing)? (?:with|for)|opt(?:ing)? for|vote for"
-        r"|settl(?:e|ing) (?:on|for)|lean(?:ing)? (?:towards?|to)|leaves|left with»(?: us)?",
-        r"(?<![a-z]){then},?(?: it)?(?:{surely}|\s)*(?:是| is)?",
-        r"(?:想|觉得|估|猜|信|支持|«think|believe|guess|say»)(?: that)?是?",
-    )
-]
+CUE = phrase(
+    r"(?:{noun}(?-i:[^\n。;!?A-J]){0,60}?(?:是|在|be(?![a-z])|[:→⇒=]>?|-+>?|…+)"
+    r"|(?<![^\n。,;:!?. ()])(?:正确|最[终后佳])?{noun}[.)]?"
+    r"|选择?(?:的?是|了|返)?|(?:我|会)[答填投]|倾向于?|改了?[为成返做]|剩[下返低]?|[净得][返低]"
+    r"|«(?:choos|chose|pick|select)[a-z]*|go(?:ing)? (?:with|for)|opt(?:ing)? for|vote for"
+    r"|settl(?:e|ing) (?:on|for)|lean(?:ing)? (?:towards?|to)|leaves|left with»(?: us)?"
+    r"|(?<![a-z]){then},?(?: it)?(?:{surely}|\s)*(?:是| is)?"
+    r"|(?:想|觉得|估|猜|信|支持|«think|believe|guess|say»)(?: that)?是?)[\s(:]*$"
+)
 # After these, an option need not end its clause.
 FIRM = phrase(r"(?:(?:答案|answer)(?:是|为|:| is)|只有|唯有|(?<![a-z])only)[\s(:]*$")
 # After a copula it must.

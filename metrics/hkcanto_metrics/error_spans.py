@@ -7,6 +7,7 @@ characters that nobody had to mark, with what was left out of the source in the 
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +29,6 @@ ErrorCategory = Literal[
 ]
 ERROR_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
-ADDITIONAL_WORDS: ErrorCategory = "Additional words"
 OMISSION: ErrorCategory = "Omission"
 
 
@@ -87,9 +87,7 @@ class TranslationAccuracy:
 
 
 def translation_accuracy(
-    target: str,
-    target_spans: Iterable[ErrorSpan] = (),
-    source_spans: Iterable[ErrorSpan] = (),
+    target: str, target_spans: Iterable[ErrorSpan] = (), source_spans: Iterable[ErrorSpan] = ()
 ) -> TranslationAccuracy:
     """Score a translation by formula (1) of HKCanto-Eval, Appendix F.1.
 
@@ -123,7 +121,7 @@ def translation_accuracy(
     for span in in_source:
         if span.category != OMISSION:
             raise ValueError(f"{span}: only an omission is labelled in the source")
-    additional = _positions(span for span in in_target if span.category == ADDITIONAL_WORDS)
+    additional = _positions(span for span in in_target if span.category == "Additional words")
     removed = additional if 2 * len(additional) > len(target) else set[int]()
     return TranslationAccuracy(
         target_length=len(target) - len(removed),
@@ -204,16 +202,12 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         raise ValueError("the quotation is empty; quote at least one character")
     if occurrence < 1:
         raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
-    end = 0
-    for _ in range(occurrence):
-        start = text.find(quotation, end)
-        if start < 0:
-            times = text.count(quotation)
-            raise ValueError(
-                f"{reprlib.repr(quotation)} occurs {times} times, so there is no {occurrence}."
-            )
-        end = start + len(quotation)
-    return start, end
+    places = [match.span() for match in re.finditer(re.escape(quotation), text)]
+    if len(places) < occurrence:
+        raise ValueError(
+            f"{reprlib.repr(quotation)} occurs {len(places)} times, so there is no {occurrence}."
+        )
+    return places[occurrence - 1]
 
 
 def _positions(spans: Iterable[ErrorSpan]) -> set[int]:

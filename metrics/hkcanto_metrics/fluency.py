@@ -15,21 +15,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from cantonesedetect import CantoneseDetector
-from cantonesedetect.Detector import (
-    ALL_HAN_RE,
-    ALL_QUOTEMARKS_RE,
-    CANTO_EXCLUDE_RE,
-    CANTO_FEATURE_RE,
-    SWC_EXCLUDE_RE,
-    SWC_FEATURE_RE,
-)
+from cantonesedetect import CantoneseDetector, Detector
 
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import CharacterTable, simplified_share, to_traditional
 
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
+_MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
 MIN_CANTONESE_RATIO = 0.9
 """Least share of Cantonese features in a text with SWC features (performance/calibrate_fluency.py).
 
@@ -39,12 +32,10 @@ Not 1, because the detector's SWC features are words that Cantonese may have too
 
 _DETECTOR = CantoneseDetector()
 # cantonesedetect 1.1.2 lacks a "|" here, and so takes the 些 of 些少 for an SWC feature.
-SWC_EXCEPTIONS = re.compile(SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些["))
+SWC_EXCEPTIONS = re.compile(Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些["))
 _DETECTORS_CHARACTERS = frozenset(
-    CANTO_FEATURE_RE.pattern
-    + CANTO_EXCLUDE_RE.pattern
-    + SWC_FEATURE_RE.pattern
-    + SWC_EXCLUDE_RE.pattern
+    f"{Detector.CANTO_FEATURE_RE.pattern}{Detector.CANTO_EXCLUDE_RE.pattern}"
+    f"{Detector.SWC_FEATURE_RE.pattern}{Detector.SWC_EXCLUDE_RE.pattern}"
 )
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
@@ -132,9 +123,9 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     """
     n_characters = len("".join(text.split()))
     judged = _without_quotations(text.translate(IN_DETECTORS_CHARACTERS))
-    has_chinese = ALL_HAN_RE.search(judged) is not None
-    n_cantonese = len(_features(judged, CANTO_FEATURE_RE, CANTO_EXCLUDE_RE))
-    swc_spans = _features(judged, SWC_FEATURE_RE, SWC_EXCEPTIONS)
+    has_chinese = Detector.ALL_HAN_RE.search(judged) is not None
+    n_cantonese = len(_features(judged, Detector.CANTO_FEATURE_RE, Detector.CANTO_EXCLUDE_RE))
+    swc_spans = _features(judged, Detector.SWC_FEATURE_RE, SWC_EXCEPTIONS)
     ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
     degenerate = is_degenerate(text)
     penalty = 1.0 if max_characters is None else length_penalty(n_characters, max_characters)
@@ -211,20 +202,17 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     return {
         "passed": fmean(item.passed for item in items),
         "cantonese_ratio": pool_rates(item.cantonese_ratio for item in items),
-        "simplified_ratio": fmean(item.simplified_ratio for item in items),
-        "degenerate": fmean(item.degenerate for item in items),
-        "length_penalty": fmean(item.length_penalty for item in items),
-        "n_characters": fmean(item.n_characters for item in items),
+        **{name: fmean(getattr(item, name) for item in items) for name in _MEANS},
         **{f"label_{label}": labels[label] / len(items) for label in LABELS},
     }
 
 
 def _without_quotations(text: str) -> str:
     """The text with quotations overwritten, or all of it if no Chinese is left outside of them."""
-    outside = ALL_QUOTEMARKS_RE.sub(
+    outside = Detector.ALL_QUOTEMARKS_RE.sub(
         lambda quotation: "…" * len(quotation[0]), _STRAIGHT_QUOTES.sub(r"“\1”", text)
     )
-    return outside if ALL_HAN_RE.search(outside) else text
+    return outside if Detector.ALL_HAN_RE.search(outside) else text
 
 
 def _features(

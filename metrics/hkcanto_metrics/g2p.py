@@ -17,6 +17,7 @@ from statistics import fmean
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics.jyutping import (
+    Syllable,
     extract_jyutping,
     is_valid,
     normalize_as_published,
@@ -27,7 +28,8 @@ from hkcanto_metrics.jyutping import (
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_RATES = ("cer", "ser", *(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")))
+_COMPONENT_RATES = tuple(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda"))
+_POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
 # A response that goes on is a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 20_000
@@ -81,11 +83,6 @@ class JyutpingScore:
     alignment: Alignment
     problem: str
 
-    @property
-    def aligned_syllables(self) -> int:
-        """Number of gold syllables that stand beside a syllable of the response."""
-        return len(_aligned(self.alignment))
-
 
 def score_jyutping(response: str, answer: str) -> JyutpingScore:
     """Score a response against a gold string with alternatives.
@@ -123,7 +120,6 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     variant, alignment = _nearest_sounds(variants, syllables)
     characters = (" ".join(each) for each in variants)
     rates = [Rate.of(Levenshtein.distance(each, extracted), len(each)) for each in characters]
-    onset, nucleus, coda, tone = _component_rates(alignment)
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
@@ -131,10 +127,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         published_variant=published_variant,
         cer=min(rates),
         ser=Rate.of(Levenshtein.distance(variant, syllables), len(variant)),
-        tone_error_rate=tone,
-        onset_error_rate=onset,
-        nucleus_error_rate=nucleus,
-        coda_error_rate=coda,
+        **_component_rates(alignment),
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
         extracted=extracted,
@@ -170,9 +163,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     if any(isinstance(item, str) for item in items):
         raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
     return {
-        "cer_published": fmean(score.cer_published for score in items),
-        "levenshtein_published": fmean(score.levenshtein_published for score in items),
-        **{name: pool_rates(getattr(score, name) for score in items) for name in _RATES},
+        **{name: pool_rates(getattr(score, name) for score in items) for name in _POOLED},
         "invalid_rate": fmean(not score.valid for score in items),
     }
 
@@ -256,13 +247,11 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
     return tuple(reversed(pairs))
 
 
-def _component_rates(alignment: Alignment) -> list[Rate]:
-    """Onset, nucleus, coda and tone error rate on aligned syllables."""
-    pairs = _aligned(alignment)
-    if not pairs:
-        return [Rate.of(len(alignment), len(alignment))] * 4
-    of_parts = zip(*starmap(_wrong, pairs), strict=True)
-    return [Rate.of(sum(wrong), len(pairs)) for wrong in of_parts]
+def _component_rates(alignment: Alignment) -> dict[str, Rate]:
+    """Onset, nucleus, coda and tone error rate on aligned syllables, or all of them if none is."""
+    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
+    of_parts = zip(Syllable._fields, zip(*wrong, strict=True), strict=True)
+    return {f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in of_parts}
 
 
 @lru_cache(maxsize=65536)

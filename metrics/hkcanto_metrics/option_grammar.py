@@ -31,18 +31,7 @@ _POSITION = phrases.phrase(
     r"|(?<![a-z])(?:the )?(first|second|third|fourth|fifth|last) (?:option|one|choice|answer)"
     r"|(?:option (?:number )?|选项)([一二三四五1-5])(?![\dA-Za-z])"
 )
-_POSITION_WORDS = (
-    "第",
-    "个",
-    "选项",
-    "option",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "last",
-)
+_POSITION_WORD = re.compile("第|个|选项|option|first|second|third|fourth|fifth|last")
 _PLACES = {word: place for place, word in enumerate("一二三四五六七八九十")}
 _PLACES |= {str(place + 1): place for place in range(10)} | {"last": -1, "最后": -1, "尾": -1}
 _PLACES |= {"first": 0, "头": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4}
@@ -106,8 +95,7 @@ class Options:
             is_option = is_one or [*match[0].upper()] == sorted(letters & {*self.texts})
             if is_option and not phrases.NO_OPTION_BEFORE.search(text[before : match.start()]):
                 found.append(Mention(frozenset(letters), *match.span()))
-        is_position = any(word in lower for word in _POSITION_WORDS)
-        for match in _POSITION.finditer(text) if is_position else ():
+        for match in _POSITION.finditer(text) if _POSITION_WORD.search(lower) else ():
             place = _PLACES.get(match[match.lastindex or 0].lower(), 99)
             if place < len(self.texts):
                 found.append(Mention(frozenset([*self.texts][place]), *match.span()))

@@ -5,43 +5,31 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Each written as the tag that it means, in as many characters.
-_TAGS = {
-    wrapping: f"{tag[:-1]}{' ' * (len(wrapping) - len(tag))}>"
-    for opening, closing in (
-        ("[THINK]", "[/THINK]"),
-        ("◁think▷", "◁/think▷"),
-        ("<seed:think>", "</seed:think>"),
-        ("<|begin_of_thought|>", "<|end_of_thought|>"),
-        ("<|channel>thought", "<channel|>"),
-    )
-    for wrapping, tag in ((opening, "<think>"), (closing, "</think>"))
-}
-_TAG = re.compile(r"<(/?)(?:seed:)?(think|thinking|reasoning|thought)\s*+>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?i:seed:)?((?i:think|thinking|reasoning|thought))\s*+>|\[/?THINK\]|◁/?think▷"
+    r"|<\|(?:begin|end)_of_thought\|>|<\|channel>thought|<channel\|>"
+)
+_CLOSING = ("</", "[/", "◁/", "<|end", "<channel")
 # How many signs that may begin a tag are looked at: who writes more of them is in a loop.
 _READ = 20_000
 
 # Harmony: its channels with their tokens, and as they look when these are skipped.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
-_FINAL_SKIPPED = "assistantfinal"
+_FINAL_SKIPPED = re.compile("assistantfinal")
 _CHANNEL = re.compile(r"<\|channel\|>\s*(?:analysis|commentary)")
+# After Gemma's, nothing tells where the answer begins.
 _CHANNEL_SKIPPED = re.compile(
-    r"\s*(?:analysis|commentary)(?=[A-Z\u2e80-\u9fff\uff00-\uffef\U00020000-\U0003ffff])"
+    r"\s*(?:(?:analysis|commentary)(?=[A-Z\u2e80-\u9fff\uff00-\uffef\U00020000-\U0003ffff])"
+    r"|thought\n)"
 )
 _END = re.compile(r"<\|(?:end|return|call|start)\|>")
-# Gemma's channel when its tokens are skipped: nothing tells where the answer begins.
-_NAME_ALONE = re.compile(r"\s*thought\n")
 
-_MARKS = re.compile(
-    r"<(?:/?(?:seed:)?(?:think|thinking|reasoning|thought)\s*+>|\|channel>thought|channel\|>"
-    r"|\|(?:channel|start|constrain)\|>\s*\w+|\|\w+\|>)|\[/?THINK\]|◁/?think▷",
-    re.IGNORECASE,
-)
+_MARKS = re.compile(rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>")
 _SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
 _SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
 
 # What there is none of in most responses.
-_SIGNS = ("<", "[", "◁", _FINAL_SKIPPED)
+_SIGNS = ("<", "[", "◁", _FINAL_SKIPPED.pattern)
 _START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
 
 _OPEN = re.compile(
@@ -156,32 +144,24 @@ def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The answer's spans, and whether the reasoning has an end."""
     if not (any(sign in text for sign in _SIGNS) or _START.match(text)):
         return [(0, len(text))], True
-    if (harmony := _harmony(text)) is not None:
-        return harmony
-    return ([], False) if _NAME_ALONE.match(text) else _tagged(text)
+    return _harmony(text) or _tagged(text)
 
 
 def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
-    """The final channel's span, and whether there is one; None for other wrappings."""
-    start = max((final.end() for final in _FINAL.finditer(text)), default=-1)
-    if start < 0 and (skipped := text.rfind(_FINAL_SKIPPED)) >= 0:
-        start = skipped + len(_FINAL_SKIPPED)
-    if start >= 0:
+    """The final channel's span, and whether there is one; None without channels."""
+    if finals := [*_FINAL.finditer(text)] or [*_FINAL_SKIPPED.finditer(text)]:
+        start = finals[-1].end()
         end = _END.search(text, start)
         return [(start, end.start() if end else len(text))], True
-    if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text):
-        return [], False
-    return None
+    return ([], False) if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text) else None
 
 
 def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The spans outside of tags, and whether the last tag opened is closed."""
-    for wrapping, alike in _TAGS.items():
-        text = text.replace(wrapping, alike)
     spans: list[tuple[int, int]] = []
     position, opened = 0, ""
     for tag in _TAG.finditer(_read(text)):
-        closes, name = bool(tag[1]), tag[2].lower()
+        closes, name = tag[0].startswith(_CLOSING), (tag[1] or "think").lower()
         if opened:
             if closes and name == opened:
                 position, opened = tag.end(), ""

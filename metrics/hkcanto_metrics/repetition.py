@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hkcanto_metrics.rates import Rate
+
 _N = 10
 _MIN_REPEATED = 10
 _MIN_SHARE = 0.3
 
 
-def repeated_share(text: str, n: int = _N) -> float:
+def repeated_share(text: str, n: int = _N) -> Rate:
     """Measure how much of a text repeats what stands earlier in it.
 
     This is seq-rep-n of Welleck et al. (2020), "Neural Text Generation With Unlikelihood Training",
@@ -19,7 +21,7 @@ def repeated_share(text: str, n: int = _N) -> float:
         n: Length of the n-grams in characters, from 1 up.
 
     Returns:
-        The share, from 0 to 1; 0 if the text is shorter than ``n`` characters.
+        The share, from 0 to 1, with its counts; 0 if the text is shorter than ``n`` characters.
 
     Raises:
         ValueError: ``n`` is less than 1.
@@ -30,8 +32,9 @@ def repeated_share(text: str, n: int = _N) -> float:
     """
     if n < 1:
         raise ValueError(f"n-grams of {n} characters do not exist; use n of 1 or more")
-    repeated, total = _repeated_n_grams(text, n)
-    return repeated / (total or 1)
+    characters = " ".join(text.split())
+    total = max(len(characters) - n + 1, 0)
+    return Rate.of(total - len({characters[i : i + n] for i in range(total)}), total)
 
 
 def is_degenerate(text: str) -> bool:
@@ -51,12 +54,5 @@ def is_degenerate(text: str) -> bool:
         >>> is_degenerate("今日好開心，" * 6), is_degenerate("哈哈哈哈哈哈，今日好開心！")
         (True, False)
     """
-    repeated, total = _repeated_n_grams(text, _N)
-    return repeated >= max(_MIN_REPEATED, _MIN_SHARE * total)
-
-
-def _repeated_n_grams(text: str, n: int) -> tuple[int, int]:
-    """Number of n-grams that occurred before, and number of n-grams."""
-    characters = " ".join(text.split())
-    total = max(len(characters) - n + 1, 0)
-    return total - len({characters[i : i + n] for i in range(total)}), total
+    repeated = repeated_share(text)
+    return repeated.errors >= max(_MIN_REPEATED, _MIN_SHARE * repeated.total)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from hkcanto_metrics.reasoning import split_reasoning
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import CharacterTable, fold_script
 
 # What matters stands near the beginning or near the end: looking no further bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
@@ -33,23 +33,21 @@ _SAME = str.maketrans(
 )
 
 
-class _CharacterTable(dict[int, str]):
-    """A table for `str.translate` that gives one character for each one."""
-
-    def __missing__(self, code: int) -> str:
-        character, plain = chr(code), unicodedata.normalize("NFKD", chr(code))
-        if "\u0338" not in plain:  # the stroke of ≠
-            plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
-        if unicodedata.category(character) in ("Mn", "Me", "Cf") or not code:
-            plain = _GONE
-        elif 0x1F150 <= code < 0x1F18A:  # 🅐 and 🅰, which decompose to nothing
-            plain = chr(65 + (code - 0x1F150) % 32)
-        plain = plain if len(plain) == 1 else character
-        self[code] = fold_script(plain.translate(_SAME)).translate(_SAME)
-        return self[code]
+def _plain(character: str) -> str:
+    """The one character that stands for another."""
+    plain = unicodedata.normalize("NFKD", character)
+    if "\u0338" not in plain:  # the stroke of ≠
+        plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
+        plain = _GONE
+    elif "\U0001f150" <= character < "\U0001f18a":  # 🅐 and 🅰, which decompose to nothing
+        plain = chr(65 + (ord(character) - 0x1F150) % 32)
+    plain = plain if len(plain) == 1 else character
+    return fold_script(plain.translate(_SAME)).translate(_SAME)
 
 
-_CHARACTERS = _CharacterTable({ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " "))
+_CHARACTERS = CharacterTable(_plain)
+_CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
 _TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
 # Characters one of which is in each match; the pattern; a replacement, never longer than a match.
 _REWRITES = [
@@ -59,20 +57,13 @@ _REWRITES = [
         (_GONE, _GONE, ""),
         ("<", rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
         ("<(&", r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
-        (
-            "<\\",
-            r"\\n(?![a-z])|</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>",
-            "\n",
-        ),
+        ("\\", r"\\n(?![a-z])", "\n"),
+        ("<", r"</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>", "\n"),
         ("<", r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
         ("<第", r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
         # the \b of \boxed may have been read as a backspace
         ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
-        (
-            "\\$",
-            r"\\(?:d?text(?:bf|it|rm)?|math(?:bf|rm|sf|it)|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$",
-            "",
-        ),
+        ("\\$", r"\\(?:(?:d?text|math)(?:bf|it|rm|sf)?|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$", ""),
         ("~*`|: -", r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
         ("_'\"lt", r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
         # headings, bullets, numbers of list items, tables

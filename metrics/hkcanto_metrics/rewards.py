@@ -58,11 +58,12 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def reward(
-        completion: Completion, right: str | int | None, given: Options | None
-    ) -> float | None:
+    rewards: Rewards = []
+    of_each = options or choices or [None] * len(completions)
+    for completion, right, given in zip(completions, answer, of_each, strict=True):
         if right is None:
-            return None
+            rewards.append(None)
+            continue
         named = given if isinstance(given, Mapping) else dict(zip(_LETTERS, given or ()))  # noqa: B905
         shown = {letter: text for letter, text in named.items() if text is not None}
         letter = _LETTERS[right : right + 1] if isinstance(right, int) else right
@@ -71,10 +72,8 @@ def choice_reward(
                 f"choice_reward: the answer {right!r} is none of the options {', '.join(shown)}; "
                 "give a letter or a number from 0, and the options in a column `options`"
             )
-        return float(read_choice(_answer(completion), shown).letter == letter)
-
-    of_each = options or choices or [None] * len(completions)
-    return [reward(*each) for each in zip(completions, answer, of_each, strict=True)]
+        rewards.append(float(read_choice(_answer(completion), shown).letter == letter))
+    return rewards
 
 
 def jyutping_reward(
@@ -109,23 +108,21 @@ def jyutping_reward(
     if not 0 <= tone_weight <= 1:
         raise ValueError(f"tone_weight is {tone_weight}; a wrong tone counts from 0 to 1 errors")
 
-    def reward(completion: Completion, gold: str | None) -> float | None:
+    rewards: Rewards = []
+    for completion, gold in zip(completions, jyutping, strict=True):
         if gold is None:
-            return None
+            rewards.append(None)
+            continue
         score = score_jyutping(_answer(completion), gold)
         pairs = [(right, got) for right, got in score.alignment if right and got and right != got]
         tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
         spared = (1 - tone_weight) * tones / score.ser.total
-        return max(0.0, 1 - score.ser + spared)
-
-    return [reward(*each) for each in zip(completions, jyutping, strict=True)]
+        rewards.append(max(0.0, 1 - score.ser + spared))
+    return rewards
 
 
 def cantonese_reward(
-    completions: Sequence[Completion],
-    *,
-    script: Literal["hant", "hans"] | None = None,
-    **_: object,
+    completions: Sequence[Completion], *, script: Literal["hant", "hans"] | None = None, **_: object
 ) -> Rewards:
     """Reward an answer in fluent Cantonese, whatever it says.
 
@@ -191,15 +188,11 @@ def format_reward(
         >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
         [1.0, 0.0, 0.0]
     """
+    matches = re.compile(pattern, re.DOTALL).fullmatch
     found = [split_reasoning(_text(completion)) for completion in completions]
-    return [
-        float(
-            bool(each.reasoning.strip())
-            and each.finished
-            and bool(re.fullmatch(pattern, each.answer.strip(), re.DOTALL))
-        )
-        for each in found
-    ]
+    reasoned = [each.finished and each.reasoning.strip() != "" for each in found]
+    answered = [matches(each.answer.strip()) is not None for each in found]
+    return [float(each) for each in map(all, zip(reasoned, answered, strict=True))]
 
 
 def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
@@ -220,10 +213,8 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
     """
 
     def multiplied(completions: Sequence[Completion], **columns: Any) -> Rewards:
-        values = zip(
-            *(reward(completions=completions, **columns) for reward in rewards), strict=True
-        )
-        return [None if None in each else math.prod(each) for each in values]
+        of_each = (reward(completions=completions, **columns) for reward in rewards)
+        return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
     multiplied.__name__ = "_x_".join(reward.__name__ for reward in rewards)
     return multiplied

@@ -154,7 +154,7 @@ def test_components_are_counted_on_aligned_syllables() -> None:
     # nei5~lei5 differ in the onset, gwong2~gong3 in onset and tone, waa6 is missing.
     score = score_jyutping("lei5 gong3", "nei5 gwong2 waa6")
     assert score.alignment == (("nei5", "lei5"), ("gwong2", "gong3"), ("waa6", None))
-    assert score.aligned_syllables == 2
+    assert score.tone_error_rate.total == 2
     assert (score.onset_error_rate.errors, score.onset_error_rate.total) == (2, 2)
     assert (score.tone_error_rate.errors, score.tone_error_rate.total) == (1, 2)
     assert score.nucleus_error_rate == score.coda_error_rate == 0
