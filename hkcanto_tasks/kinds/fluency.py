@@ -4,15 +4,12 @@ Our own benchmark: whether a model, asked in Cantonese to answer in Cantonese, w
 all. What it says is not judged. The score is `hkcanto_metrics.cantonese_fluency`.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import ClassVar
 
 from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 
 from ..data.tables import Record
-from ..errors import DataCorrupt
 from ..figures import Figure
 from ..judgements import Judgement
 from ..samples import Sample
@@ -46,12 +43,6 @@ class Fluency(writing.Writing):
             source=record.text(self.columns("prompt"), "question"),
             category=record.text(self.columns("category"), "category"),
         )
-
-    def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse ids that are not all different."""
-        ids = Counter(row.id for row in rows)
-        if repeated := sorted(key for key, count in ids.items() if count > 1):
-            raise DataCorrupt(f"{file}: the ids {repeated} occur more than once. Rename one.")
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge how Cantonese an answer is, not whether it is a good one.

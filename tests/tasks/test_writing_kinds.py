@@ -332,7 +332,7 @@ def test_a_repeated_number_is_refused(canto_nlp: Path) -> None:
     row = {"#": 4, "SourceText": "好攰呀", "TargetText": "很累啊"}
     path = canto_nlp / "yue_zh_test.json"
     path.write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n", encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=r"yue_zh_test\.json: .* occurs more than once"):
+    with pytest.raises(DataCorrupt, match=r"yue_zh_test\.json: .* occur more than once"):
         load_task("hkcanto_translation_yue_zh")
 
 
