@@ -177,6 +177,6 @@ class TranslationToCantonese(Translation):
         return msgspec.structs.replace(
             judgement,
             values={**judgement.values, **writing.fluency_values(fluency)},
-            weights=writing.fluency_weights(fluency),
+            weights={"cantonese_ratio": fluency.cantonese_ratio.total},
             explanation=f"{writing.explain_fluency(fluency)}\n\n{judgement.explanation}",
         )

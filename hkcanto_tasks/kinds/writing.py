@@ -95,7 +95,7 @@ def judge_cantonese(
         },
         answer=cleaned.text,
         explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
-        weights=fluency_weights(fluency),
+        weights={"cantonese_ratio": fluency.cantonese_ratio.total},
         details=removed(cleaned),
     )
 
@@ -115,11 +115,6 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
     }
 
 
-def fluency_weights(fluency: Fluency) -> dict[str, float]:
-    """Return the number of features that `cantonese_ratio` was counted in."""
-    return {"cantonese_ratio": fluency.cantonese_ratio.total}
-
-
 def removed(cleaned: Cleaned) -> dict[str, str]:
     """Return what a log says was removed from a response."""
     return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
@@ -127,9 +122,8 @@ def removed(cleaned: Cleaned) -> dict[str, str]:
 
 def explain_cleaning(cleaned: Cleaned) -> str:
     """Say in Markdown what was removed from a response."""
-    if not cleaned.removed:
-        return ""
-    return f"Removed before scoring: {', '.join(cleaned.removed)}.\n\n"
+    found = ", ".join(cleaned.removed)
+    return f"Removed before scoring: {found}.\n\n" if found else ""
 
 
 def explain_fluency(fluency: Fluency) -> str:

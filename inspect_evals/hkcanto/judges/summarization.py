@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from math import nan
 from statistics import fmean
-from typing import Any, Literal
+from typing import Annotated, Any
 
 from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
+from pydantic import AfterValidator, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.rubric import (
@@ -13,6 +14,7 @@ from hkcanto_metrics.rubric import (
     CRITERIA,
     LONGEST_SUMMARY,
     PASS,
+    POINTS,
     summary_score,
 )
 
@@ -27,6 +29,12 @@ SUMMARY_METRICS: dict[str, list[Metric]] = {
 }
 
 
+def _on_the_scale(points: int) -> int:
+    if points not in POINTS:
+        raise ValueError(f"{points} points are not on the scale, which has 5, 3 and 1")
+    return points
+
+
 class Rating(Form):
     """The judge's opinion on one criterion.
 
@@ -36,7 +44,9 @@ class Rating(Form):
     """
 
     reason: str
-    points: Literal[5, 3, 1]
+    points: Annotated[
+        int, AfterValidator(_on_the_scale), Field(json_schema_extra={"enum": list(POINTS)})
+    ]
 
 
 class Ratings(Reply):
