@@ -290,7 +290,11 @@ class Setup(ABC):
         """Render a row as a worked example; None where the prompt has no form for it."""
         text = self.template.example or self.template.question
         places = {**self.names(subject), "number": str(number), **self.values(row)}
-        return Example(fill(text, places), row.target)
+        return Example(fill(text, places), self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return what a worked example answers."""
+        return row.target
 
     def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
         """Return the prompt of an item.

@@ -171,13 +171,18 @@ class MultipleChoice(setup.Setup):
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example:
         """Render a question with its answer, in a chain of thought with its reasoning."""
-        text, answer = self.template.example or self.template.question, row.target
+        text = self.template.example or self.template.question
         if self.options.cot:
             text = self.template.example_cot or text
-            parts = {"reasoning": row.reasoning, "answer": answer}
-            answer = self._convert(fill(self.template.answer_cot, parts))
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        return Example(fill(self._convert(filled), self.values(self._shown(row))), answer)
+        shown = fill(self._convert(filled), self.values(self._shown(row)))
+        return Example(shown, self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return the letter, in a chain of thought with its reasoning."""
+        parts = {"reasoning": row.reasoning, "answer": row.target}
+        form = self.template.answer_cot if self.options.cot else "{answer}"
+        return self._convert(fill(form, parts))
 
     @property
     def stop(self) -> tuple[str, ...]:
