@@ -348,17 +348,10 @@ class MultipleChoice(setup.Setup):
     def _convert(self) -> Callable[[str], str]:
         return _to_simplified() if self.options.script == "sc" else str
 
-    @cached_property
-    def _types(self) -> Callable[[str], tuple[str, ...]]:
-        entry = self.task.definition
-        patterns = {name: re.compile(pattern) for name, pattern in entry.types.items()}
-        coarse = {fine: name for name, fines in entry.coarse.items() for fine in fines}
-
-        def types(text: str) -> tuple[str, ...]:
-            name = next((name for name, each in patterns.items() if each.search(text)), None)
-            return tuple(each for each in (name, coarse.get(name or "")) if each)
-
-        return types
+    def _types(self, text: str) -> tuple[str, ...]:
+        types, coarse = self.task.definition.types, self.task.definition.coarse
+        name = next((name for name, pattern in types.items() if re.search(pattern, text)), "")
+        return (name, *(each for each, fine in coarse.items() if name in fine)) if name else ()
 
 
 def judge_reading(

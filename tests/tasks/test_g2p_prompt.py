@@ -88,7 +88,7 @@ def test_an_unknown_engine_lists_the_known_ones() -> None:
 def test_the_real_release_loads_whole() -> None:
     task = load_task("hkcanto_g2p", examples="release")
     assert len(task.samples) == 145
-    assert len(task.examples[""]) == 5
+    assert len(task.examples("")) == 5
     assert task.revision == "b047f9f"
 
 

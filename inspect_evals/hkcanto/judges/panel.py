@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import ne
 from typing import Any
 
@@ -122,7 +123,8 @@ def judge(
             code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
             asked = prompt(source, target.text, text, code)
             config = GenerateConfig(seed=seed, response_schema=schema if structured else None)
-            return _ask(grader, asked, code, config, lambda said: said.read(source, text), reply)
+            read = partial(_read, code=code, form=reply, source=source, text=text)
+            return _ask(grader, asked, code, config, read)
 
         made: list[Judgement] = []
         if text:
@@ -172,12 +174,7 @@ def well_formed(text: str) -> str:
 
 
 async def _ask(
-    grader: Model,
-    prompt: str,
-    code: str,
-    config: GenerateConfig,
-    read: Callable[[Reply], Judgement],
-    form: type[Reply],
+    grader: Model, prompt: str, code: str, config: GenerateConfig, read: Callable[[str], Judgement]
 ) -> Judgement:
     who = {"grader": str(grader), "seed": config.seed}
     head = f"**{grader}, seed {config.seed}:**"
@@ -191,7 +188,7 @@ async def _ask(
             break
         completion = well_formed(output.completion)
         try:
-            said = read(_read(strip_reasoning(completion), code, form))
+            said = read(strip_reasoning(completion))
             return Judgement(said.values, f"{head}{said.words}", {**who, **said.record})
         except Unusable as error:
             # An escape in JSON can be half a character, which has no place in an answer.
@@ -204,7 +201,7 @@ async def _ask(
     return Judgement({}, f"{head} no judgement. {failure}", {**who, "failure": failure})
 
 
-def _read(completion: str, code: str, form: type[Reply]) -> Reply:
+def _read(completion: str, *, code: str, form: type[Reply], source: str, text: str) -> Judgement:
     """Read the last JSON object with the call's code, whatever else a judge wrote around it.
 
     Broken JSON is not repaired: an answer that was cut off would lose errors, and raise the score.
@@ -213,7 +210,7 @@ def _read(completion: str, code: str, form: type[Reply]) -> Reply:
     if not objects:
         raise Unusable(f'There is no complete JSON object with "code": "{code}" in it.')
     try:
-        return form.model_validate(objects[-1])
+        return form.model_validate(objects[-1]).read(source, text)
     except ValidationError as error:
         problems = (
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
