@@ -88,21 +88,18 @@ class Setup(ABC):
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
         self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
-        definition, roles = task.definition, [*self.COLUMNS, "subject"]
-        where = f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}"
-        for role in definition.columns:
-            if role not in roles:
-                raise CatalogueError(
-                    f"{where} has a column for {role!r}; its kind {definition.kind!r} has "
-                    f"{', '.join(roles)}. Fix this entry of the catalogue."
-                )
-        known = [figure.name for figure in self.FIGURES]
+        definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
-        if definition.headline and definition.headline not in known:
-            raise CatalogueError(
-                f"{where} has the headline {definition.headline!r}; its kind {definition.kind!r} "
-                f"has {', '.join(known)}. Fix this entry of the catalogue."
-            )
+        roles = [*self.COLUMNS, "subject"]
+        said = [("a column for", role, roles) for role in definition.columns]
+        said += [("the headline", definition.headline, ["", *known])]
+        for what, name, there in said:
+            if name not in there:
+                raise CatalogueError(
+                    f"{task.benchmark.home}/benchmark.toml: task {definition.name!r} has {what} "
+                    f"{name!r}; its kind {definition.kind!r} has "
+                    f"{', '.join(filter(None, there))}. Fix this entry of the catalogue."
+                )
 
     def at(
         self,
