@@ -1,6 +1,6 @@
 """A task with its data, ready for a harness: `load_task`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import heappop, heappush
@@ -35,7 +35,7 @@ class LoadedTask:
 
     setup: Setup
     samples: Sequence[Sample]
-    examples: Mapping[str, Sequence[Example]]
+    examples: "WorkedExamples"
     revision: str
     asked: tuple[Subject, ...] = ()
 
@@ -76,7 +76,7 @@ class LoadedTask:
         """
         if not (count := self.setup.shots):
             return ()
-        examples = self.examples[subject]
+        examples = self.examples(subject)
         if not 0 < count <= len(examples):
             where = " ".join(filter(None, (self.task.name, subject)))
             there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
@@ -212,8 +212,8 @@ def _digest(item: str) -> bytes:
     return sha256(f"{_ORDER_SEED}/{item}".encode()).digest()
 
 
-class WorkedExamples(Mapping[str, Sequence[Example]]):
-    """Subject → its worked examples, in order; none where the data has none.
+class WorkedExamples:
+    """The worked examples of each subject, in order; none where the data has none.
 
     Without worked examples in the prompt, nothing is read: no dev file is needed, or looked at.
 
@@ -228,21 +228,14 @@ class WorkedExamples(Mapping[str, Sequence[Example]]):
 
     def __init__(self, setup: Setup, release: ReleaseRows) -> None:
         self._setup, self._release = setup, release
-        there = (subject for subject in setup.task.subjects if subject.name in release.rows)
-        self._subjects = {subject.name: subject for subject in there}
         self._found: dict[str, Sequence[Example]] = {}
         self._with_reasoning: tuple[ReleaseRows, str] | None = None
 
-    def __getitem__(self, name: str) -> Sequence[Example]:
+    def __call__(self, name: str) -> Sequence[Example]:
+        """Return the worked examples of a subject, by its name."""
         if name not in self._found:
-            self._found[name] = self._examples(self._subjects[name])
+            self._found[name] = self._examples(self._setup.subject(name))
         return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._subjects)
-
-    def __len__(self) -> int:
-        return len(self._subjects)
 
     def _examples(self, subject: Subject) -> Sequence[Example]:
         rows, origin = self._release.examples(subject), self._setup.example_source

@@ -3,14 +3,14 @@
 A kind of task is a class derived from `Setup`; an instance of it is one task under one condition.
 """
 
-import copy
 import difflib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import msgspec
 
@@ -20,7 +20,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
 from .data.tables import Record
-from .errors import CatalogueError, OptionError
+from .errors import CatalogueError, DataCorrupt, OptionError
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .judgements import Judgement
 from .prompts import Example, Prompt, fill, until_stop
@@ -88,21 +88,18 @@ class Setup(ABC):
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
         self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
-        definition, roles = task.definition, [*self.COLUMNS, "subject"]
-        where = f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}"
-        for role in definition.columns:
-            if role not in roles:
-                raise CatalogueError(
-                    f"{where} has a column for {role!r}; its kind {definition.kind!r} has "
-                    f"{', '.join(roles)}. Fix this entry of the catalogue."
-                )
-        known = [figure.name for figure in self.FIGURES]
+        definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
-        if definition.headline and definition.headline not in known:
-            raise CatalogueError(
-                f"{where} has the headline {definition.headline!r}; its kind {definition.kind!r} "
-                f"has {', '.join(known)}. Fix this entry of the catalogue."
-            )
+        roles = [*self.COLUMNS, "subject"]
+        said = [("a column for", role, roles) for role in definition.columns]
+        said += [("the headline", definition.headline, ["", *known])]
+        for what, name, there in said:
+            if name not in there:
+                raise CatalogueError(
+                    f"{task.benchmark.home}/benchmark.toml: task {definition.name!r} has {what} "
+                    f"{name!r}; its kind {definition.kind!r} has "
+                    f"{', '.join(filter(None, there))}. Fix this entry of the catalogue."
+                )
 
     def at(
         self,
@@ -112,14 +109,12 @@ class Setup(ABC):
         subjects: Sequence[Subject] | None = None,
     ) -> "Setup":
         """Return the same with another number of worked examples, other turns or subjects."""
-        made = copy.copy(self)
-        for name in [name for name in vars(made) if name not in _OWN]:
-            del made.__dict__[name]  # what was computed from them
-        made.shots = self.shots if shots is None else shots
-        made.multiturn = self.multiturn if multiturn is None else multiturn
-        chosen = self.task.subjects if subjects is None else tuple(subjects)
-        made.task = _named_as_run(replace(self.task, subjects=chosen), self.options, made.shots)
-        return made
+        return type(self)(
+            self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
+            self.options,
+            self.shots if shots is None else shots,
+            multiturn=self.multiturn if multiturn is None else multiturn,
+        )
 
     # ------------------------------------------------------------------ what it is
 
@@ -201,12 +196,19 @@ class Setup(ABC):
             UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
         """
 
-    def check(self, rows: Sequence[Sample], file: str) -> None:  # noqa: B027
-        """Refuse rows of a file for what only all of them together show; nothing by default.
+    def check(self, rows: Sequence[Sample], file: str) -> None:
+        """Refuse rows of a file for what only all of them together show: two with one id.
 
         Raises:
             DataCorrupt: They cannot all be right.
         """
+        if repeated := [
+            each for each, count in Counter(row.id for row in rows).items() if count > 1
+        ]:
+            raise DataCorrupt(
+                f"{file}: the ids or numbers {', '.join(repeated)} occur more than once. Correct "
+                "the file."
+            )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
         """Return the items of a subject that are scored, as they are asked; all, by default."""
@@ -257,13 +259,11 @@ class Setup(ABC):
 
     def turn(self, sample: Sample) -> str:
         """Render the question turn of a scored item."""
-        if (text := self._questions.get(sample.subject)) is None:
-            text = self._questions[sample.subject] = self.question(self.subject(sample.subject))
-        return fill(text, self.values(sample))
+        return fill(self._questions[sample.subject], self.values(sample))
 
     @cached_property
     def _questions(self) -> dict[str, str]:
-        return {}
+        return {each.name: self.question(each) for each in self.task.definition.subjects}
 
     @property
     def example_source(self) -> str:
@@ -287,7 +287,11 @@ class Setup(ABC):
         """Render a row as a worked example; None where the prompt has no form for it."""
         text = self.template.example or self.template.question
         places = {**self.names(subject), "number": str(number), **self.values(row)}
-        return Example(fill(text, places), row.target)
+        return Example(fill(text, places), self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return what a worked example answers."""
+        return row.target
 
     def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
         """Return the prompt of an item.
@@ -364,9 +368,6 @@ class Setup(ABC):
         """
 
 
-_OWN = ("options", "multiturn", "shots", "task", "template")
-
-
 def setup(
     name: str,
     subjects: str | Sequence[str] = (),
@@ -426,16 +427,12 @@ def option_values(name: str) -> dict[str, str]:
     prompts = ", ".join(task.definition.prompts)
     if kind.SCAFFOLD:
         prompts += f", each with or without {kind.SCAFFOLD}"
-    inspect, found = msgspec.inspect, {}
-    for field in msgspec.structs.fields(kind.Options):
-        declared = inspect.type_info(field.type)
-        if isinstance(declared, inspect.LiteralType):
-            found[field.name] = " or ".join(sorted(map(str, declared.values)))
-        else:
-            words = {inspect.BoolType: "true or false", inspect.IntType: RUN_OPTIONS["shots"]}
-            words[inspect.StrType] = prompts if field.name == "prompt" else "a text"
-            found[field.name] = words.get(type(declared), "a number")
-    return found
+    words = {bool: "true or false", int: RUN_OPTIONS["shots"], str: "a text"}
+    found = {}
+    for name, declared in get_type_hints(kind.Options).items():
+        values = " or ".join(sorted(map(str, get_args(declared))))
+        found[name] = values or words.get(declared, "a number")
+    return found | ({"prompt": prompts} if "prompt" in found else {})
 
 
 def refuse_unknown(name: str, given: Iterable[str]) -> None:

@@ -51,7 +51,8 @@ def report(
             from ..fertility.report import load_tokenizer
 
             unit = f"tokens of {Path(tokenizer).name}"
-            options |= {"length": load_tokenizer(tokenizer), "length_unit": unit}
+            count = load_tokenizer(tokenizer)
+            options |= {"length": lambda text: count([text])[0], "length_unit": unit}
         with progress() as advance:
             read = read_runs(runs or [], progress=advance, **options)
         if best:

@@ -27,16 +27,8 @@ _NO_FILE = (
 )
 _Encode = Callable[[Sequence[str]], Sequence[Sized]]
 
-
-@dataclass(frozen=True, slots=True)
-class Tokenizer:
-    """A tokenizer, for counting: `count` returns the tokens of each text, without special ones."""
-
-    count: Callable[[Sequence[str]], Sequence[int]]
-
-    def __call__(self, text: str) -> int:
-        """Return the number of tokens of a text."""
-        return self.count([text])[0]
+Count = Callable[[Sequence[str]], Sequence[int]]
+"""A tokenizer, for counting: texts → the tokens of each, without special ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +80,8 @@ def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Rep
     return report_of(counted, f"Fertility of {', '.join(loaded)}")
 
 
-def load_tokenizer(name: str) -> Tokenizer:
-    """Load a tokenizer; code that comes with one is never run.
+def load_tokenizer(name: str) -> Count:
+    """Load a tokenizer, for counting; code that comes with one is never run.
 
     Its name is that of a `tokenizer.json` file, or of a folder or a model of the Hugging Face hub
     with one (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
@@ -113,17 +105,17 @@ def load_tokenizer(name: str) -> Tokenizer:
         parts = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
         return [len(tokens) for part in parts for tokens in count(part)]
 
-    return Tokenizer(batched)
+    return batched
 
 
 def fertility(
-    tokenizers: Mapping[str, Tokenizer], names: Sequence[str] | None = None
+    tokenizers: Mapping[str, Count], names: Sequence[str] | None = None
 ) -> Sequence[FertilityRow]:
     """Count the tokens of tasks or benchmarks of which there is data, all of them without names.
 
     Examples:
-        >>> characters = Tokenizer(lambda texts: [len(text) for text in texts])
-        >>> [row.fertility for row in fertility({"characters": characters}, ["tmmluplus"])]
+        >>> characters = {"characters": lambda texts: [len(text) for text in texts]}
+        >>> [row.fertility for row in fertility(characters, ["tmmluplus"])]
         [1.0]
     """
     rows = []
@@ -132,13 +124,13 @@ def fertility(
         texts = [loaded.setup.turn(sample) for sample in loaded.samples]
         chinese = Counter(character for text in texts for character in filter(is_han, text))
         sizes = len(texts), sum(map(len, texts)), chinese.total()
-        for name, tokenizer in tokenizers.items() if texts else ():
+        for name, count in tokenizers.items() if texts else ():
             # After a line break: in front of a text some tokenizers would put a blank.
-            line_break, *alone = tokenizer.count(["\n", *(f"\n{each}" for each in chinese)])
+            line_break, *alone = count(["\n", *(f"\n{each}" for each in chinese)])
             found = zip(alone, chinese.values(), strict=True)
             split = sum(times for tokens, times in found if tokens > line_break + 1)
             of = name, task.benchmark.name, task.name, loaded.revision
-            rows.append(FertilityRow(*of, *sizes, sum(tokenizer.count(texts)), split))
+            rows.append(FertilityRow(*of, *sizes, sum(count(texts)), split))
     return rows
 
 

@@ -4,23 +4,23 @@ Our own benchmark: whether a model, asked in Cantonese to answer in Cantonese, w
 all. What it says is not judged. The score is `hkcanto_metrics.cantonese_fluency`.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import ClassVar
 
-from hkcanto_metrics.cleaning import Cleaned
-from hkcanto_metrics.fluency import cantonese_fluency
-
 from ..data.tables import Record
-from ..errors import DataCorrupt
 from ..figures import Figure
-from ..judgements import Judgement
 from ..samples import Sample
 from . import writing
 
 
-class Fluency(writing.Writing):
-    """Questions to answer. Columns: `id`, `category`, `prompt`."""
+class Fluency(writing.WritingInCantonese):
+    """Questions to answer. Columns: `id`, `category`, `prompt`.
+
+    Examples:
+        >>> from hkcanto_tasks.setup import setup
+        >>> asked = Sample(id="", source="點樣先瞓得好？")
+        >>> setup("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
+        1.0
+    """
 
     FIGURES = (
         *writing.FLUENCY_FIGURES,
@@ -46,23 +46,3 @@ class Fluency(writing.Writing):
             source=record.text(self.columns("prompt"), "question"),
             category=record.text(self.columns("category"), "category"),
         )
-
-    def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse ids that are not all different."""
-        ids = Counter(row.id for row in rows)
-        if repeated := sorted(key for key, count in ids.items() if count > 1):
-            raise DataCorrupt(f"{file}: the ids {repeated} occur more than once. Rename one.")
-
-    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
-        """Judge how Cantonese an answer is, not whether it is a good one.
-
-        Examples:
-            >>> from hkcanto_tasks.setup import setup
-            >>> asked = Sample(id="", source="點樣先瞓得好？")
-            >>> setup("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
-            1.0
-        """
-        del sample
-        fluency = cantonese_fluency(cleaned.text)
-        more = {"simplified_ratio": fluency.simplified_ratio}
-        return writing.judge_cantonese(cleaned, fluency, more)

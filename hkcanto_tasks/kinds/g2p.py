@@ -3,7 +3,6 @@
 HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
@@ -14,24 +13,25 @@ from .. import setup
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..figures import Figure, Form, Unit
+from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
 
 _COLUMNS_PER_LINE = 8
 
-
-def _error(
-    name: str,
-    title: str,
-    meaning: str,
-    unit: Unit = "rate",
-    *,
-    form: Form = "mean",
-    diagnostic: bool = False,
-) -> Figure:
-    return Figure(name, title, unit, False, meaning, form, diagnostic)
+_ERRORS = {
+    "cer": ("Character", "Edits of characters over length."),
+    "ser": ("Syllable", "Edits of syllables over length."),
+    **{
+        f"{part}_error_rate": (
+            part.capitalize(),
+            f"Among aligned syllables, the share whose {part} differs.",
+        )
+        for part in ("tone", "onset", "nucleus", "coda")
+    },
+}
+_DIAGNOSTIC = ("onset_error_rate", "nucleus_error_rate", "coda_error_rate")
 
 
 class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
@@ -49,31 +49,31 @@ class GraphemeToPhoneme(setup.Setup):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
     FIGURES = (
-        _error(
+        Figure(
             "cer_published",
             "CER as published",
+            "rate",
+            False,
             "What Table 3 calls CER: the share of gold syllables that are not matched at the same"
             " position, mean over sentences. It is no character error rate.",
         ),
-        _error(
+        Figure(
             "levenshtein_published",
             "Levenshtein as published",
+            "rate",
+            False,
             "Table 3's other column: 1 − normalised Indel similarity of the two strings.",
         ),
-        _error("cer", "Character error rate", "Edits of characters over length.", form="rate"),
-        _error("ser", "Syllable error rate", "Edits of syllables over length.", form="rate"),
         *(
-            _error(
-                f"{part}_error_rate",
-                f"{part.capitalize()} error rate",
-                f"Among aligned syllables, the share whose {part} differs.",
-                form="rate",
-                diagnostic=part != "tone",
-            )
-            for part in ("tone", "onset", "nucleus", "coda")
+            Figure(name, f"{of} error rate", "rate", False, meaning, "rate", name in _DIAGNOSTIC)
+            for name, (of, meaning) in _ERRORS.items()
         ),
-        _error(
-            "invalid_rate", "Invalid", "Share of responses without any Jyutping syllable.", "share"
+        Figure(
+            "invalid_rate",
+            "Invalid",
+            "share",
+            False,
+            "Share of responses without any Jyutping syllable.",
         ),
     )
     COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
@@ -100,15 +100,6 @@ class GraphemeToPhoneme(setup.Setup):
             raise record.problem("Jyutping that is malformed") from error
         return Sample(id=str(number), source=text, target=jyutping)
 
-    def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse numbers that are not all different."""
-        numbers = Counter(int(row.id) for row in rows)
-        if repeated := sorted(number for number, count in numbers.items() if count > 1):
-            raise DataCorrupt(
-                f"{file}: the numbers {repeated} in {self.columns('number')[0]!r} occur more than "
-                "once. Correct the file."
-            )
-
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the sentence."""
         return {"sentence": sample.source}
@@ -129,11 +120,7 @@ class GraphemeToPhoneme(setup.Setup):
             0.0
         """
         scored = score_jyutping(answer, sample.target)
-        rates = {
-            figure.name: getattr(scored, figure.name)
-            for figure in self.FIGURES
-            if figure.form == "rate"
-        }
+        rates = {name: getattr(scored, name) for name in _ERRORS}
         return Judgement(
             values={
                 "cer_published": scored.cer_published,
@@ -151,32 +138,25 @@ class GraphemeToPhoneme(setup.Setup):
 def _explanation(scored: JyutpingScore) -> str:
     """Lay the closest accepted variant and the response under each other, in Markdown."""
     pairs = [(gold or "-", heard or "-") for gold, heard in scored.alignment]
-    blocks = [
-        _block(pairs[start : start + _COLUMNS_PER_LINE])
-        for start in range(0, len(pairs), _COLUMNS_PER_LINE)
-    ]
+    rows = {
+        "gold": [gold for gold, _ in pairs],
+        "response": [heard for _, heard in pairs],
+        "": ["" if gold == heard else "^" * max(len(gold), len(heard)) for gold, heard in pairs],
+    }
+    widths = [max(map(len, pair)) for pair in pairs]
+    diff = ""
+    for start in range(0, len(pairs), _COLUMNS_PER_LINE):
+        own = slice(start, start + _COLUMNS_PER_LINE)
+        for label, texts in rows.items():
+            line = f"{label:8}  {' '.join(map(str.ljust, texts[own], widths[own]))}".rstrip()
+            diff += f"{line}\n" if line else ""
+        diff += "\n"
     note = f"**Note:** {scored.problem}.\n" if scored.problem else ""
-    diff = "\n\n".join(blocks)
     return (
-        f"{note}```text\n{diff}\n```\n"
+        f"{note}```text\n{diff.rstrip()}\n```\n"
         f"published CER {scored.cer_published:.3f}, "
         f"Levenshtein {scored.levenshtein_published:.3f}; "
         f"character errors {scored.cer.errors}/{scored.cer.total}, "
         f"syllable errors {scored.ser.errors}/{scored.ser.total}, "
         f"tone errors {scored.tone_error_rate.errors}/{scored.tone_error_rate.total}"
     )
-
-
-def _block(pairs: Sequence[tuple[str, str]]) -> str:
-    widths = [max(len(gold), len(heard)) for gold, heard in pairs]
-    marks = ["" if gold == heard else "^" * max(len(gold), len(heard)) for gold, heard in pairs]
-    rows = {
-        "gold": [gold for gold, _ in pairs],
-        "response": [heard for _, heard in pairs],
-        "": marks,
-    }
-    lines = (
-        f"{label:8}  {' '.join(map(str.ljust, texts, widths))}".rstrip()
-        for label, texts in rows.items()
-    )
-    return "\n".join(line for line in lines if line)

@@ -9,6 +9,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -170,13 +171,18 @@ class MultipleChoice(setup.Setup):
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example:
         """Render a question with its answer, in a chain of thought with its reasoning."""
-        text, answer = self.template.example or self.template.question, row.target
+        text = self.template.example or self.template.question
         if self.options.cot:
             text = self.template.example_cot or text
-            parts = {"reasoning": row.reasoning, "answer": answer}
-            answer = self._convert(fill(self.template.answer_cot, parts))
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        return Example(fill(self._convert(filled), self.values(self._shown(row))), answer)
+        shown = fill(self._convert(filled), self.values(self._shown(row)))
+        return Example(shown, self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return the letter, in a chain of thought with its reasoning."""
+        parts = {"reasoning": row.reasoning, "answer": row.target}
+        form = self.template.answer_cot if self.options.cot else "{answer}"
+        return self._convert(fill(form, parts))
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -241,17 +247,21 @@ class MultipleChoice(setup.Setup):
 
     def _choices(self, record: Record) -> list[str | None]:
         """Return the options by letter: None where there is no cell, blank where it is blank."""
-        columns = self.task.definition.columns.get("options", self._lettered(record))
-        if isinstance(columns, str) or len(columns) == 1:
-            cells = self._listed(record, columns if isinstance(columns, str) else columns[0])
+        definition, columns = self.task.definition, self.columns("options")
+        if "options" not in definition.columns:
+            listed = [name for name in ("options", "choices") if name in record.cells]
+            further = [n for n in columns[len(self._letters) :] if as_text(record.cells.get(n))]
+            columns = (*columns[: len(self._letters)], *further)
+            if listed and columns[0] not in record.cells:
+                columns = (listed[0],)
+        if len(columns) == 1:
+            cells = self._listed(record, columns[0])
         else:
-            lacking = [name for name in columns if name.lower() not in record.cells]
-            absent = (
-                self.task.definition.blank_options == "absent" and len(lacking) < len(columns) - 1
-            )
+            lacking = [name for name in columns if name not in record.cells]
+            absent = definition.blank_options == "absent" and len(lacking) < len(columns) - 1
             if lacking and not absent:
                 raise record.problem(f"no column {', '.join(lacking)}; found {record.named()}")
-            cells = [record.cells.get(name.lower()) for name in columns]
+            cells = [record.cells.get(name) for name in columns]
         if len(cells) > len(self._letters):
             raise record.problem(
                 f"{len(cells)} options, and the task has the letters {self._letters} alone: declare"
@@ -259,23 +269,11 @@ class MultipleChoice(setup.Setup):
             )
         return [as_text(cell) for cell in cells] + [None] * (len(self._letters) - len(cells))
 
-    def _lettered(self, record: Record) -> tuple[str, ...]:
-        """Return the columns of the task's letters; the row may fill those of no others."""
-        first, further = self._letters.lower(), self.COLUMNS["options"][len(self._letters) :]
-        if first[0] not in record.cells:
-            for listed in ("options", "choices"):
-                if listed in record.cells:
-                    return (listed,)
-        return (*first, *(name for name in further if as_text(record.cells.get(name))))
-
     def _listed(self, record: Record, column: str) -> list[object]:
         """Return the options that are in one column, as a list or a mapping, also as JSON text."""
-        cell = record.find([column.lower()])
-        if isinstance(cell, str):
-            try:
-                cell = msgspec.json.decode(cell)
-            except msgspec.MsgspecError:
-                cell = None
+        cell = record.find([column])
+        with suppress(msgspec.MsgspecError):
+            cell = msgspec.json.decode(cell) if isinstance(cell, str) else cell
         if isinstance(cell, Mapping):
             if isinstance(cell.get("text"), list):  # {"text": […], "label": […]}
                 return [*cell["text"]]
@@ -333,12 +331,11 @@ class MultipleChoice(setup.Setup):
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
         random.Random(f"{seed}/{subject.name}/{row.id}").shuffle(moved)
-        order = list(range(len(row.choices)))
+        choices = list(row.choices)
         for place, origin in zip(there, moved, strict=True):
-            order[place] = origin
-        answer = order.index(self._letters.index(row.target))
-        choices = tuple(row.choices[place] for place in order)
-        return msgspec.structs.replace(row, choices=choices, target=self._letters[answer])
+            choices[place] = row.choices[origin]
+        answer = self._letters[there[moved.index(self._letters.index(row.target))]]
+        return msgspec.structs.replace(row, choices=tuple(choices), target=answer)
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
         """Convert a question to the script that is asked for."""
@@ -351,17 +348,10 @@ class MultipleChoice(setup.Setup):
     def _convert(self) -> Callable[[str], str]:
         return _to_simplified() if self.options.script == "sc" else str
 
-    @cached_property
-    def _types(self) -> Callable[[str], tuple[str, ...]]:
-        entry = self.task.definition
-        patterns = {name: re.compile(pattern) for name, pattern in entry.types.items()}
-        coarse = {fine: name for name, fines in entry.coarse.items() for fine in fines}
-
-        def types(text: str) -> tuple[str, ...]:
-            name = next((name for name, each in patterns.items() if each.search(text)), None)
-            return tuple(each for each in (name, coarse.get(name or "")) if each)
-
-        return types
+    def _types(self, text: str) -> tuple[str, ...]:
+        types, coarse = self.task.definition.types, self.task.definition.coarse
+        name = next((name for name, pattern in types.items() if re.search(pattern, text)), "")
+        return (name, *(each for each, fine in coarse.items() if name in fine)) if name else ()
 
 
 def judge_reading(
@@ -403,9 +393,7 @@ def _warn_of_blank_answer(where: str) -> None:
 
 @cache
 def _to_simplified() -> Callable[[str], str]:
-    try:
-        import opencc
-    except ImportError as error:
-        raise OptionError("script=sc needs OpenCC: pip install opencc.") from error
+    import opencc
+
     convert: Callable[[str], str] = opencc.OpenCC("hk2s").convert
     return convert

@@ -6,10 +6,9 @@ from typing import ClassVar
 from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
 from .. import setup
-from ..catalogue import Subject
 from ..data.tables import Record, as_text
 from ..judgements import Judgement
-from ..prompts import Example, fill
+from ..prompts import fill
 from ..samples import Sample
 from .multiple_choice import ACCURACY, UNPARSED, judge_reading
 
@@ -41,12 +40,10 @@ class Number(setup.Setup):
         """Return the question."""
         return {"question": sample.question}
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example:
-        """Render a question with its solution and its answer."""
-        text = self.template.example or self.template.question
-        places = {**self.names(subject), "number": str(number), **self.values(row)}
-        answer = {"reasoning": f"{row.reasoning}\n" if row.reasoning else "", "answer": row.target}
-        return Example(fill(text, places), fill(self.template.answer_cot, answer))
+    def answer(self, row: Sample) -> str:
+        """Return the solution and the answer."""
+        solution = f"{row.reasoning}\n" if row.reasoning else ""
+        return fill(self.template.answer_cot, {"reasoning": solution, "answer": row.target})
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number; numbers of the question are no answers.

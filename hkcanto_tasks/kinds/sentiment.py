@@ -11,10 +11,11 @@ from typing import ClassVar
 from hkcanto_metrics.choice import extract_choice
 from hkcanto_metrics.cleaning import Cleaned
 
+from .. import setup
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..judgements import Judgement
-from ..prompts import Example, fill
+from ..prompts import Example
 from ..samples import Sample
 from . import writing
 from .multiple_choice import ACCURACY, UNPARSED, judge_reading
@@ -52,11 +53,9 @@ class Sentiment(writing.Writing):
             )
         return Sample(id=str(record.number), source=text, target=str(sentiment))
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example:
-        """Render a text with its label."""
-        del number
-        values = {**self.names(subject), **self.values(row)}
-        return Example(fill(self.template.question, values), row.target)
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Render a text with its label, as it is asked where the prompt has no other form."""
+        return setup.Setup.example(self, subject, row, number)
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge a response against the label that people gave the text.

@@ -104,10 +104,22 @@ class Translation(writing.Writing):
         )
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse numbers that are not all different, and sides that are the wrong way round."""
-        if len({row.id for row in rows}) < len(rows):
-            raise DataCorrupt(f"{file}: a number in '#' occurs more than once. Correct the file.")
-        self._refuse_wrong_way_round(file, rows[:_COMPARED_ROWS])
+        """Refuse sides that are the wrong way round, by what the authors' classifier calls them."""
+        super().check(rows, file)
+        from cantonesedetect import CantoneseDetector
+
+        judge, rows = CantoneseDetector().judge, rows[:_COMPARED_ROWS]
+        sources = sum(judge(row.source) == "cantonese" for row in rows)
+        targets = sum(judge(row.target) == "cantonese" for row in rows)
+        definition = self.task.definition
+        into_cantonese = definition.language == "yue"
+        if sources > targets if into_cantonese else targets > sources:
+            raise DataCorrupt(
+                f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
+                f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
+                "targets are in Cantonese: the two sides, or the files of two directions, are "
+                "interchanged. Correct the file."
+            )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
         """Return the scored sentences: a sample of them, if there are more than `size`."""
@@ -152,23 +164,6 @@ class Translation(writing.Writing):
             details=details,
         )
 
-    def _refuse_wrong_way_round(self, file: str, rows: Sequence[Sample]) -> None:
-        """Compare how many texts of each side the authors' classifier calls Cantonese."""
-        from cantonesedetect import CantoneseDetector
-
-        judge = CantoneseDetector().judge
-        sources = sum(judge(row.source) == "cantonese" for row in rows)
-        targets = sum(judge(row.target) == "cantonese" for row in rows)
-        definition = self.task.definition
-        into_cantonese = definition.language == "yue"
-        if sources > targets if into_cantonese else targets > sources:
-            raise DataCorrupt(
-                f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
-                f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
-                "targets are in Cantonese: the two sides, or the files of two directions, are "
-                "interchanged. Correct the file."
-            )
-
 
 class TranslationToCantonese(Translation):
     """As `Translation`, and how Cantonese the outputs are."""
@@ -182,6 +177,6 @@ class TranslationToCantonese(Translation):
         return msgspec.structs.replace(
             judgement,
             values={**judgement.values, **writing.fluency_values(fluency)},
-            weights=writing.fluency_weights(fluency),
+            weights={"cantonese_ratio": fluency.cantonese_ratio.total},
             explanation=f"{writing.explain_fluency(fluency)}\n\n{judgement.explanation}",
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from hkcanto_metrics.cleaning import Cleaned, clean_output
-from hkcanto_metrics.fluency import Fluency
+from hkcanto_metrics.fluency import Fluency, cantonese_fluency
 
 from .. import setup
 from ..catalogue import Subject
@@ -74,30 +74,35 @@ class Writing(setup.Setup):
         """Judge a text that was cleaned."""
 
 
-def judge_cantonese(
-    cleaned: Cleaned, fluency: Fluency, more: Mapping[str, float], note: str = ""
-) -> Judgement:
-    """Judge a text of the model's own by the Cantonese that it is in.
+class WritingInCantonese(Writing):
+    """A text in, a text in Cantonese out, of which nothing but the language is judged.
 
-    Args:
-        cleaned: The text.
-        fluency: Of the text.
-        more: The values of figures besides `FLUENCY_FIGURES`, `LENGTH`, `EMPTY`, `OVERGENERATED`.
-        note: A sentence to add to the explanation.
+    Its figures are `FLUENCY_FIGURES`, `EMPTY`, `OVERGENERATED`, and others of a `Fluency`.
     """
-    return Judgement(
-        values={
-            **fluency_values(fluency),
-            **more,
-            "n_characters": float(fluency.n_characters),
-            "empty": float(not cleaned.text),
-            "overgenerated": float(cleaned.overgenerated),
-        },
-        answer=cleaned.text,
-        explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
-        weights=fluency_weights(fluency),
-        details=removed(cleaned),
-    )
+
+    MAX_CHARACTERS: ClassVar[int | None] = None
+    """From where on a text loses by its length."""
+
+    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+        """Judge the language of a text, not whether it is a good one."""
+        del sample
+        fluency = cantonese_fluency(cleaned.text, max_characters=self.MAX_CHARACTERS)
+        note, names = "", [each.name for each in self.FIGURES if hasattr(fluency, each.name)]
+        if self.MAX_CHARACTERS:
+            penalty = f"length penalty {fluency.length_penalty:.3f}"
+            note = f"\n\n{fluency.n_characters} characters; {penalty}."
+        return Judgement(
+            values={
+                **fluency_values(fluency),
+                **{name: getattr(fluency, name) for name in names},
+                "empty": float(not cleaned.text),
+                "overgenerated": float(cleaned.overgenerated),
+            },
+            answer=cleaned.text,
+            explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
+            weights={"cantonese_ratio": fluency.cantonese_ratio.total},
+            details=removed(cleaned),
+        )
 
 
 def fluency_values(fluency: Fluency) -> dict[str, float]:
@@ -115,11 +120,6 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
     }
 
 
-def fluency_weights(fluency: Fluency) -> dict[str, float]:
-    """Return the number of features that `cantonese_ratio` was counted in."""
-    return {"cantonese_ratio": fluency.cantonese_ratio.total}
-
-
 def removed(cleaned: Cleaned) -> dict[str, str]:
     """Return what a log says was removed from a response."""
     return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
@@ -127,9 +127,8 @@ def removed(cleaned: Cleaned) -> dict[str, str]:
 
 def explain_cleaning(cleaned: Cleaned) -> str:
     """Say in Markdown what was removed from a response."""
-    if not cleaned.removed:
-        return ""
-    return f"Removed before scoring: {', '.join(cleaned.removed)}.\n\n"
+    found = ", ".join(cleaned.removed)
+    return f"Removed before scoring: {found}.\n\n" if found else ""
 
 
 def explain_fluency(fluency: Fluency) -> str:

@@ -8,9 +8,8 @@ import msgspec
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
-from inspect_ai.model import ChatMessage, GenerateConfig
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Scorer
-from pydantic import TypeAdapter
 
 from hkcanto_tasks import samples
 from hkcanto_tasks.catalogue import find_benchmark, find_task
@@ -25,8 +24,6 @@ from .metrics import corpus_figures, figures, table
 from .scorers import judged
 
 JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
-
-_MESSAGES = TypeAdapter(list[ChatMessage])
 
 
 def make(
@@ -136,12 +133,12 @@ def _sample(
     item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signature: str
 ) -> Sample:
     turns = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
-    messages = [{"role": role, "content": text} for role, text in turns]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
     # For `inspect eval-retry`, which takes samples over from another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
         id=item,
-        input=_MESSAGES.validate_python(messages),
+        input=messages,
         target=sample.target,
         metadata={
             "task": task,

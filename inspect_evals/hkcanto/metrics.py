@@ -1,6 +1,8 @@
 """The Inspect metrics: all figures of a task, by the names that they have in lm-eval, too."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import nan
 from statistics import fmean
 from typing import Any
@@ -118,26 +120,20 @@ def _error(
 def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     """Return what the items give to each figure; several epochs give a mean their own mean."""
     _refuse_a_mixture(scores)
-    found: dict[str, dict[Any, list[Any]]] = {figure.name: {} for figure in how.table}
+    found: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
         logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
         own = msgspec.structs.replace(logged, values=each.score.as_dict())
         for name, item in item_values(how.table, sample, own).items():
             if item is not None:
-                found[name].setdefault(each.sample_id, []).append(item)
-    return {
-        figure.name: [
-            item
-            for epochs in found[figure.name].values()
-            for item in (
-                [ItemValue.of(fmean(epochs), epochs[0].subject)]
-                if figure.form == "mean"
-                else epochs
-            )
-        ]
-        for figure in how.table
-    }
+                found[name][each.sample_id].append(item)
+    items = {name: [*chain.from_iterable(of.values())] for name, of in found.items()}
+    for figure in how.table:
+        if figure.form == "mean":
+            epochs = found[figure.name].values()
+            items[figure.name] = [ItemValue.of(fmean(own), own[0].subject) for own in epochs]
+    return items
 
 
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:

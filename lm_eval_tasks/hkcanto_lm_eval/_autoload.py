@@ -197,15 +197,12 @@ def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
 
         from hkcanto_lm_eval import task_path
 
-        ours = Path(task_path())
         present = [Path(folder).resolve() for folder in folders]
         if builtin.resolve() in present:
             behind = present.index(builtin.resolve()) + 1
-            if ours.resolve() not in present:
-                folders = [*folders[:behind], ours, *folders[behind:]]
-                behind += 1
-            written = [each for each in written_folder() if Path(each).resolve() not in present]
-            folders = [*folders[:behind], *written, *folders[behind:]]
+            ours = [Path(task_path()), *written_folder()]
+            lacking = [each for each in ours if Path(each).resolve() not in present]
+            folders = [*folders[:behind], *lacking, *folders[behind:]]
     except Exception:
         log_failure("lm_eval.tasks")
     return folders

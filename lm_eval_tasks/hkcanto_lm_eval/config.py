@@ -1,10 +1,11 @@
 """What lm-eval says to a task and is told of it: options, configuration, what a YAML file shows."""
 
+import argparse
 import difflib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hkcanto_tasks.figures import Figure
@@ -58,21 +59,12 @@ def says_turns() -> bool:
     return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
 
-def _keys_of(*flags: str, arguments: Sequence[str] | None = None) -> set[str]:
+def _keys_of(*flags: str) -> set[str]:
     """Return the keys of a mapping on the command line, given as JSON, `a=1,b=2` or `a=1 b=2`."""
-    given: list[str] = []
-    reading = False
-    for argument in sys.argv[1:] if arguments is None else arguments:
-        flag, has_value, value = argument.partition("=")
-        if flag in flags:
-            reading = True
-            given += [value] if has_value else []
-        elif argument.startswith("--"):
-            reading = False
-        elif reading:
-            given.append(argument)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(*flags, dest="given", nargs="*", action="extend", default=[])
     keys: set[str] = set()
-    for text in given:
+    for text in parser.parse_known_args()[0].given:
         try:
             keys |= json.loads(text).keys()
         except (ValueError, AttributeError):
@@ -88,7 +80,8 @@ def configuration(how: Setup) -> dict[str, Any]:
         "test_split": "test",
         "fewshot_split": "examples",
         "fewshot_config": {"sampler": "first_n"},
-        "num_fewshot": _shots(how),
+        # lm-eval lets --num_fewshot change any number but an explicit 0.
+        "num_fewshot": how.task.shots or (0 if how.task.variant.shots == 0 else None),
         "description": "system",
         "doc_to_text": "text",
         "doc_to_target": "target",
@@ -96,19 +89,11 @@ def configuration(how: Setup) -> dict[str, Any]:
         "fewshot_delimiter": template.example_separator,
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
-        "metric_list": [
-            {
-                "metric": figure.name,
-                "aggregation": "mean",  # the task's own take its place
-                "higher_is_better": figure.higher_is_better,
-            }
-            for figure in how.table
-        ],
-        "output_type": _output_type(how),
+        # The task's own aggregations take the place of these.
+        "metric_list": [{**each, "aggregation": "mean"} for each in shown(how)["metric_list"]],
     }
-    if not how.is_generative:
-        return config | {"doc_to_choice": "letters"}
-    return config | {"generation_kwargs": _generation(how)}
+    letters = {} if how.is_generative else {"doc_to_choice": "letters"}
+    return {**config, **_request(how), **letters}
 
 
 def shown(how: Setup) -> dict[str, Any]:
@@ -125,22 +110,20 @@ def shown(how: Setup) -> dict[str, Any]:
         system = template.system_cot
     elif not how.task.shots and template.zero_shot and "{zero}" not in system:
         system = template.zero_shot
-    shows: dict[str, Any] = {
-        "output_type": _output_type(how),
-        "description": system,
-        "num_fewshot": how.task.shots,
-    }
-    if how.is_generative:
-        shows["generation_kwargs"] = _generation(how)
-    shows["metric_list"] = [
-        {
-            "metric": figure.name,
+    asked, metrics = _request(how), []
+    for figure in how.table:
+        ways = {
             "aggregation": aggregation_name(figure),
             "higher_is_better": figure.higher_is_better,
         }
-        for figure in how.table
-    ]
-    return shows
+        metrics.append({"metric": figure.name, **ways})
+    return {
+        "output_type": asked.pop("output_type"),
+        "description": system,
+        "num_fewshot": how.task.shots,
+        **asked,
+        "metric_list": metrics,
+    }
 
 
 def aggregation_name(figure: Figure) -> str:
@@ -157,15 +140,9 @@ def aggregation_name(figure: Figure) -> str:
     return f"{over}_of_{figure.part}" if figure.part else over
 
 
-def _output_type(how: Setup) -> str:
-    return "generate_until" if how.is_generative else "multiple_choice"
-
-
-def _shots(how: Setup) -> int | None:
-    # lm-eval lets --num_fewshot change any number but an explicit 0.
-    return how.task.shots if how.task.variant.shots == 0 else how.task.shots or None
-
-
-def _generation(how: Setup) -> dict[str, Any]:
+def _request(how: Setup) -> dict[str, Any]:
+    if not how.is_generative:
+        return {"output_type": "multiple_choice"}
     until = list(how.sent_stop(chat=False))
-    return {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
+    asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
+    return {"output_type": "generate_until", "generation_kwargs": asked}

@@ -8,7 +8,7 @@ starts.
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,14 +17,7 @@ import yaml
 
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks import __version__
-from hkcanto_tasks.catalogue import (
-    BENCHMARKS,
-    Average,
-    Benchmark,
-    TaskVariant,
-    benchmarks,
-    named_tasks,
-)
+from hkcanto_tasks.catalogue import BENCHMARKS, Benchmark, TaskVariant, benchmarks, named_tasks
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.setup import setup
@@ -56,11 +49,7 @@ def main() -> None:
 
 def files() -> dict[str, str]:
     """Return path below `tasks/` → text, for the files that are kept in the repository."""
-    own = [benchmark for benchmark in benchmarks() if Path(benchmark.home).parent == BENCHMARKS]
-    made: dict[str, str] = {}
-    for benchmark in own:
-        made |= _files(benchmark, written=False)
-    return made
+    return _files(written=False)
 
 
 def write_others() -> Path:
@@ -72,9 +61,7 @@ def write_others() -> Path:
         CatalogueError: A benchmark from outside is wrong.
     """
     own = {Path(benchmark.home) for benchmark in benchmarks()}
-    made: dict[str, str] = {}
-    for benchmark in benchmarks():
-        made |= _files(benchmark, written=True)
+    made = _files(written=True)
     key = hashlib.sha256(repr((__version__, sorted(own), made)).encode()).hexdigest()[:12]
     from hkcanto_tasks.data.downloads import cache_folder
 
@@ -103,38 +90,42 @@ def _write(folder: Path, made: Mapping[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def _files(benchmark: Benchmark, *, written: bool) -> dict[str, str]:
-    """The files of a benchmark that are kept in the repository, or that are written at start."""
-    from_outside = Path(benchmark.home).parent != BENCHMARKS
-    texts: dict[str, str] = {}
+def _files(*, written: bool) -> dict[str, str]:
+    """The files that are kept in the repository, or that are written at start."""
+    texts: dict[tuple[str, str], str] = {}
     for task in named_tasks().values():
-        if task.benchmark is not benchmark:
-            continue
-        main = task.scope == "task"
-        kept = not from_outside and (task.scope != "subject" or task.definition.subject_files)
+        main, of = task.scope == "task", task.benchmark.name
+        outside = _is_outside(task.benchmark)
+        kept = not outside and (task.scope != "subject" or task.definition.subject_files)
         # Variants of a single subject or part are `subjects` of the variant's main task.
         if kept != written and (main or not task.variant.suffix):
-            texts[task.name] = _main(task) if main else _task(task)
-        if main and not task.variant.suffix and len(task.subjects) > 1 and from_outside == written:
-            texts[f"{task.name}_by_subject"] = _by_subject(task)
-    if benchmark.averages and from_outside == written:
-        texts[benchmark.name] = _whole(benchmark)
-        texts |= {of.name: _pooled(of, benchmark) for of in _pooled_columns(benchmark)}
-    made = {f"{benchmark.name}/{name}.yaml": text for name, text in texts.items()}
-    return {f"{benchmark.name}/task.py": _CLASS, **made} if made else {}
+            texts[of, task.name] = _task(task)
+        if main and not task.variant.suffix and len(task.subjects) > 1 and outside == written:
+            members = [f"{task.definition.name}_{subject.name}" for subject in task.subjects]
+            name, metrics = f"{task.name}_by_subject", {"acc": True, "unparsed_rate": True}
+            texts[of, name] = _group(name, members, metrics, task.definition.version)
+    for benchmark in benchmarks():
+        if benchmark.averages and _is_outside(benchmark) == written:
+            groups = _groups(benchmark)
+            texts |= {(benchmark.name, name): text for name, text in groups.items()}
+    made = {f"{folder}/{name}.yaml": text for (folder, name), text in texts.items()}
+    return {f"{folder}/task.py": _CLASS for folder, _ in texts} | made
 
 
-def _task(task: TaskVariant, more: Mapping[str, Any] | None = None) -> str:
-    """A task; its output type is what `lm_eval ls tasks` prints."""
-    likelihood = task.variant.scoring == "loglikelihood"
-    kind = {"output_type": "multiple_choice" if likelihood else "generate_until"}
-    version = {"metadata": {"version": task.definition.version}}
+def _is_outside(benchmark: Benchmark) -> bool:
+    return Path(benchmark.home).parent != BENCHMARKS
+
+
+def _task(task: TaskVariant) -> str:
+    """A task: all that its file shows, or of a part its output type, for `lm_eval ls tasks`."""
+    shows, prompt = shown(setup(task.name)), ""
+    if task.scope == "task":
+        prompt = _sample_prompt(task)
+    else:
+        shows = {"output_type": shows["output_type"]}
     named = f"task: {task.name}\nclass: !function task.CatalogueTask\n"
-    return _HEAD + named + _dump({**(more or kind), **version})
-
-
-def _main(task: TaskVariant) -> str:
-    return _task(task, shown(setup(task.name))) + _sample_prompt(task)
+    version = {"metadata": {"version": task.definition.version}}
+    return _HEAD + named + _dump({**shows, **version}) + prompt
 
 
 def _sample_prompt(task: TaskVariant) -> str:
@@ -150,51 +141,39 @@ def _sample_prompt(task: TaskVariant) -> str:
     return f"# One prompt, on the item {item} of the sample data, which is ours:\n#\n{lines}"
 
 
-def _by_subject(task: TaskVariant) -> str:
-    members = [f"{task.definition.name}_{subject.name}" for subject in task.subjects]
-    group = {"group": f"{task.name}_by_subject", "task": members}
-    return _group(group, {"acc": True, "unparsed_rate": True}, task.definition.version)
-
-
-def _whole(benchmark: Benchmark) -> str:
-    """The group of a benchmark: its averages over tasks, and all of its tasks."""
-    pooled = {name: of.name for of in _pooled_columns(benchmark) for name in of.columns[0]}
+def _groups(benchmark: Benchmark) -> dict[str, str]:
+    """The group of all tasks of a benchmark with its averages, and one for each pooled column."""
+    found: dict[str, str] = {}
+    version = max(entry.version for entry in benchmark.tasks)
     averages = [of for of in benchmark.averages if len(of.columns) > 1]
     averaged = [name for of in averages for column in of.columns for name in column]
+
+    def part(name: str) -> dict[str, Any]:
+        return {"task": name, "metadata": {"part_of": benchmark.name}}
+
+    pooled: dict[str, str] = {}
+    for of in benchmark.averages:
+        if len(of.columns) == 1:
+            own = [part(name) for name in of.columns[0]]
+            found[of.name] = _group(of.name, own, {"acc": True}, version)
+            pooled |= dict.fromkeys(of.columns[0], of.name)
     members: dict[str, Any] = {}
     for name in [*averaged, *(entry.name for entry in benchmark.tasks)]:
-        group = pooled.get(name)
-        if group:
-            members[group] = group
-        else:
-            members[name] = _member(name, benchmark) if name in averaged else name
-    group_of = {"group": benchmark.name, "task": list(members.values())}
-    version = max(entry.version for entry in benchmark.tasks)
-    return _group(group_of, {of.name: False for of in averages}, version)
+        alone = part(name) if name in averaged else name
+        members[pooled.get(name, name)] = pooled.get(name, alone)
+    metrics = {of.name: False for of in averages}
+    found[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
+    return found
 
 
-def _pooled_columns(benchmark: Benchmark) -> Iterator[Average]:
-    return (of for of in benchmark.averages if len(of.columns) == 1)
-
-
-def _pooled(of: Average, benchmark: Benchmark) -> str:
-    group = {"group": of.name, "task": [_member(name, benchmark) for name in of.columns[0]]}
-    version = max(entry.version for entry in benchmark.tasks)
-    return _group(group, {"acc": True}, version)
-
-
-def _member(name: str, benchmark: Benchmark) -> dict[str, Any]:
-    return {"task": name, "metadata": {"part_of": benchmark.name}}
-
-
-def _group(group: Mapping[str, Any], metrics: Mapping[str, bool], version: int) -> str:
+def _group(name: str, tasks: Sequence[Any], metrics: Mapping[str, bool], version: int) -> str:
     """A group; each metric is averaged over questions, or else over its tasks."""
     aggregated = [
         {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}
         for metric, by_size in metrics.items()
     ]
     more = {"aggregate_metric_list": aggregated, "metadata": {"version": version}}
-    return _HEAD + _dump({**group, **more})
+    return _HEAD + _dump({"group": name, "task": tasks, **more})
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]

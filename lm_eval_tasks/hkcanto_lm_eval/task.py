@@ -62,6 +62,7 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     loaded: LoadedTask
+    _last: LoadedTask | None = None  # as it was run last
     _sent: Mapping[str, Any] | None = None
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -105,14 +106,11 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
 
     def _run(self, shots: int) -> LoadedTask:
         """Return the task as it is run; lm-eval says late how, but means it for all of a task."""
-        key = shots, bool(self._multiturn)
-        if key not in self._runs:
-            self._runs[key] = self.loaded.at(shots=shots, multiturn=key[1])
-        return self._runs[key]
-
-    @cached_property
-    def _runs(self) -> dict[tuple[int, bool], LoadedTask]:
-        return {}
+        last, multiturn = self._last or self.loaded, bool(self._multiturn)
+        if (last.setup.shots, last.setup.multiturn) != (shots, multiturn):
+            last = self.loaded.at(shots=shots, multiturn=multiturn)
+        self._last = last
+        return last
 
     @property
     def _as_run(self) -> LoadedTask:

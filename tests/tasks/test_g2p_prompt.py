@@ -88,7 +88,7 @@ def test_an_unknown_engine_lists_the_known_ones() -> None:
 def test_the_real_release_loads_whole() -> None:
     task = load_task("hkcanto_g2p", examples="release")
     assert len(task.samples) == 145
-    assert len(task.examples[""]) == 5
+    assert len(task.examples("")) == 5
     assert task.revision == "b047f9f"
 
 
@@ -113,7 +113,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ('{"#": 1, "Honzi": "早晨"}', "row 1 has no answer.*b047f9f"),
         ('{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}', "row 1 .* malformed"),
         ('{"Honzi": "早晨", "Jyutping": "zou2 san4"}', "row 1 has no number"),
-        (GOOD * 2, r"\[7\]"),
+        (GOOD * 2, "numbers 7 occur"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(release: Path, text: str, says: str) -> None:

@@ -74,7 +74,7 @@ def test_prompts_are_the_papers_sentence_and_the_releases_body(name: str, shots:
 
 def test_five_shots_take_the_first_five_of_six_rows() -> None:
     task = load_task("hkcanto_law_landlord_tenant")
-    assert len(task.examples["landlord_tenant"]) == 5
+    assert len(task.examples("landlord_tenant")) == 5
 
 
 def write_hkmmlu(folder: Path, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,8 @@ def prompts(entry: TaskDefinition) -> Iterator[str]:
 
 def described(loaded: LoadedTask) -> dict[str, Any]:
     """What is asked, and by name what every figure is and makes of the responses."""
-    how, shots = loaded.setup, min(loaded.task.shots, *map(len, loaded.examples.values()))
+    there = [len(loaded.examples(subject.name)) for subject in loaded.task.subjects]
+    how, shots = loaded.setup, min(loaded.task.shots, *there)
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
     asked = [
         [each.id, loaded.at(shots=count).prompt(each).text(), each.target]

@@ -1,10 +1,12 @@
 """Asking a judge: several judgements of an item, in a fixed form, each asked for again once."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import ne
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from inspect_ai.model import (
     ChatMessage,
@@ -37,21 +39,6 @@ class Unusable(ValueError):  # noqa: N818
     """A judge's answer cannot be used; the message says why, to the judge."""
 
 
-class Reply(BaseModel):
-    """The form of an answer.
-
-    Attributes:
-        code: The code of the call. JSON that stands in a text under judgement cannot have it.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    code: str
-
-
-AnyReply = TypeVar("AnyReply", bound=Reply)
-
-
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What one judge said, once.
@@ -67,32 +54,48 @@ class Judgement:
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Rubric(Generic[AnyReply]):
-    """What judges are asked about a kind of text, and what is made of their answers.
+class Form(BaseModel):
+    """What a judge fills in: all of it, and nothing besides."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Reply(Form, ABC):
+    """The form of an answer.
 
     Attributes:
-        prompt: Source, reference, text and code → prompt.
-        reply: The form of the answer.
-        read: Answer, source and text → judgement; raises `Unusable`.
-        score: Text and values of the judgements that succeeded → the score's values and metadata.
-        of_nothing: The values of an empty text, which is not shown to judges.
+        code: The code of the call. JSON that stands in a text under judgement cannot have it.
     """
 
-    prompt: Callable[[str, str, str, str], str]
-    reply: type[AnyReply]
-    read: Callable[[AnyReply, str, str], Judgement]
-    score: Callable[[str, Sequence[Mapping[str, float]]], tuple[dict[str, float], dict[str, Any]]]
-    of_nothing: Mapping[str, float]
+    code: str
+
+    @abstractmethod
+    def read(self, source: str, text: str) -> Judgement:
+        """Return what it says of a text, made of a source.
+
+        Raises:
+            Unusable: It says what cannot be.
+        """
 
 
 def judge(
-    rubric: Rubric[AnyReply], judgements: int, stop: Sequence[str], *, structured: bool
+    reply: type[Reply],
+    prompt: Callable[[str, str, str, str], str],
+    combine: Callable[
+        [str, Sequence[Mapping[str, float]]], tuple[dict[str, float], dict[str, Any]]
+    ],
+    of_nothing: Mapping[str, float],
+    judgements: int,
+    stop: Sequence[str],
+    structured: bool,
 ) -> Scorer:
     """Return what scores a response by several judgements.
 
     Args:
-        rubric: What is asked.
+        reply: The form of an answer.
+        prompt: Source, reference, text and code → what a judge is asked.
+        combine: Text and values of the judgements that succeeded → the score's values and metadata.
+        of_nothing: The values of an empty text, which is not shown to judges.
         judgements: How many are asked of a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
         stop: Texts before which the model's answer ends.
@@ -105,7 +108,7 @@ def judge(
     """
     if judgements < 1:
         raise ValueError(f"judgements={judgements}: ask for at least one judgement")
-    schema = ResponseSchema(name=rubric.reply.__name__, json_schema=json_schema(rubric.reply))
+    schema = ResponseSchema(name=reply.__name__, json_schema=json_schema(reply))
 
     async def score(state: TaskState, target: Target) -> Score:
         source = state.metadata.get("source")
@@ -118,13 +121,10 @@ def judge(
 
         def ask(grader: Model, seed: int) -> Awaitable[Judgement]:
             code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
-            prompt = rubric.prompt(source, target.text, text, code)
+            asked = prompt(source, target.text, text, code)
             config = GenerateConfig(seed=seed, response_schema=schema if structured else None)
-
-            def read(completion: str) -> Judgement:
-                return rubric.read(_read(completion, code, rubric.reply), source, text)
-
-            return _ask(grader, prompt, code, config, read)
+            read = partial(_read, code=code, form=reply, source=source, text=text)
+            return _ask(grader, asked, code, config, read)
 
         made: list[Judgement] = []
         if text:
@@ -133,7 +133,7 @@ def judge(
                 graders = [get_model(role=ROLE, required=True)] * judgements
             made = await collect(*(ask(grader, n) for n, grader in enumerate(graders, start=1)))
         succeeded = [each.values for each in made if each.values]
-        values, more = rubric.score(text, succeeded if text else [rubric.of_nothing])
+        values, more = combine(text, succeeded if text else [of_nothing])
         failures = len(made) - len(succeeded)
         return Score(
             value={**values, "judge_failure_rate": failures / max(len(made), 1)},
@@ -201,7 +201,7 @@ async def _ask(
     return Judgement({}, f"{head} no judgement. {failure}", {**who, "failure": failure})
 
 
-def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:
+def _read(completion: str, *, code: str, form: type[Reply], source: str, text: str) -> Judgement:
     """Read the last JSON object with the call's code, whatever else a judge wrote around it.
 
     Broken JSON is not repaired: an answer that was cut off would lose errors, and raise the score.
@@ -210,7 +210,7 @@ def _read(completion: str, code: str, form: type[AnyReply]) -> AnyReply:
     if not objects:
         raise Unusable(f'There is no complete JSON object with "code": "{code}" in it.')
     try:
-        return form.model_validate(objects[-1])
+        return form.model_validate(objects[-1]).read(source, text)
     except ValidationError as error:
         problems = (
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()

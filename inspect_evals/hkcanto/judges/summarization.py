@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Annotated, Any
 
 from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.rubric import (
@@ -18,7 +18,7 @@ from hkcanto_metrics.rubric import (
     summary_score,
 )
 
-from .panel import Judgement, Reply, Rubric, judge
+from .panel import Form, Judgement, Reply, judge
 from .prompts import fill, judge_texts, quote
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
@@ -35,15 +35,13 @@ def _on_the_scale(points: int) -> int:
     return points
 
 
-class Rating(BaseModel):
+class Rating(Form):
     """The judge's opinion on one criterion.
 
     Attributes:
         reason: Why the summary passes or fails.
         points: 5, 3 or 1.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     reason: str
     points: Annotated[
@@ -68,6 +66,19 @@ class Ratings(Reply):
     fluency: Rating
     coherence: Rating
 
+    def read(self, source: str, text: str) -> Judgement:
+        """Return the points and the reasons for them."""
+        del source, text
+        ratings: dict[str, Rating] = {criterion: getattr(self, criterion) for criterion in CRITERIA}
+        return Judgement(
+            values={criterion: rating.points for criterion, rating in ratings.items()},
+            words="".join(
+                f"\n* {criterion} {rating.points}: {rating.reason}"
+                for criterion, rating in ratings.items()
+            ),
+            record=self.model_dump(exclude={"code"}),
+        )
+
 
 @scorer(metrics=SUMMARY_METRICS)
 def judged_summary(
@@ -90,14 +101,8 @@ def judged_summary(
         structured: Whether to send a JSON schema along. Providers that know none ignore it; turn
             it off for one that refuses it.
     """
-    rubric = Rubric(
-        prompt=summary_prompt,
-        reply=Ratings,
-        read=_read,
-        score=_score,
-        of_nothing=dict.fromkeys(CRITERIA, COMPLETE_FAILURE),
-    )
-    return judge(rubric, judgements, stop, structured=structured)
+    of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
+    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, structured)
 
 
 def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:
@@ -124,18 +129,6 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
             {"original_text": source, "marking_scheme": key_points, "summary": summary}, code
         ),
         code=code,
-    )
-
-
-def _read(reply: Ratings, source: str, summary: str) -> Judgement:  # noqa: ARG001
-    ratings: dict[str, Rating] = {criterion: getattr(reply, criterion) for criterion in CRITERIA}
-    return Judgement(
-        values={criterion: rating.points for criterion, rating in ratings.items()},
-        words="".join(
-            f"\n* {criterion} {rating.points}: {rating.reason}"
-            for criterion, rating in ratings.items()
-        ),
-        record=reply.model_dump(exclude={"code"}),
     )
 
 

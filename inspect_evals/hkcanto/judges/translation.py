@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Annotated, Any, Literal
 
 from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hkcanto_metrics.error_spans import (
     OMISSION,
@@ -18,7 +18,7 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Judgement, Reply, Rubric, Unusable, judge
+from .panel import Form, Judgement, Reply, Unusable, judge
 from .prompts import fill, judge_texts, neutralize, quote
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
@@ -29,7 +29,7 @@ TRANSLATION_METRICS: dict[str, list[Metric]] = {
 }
 
 
-class LabelledError(BaseModel):
+class LabelledError(Form):
     """An error as the judge writes it down.
 
     Attributes:
@@ -41,19 +41,53 @@ class LabelledError(BaseModel):
         category: The paper's name for its kind.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     text: str
     occurrence: int
     to_end: bool = False
     reason: str
     category: ErrorCategory
 
+    def span(self, source: str, translation: str) -> ErrorSpan:
+        """Find it in the translation, an omission in the source.
+
+        Raises:
+            Unusable: It does not stand there.
+        """
+        omitted = self.category == OMISSION
+        side, text = ("source", source) if omitted else ("translation", translation)
+        try:
+            start, end = locate(neutralize(text), neutralize(self.text), self.occurrence)
+        except ValueError as problem:
+            raise Unusable(
+                f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
+            ) from problem
+        return ErrorSpan(self.category, start, len(text) if self.to_end else end)
+
 
 class LabelledErrors(Reply):
     """The judge's answer: at most five errors, as the paper's annotators gave."""
 
     errors: Annotated[list[LabelledError], Field(max_length=5)]
+
+    def read(self, source: str, text: str) -> Judgement:
+        """Return the paper's figure of a translation with these errors."""
+        spans = [error.span(source, text) for error in self.errors]
+        terms = translation_accuracy(
+            text,
+            [span for span in spans if span.category != OMISSION],
+            [span for span in spans if span.category == OMISSION],
+        )
+        errors, words = list[dict[str, Any]](), ""
+        for error, span in zip(self.errors, spans, strict=True):
+            errors.append({**error.model_dump(), "start": span.start, "end": span.end})
+            quoted = f"「{error.text}{'…' if error.to_end else ''}」"
+            words += f"\n* {error.category} {quoted}: {error.reason}"
+        return Judgement(
+            values={"judged_accuracy": terms.value},
+            words=f" ({terms.target_length} - {terms.target_errors}) / "
+            f"({terms.target_length} + {terms.source_errors}) = {terms.value:.3f}{words}",
+            record={"judged_accuracy": terms.value, "terms": asdict(terms), "errors": errors},
+        )
 
 
 @scorer(metrics=TRANSLATION_METRICS)
@@ -74,14 +108,8 @@ def judged_translation(
         structured: Whether to send a JSON schema along. Providers that know none ignore it; turn
             it off for one that refuses it.
     """
-    rubric = Rubric(
-        prompt=partial(translation_prompt, direction),
-        reply=LabelledErrors,
-        read=_read,
-        score=_score,
-        of_nothing={"judged_accuracy": 0.0},
-    )
-    return judge(rubric, judgements, stop, structured=structured)
+    prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
+    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, structured)
 
 
 def translation_prompt(
@@ -108,37 +136,6 @@ def translation_prompt(
         texts=quote(blocks, code),
         code=code,
     )
-
-
-def _read(reply: LabelledErrors, source: str, translation: str) -> Judgement:
-    spans = [_span(error, source, translation) for error in reply.errors]
-    terms = translation_accuracy(
-        translation,
-        [span for span in spans if span.category != OMISSION],
-        [span for span in spans if span.category == OMISSION],
-    )
-    errors, words = list[dict[str, Any]](), ""
-    for error, span in zip(reply.errors, spans, strict=True):
-        errors.append({**error.model_dump(), "start": span.start, "end": span.end})
-        quoted = f"「{error.text}{'…' if error.to_end else ''}」"
-        words += f"\n* {error.category} {quoted}: {error.reason}"
-    return Judgement(
-        values={"judged_accuracy": terms.value},
-        words=f" ({terms.target_length} - {terms.target_errors}) / "
-        f"({terms.target_length} + {terms.source_errors}) = {terms.value:.3f}{words}",
-        record={"judged_accuracy": terms.value, "terms": asdict(terms), "errors": errors},
-    )
-
-
-def _span(error: LabelledError, source: str, translation: str) -> ErrorSpan:
-    side, text = ("source", source) if error.category == OMISSION else ("translation", translation)
-    try:
-        start, end = locate(neutralize(text), neutralize(error.text), error.occurrence)
-    except ValueError as problem:
-        raise Unusable(
-            f"{error.category} is labelled in the {side}, where this does not stand: {problem}"
-        ) from problem
-    return ErrorSpan(error.category, start, len(text) if error.to_end else end)
 
 
 def _score(_: str, said: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Any]]:
