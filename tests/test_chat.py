@@ -49,7 +49,7 @@ def test_lm_eval_sends_the_messages_that_inspect_sends(name: str, multiturn: boo
         prompt = loaded.at(shots=loaded.task.shots).prompt(samples[sample["doc"]["id"]])
         messages = prompt.messages(multiturn=bool(multiturn))
         sent = json.loads(sample["arguments"][0][0])
-        assert sent == [{"role": each.role, "content": each.content} for each in messages]
+        assert sent == [{"role": role, "content": text} for role, text in messages]
     signature = results["configs"][name]["metadata"]["signature"]
     turns = "multi" if multiturn and loaded.task.shots else "single"
     assert f"|turns:{turns}|" in signature
@@ -162,7 +162,7 @@ def test_every_form_of_answer_is_read_alike(
         display="none",
     )
     samples = results["samples"]["hkmmlu"]
-    in_lm_eval = {each["doc"]["id"]: each["doc"]["judgement"]["answer"] for each in samples}
+    in_lm_eval = {each["doc"]["id"]: each["doc"]["judgement"].get("answer", "") for each in samples}
     in_inspect = {each.id: each.scores["judged"].answer for each in log.samples}
     assert in_lm_eval == in_inspect
     prompts = {each.id: "".join(message.text for message in each.input) for each in log.samples}

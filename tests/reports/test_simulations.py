@@ -167,7 +167,7 @@ def covered(hits: Numbers, sizes: Numbers, count: int, rng: np.random.Generator)
     `hits` are of all items of each subject; which of them come first is drawn anew each time.
     """
     subjects = [
-        [Sample(f"{own}/{place}", "", "", subject=str(own)) for place in range(size)]
+        [Sample(id=f"{own}/{place}", subject=str(own)) for place in range(size)]
         for own, size in enumerate(sizes)
     ]
     order = [int(sample.subject) for sample in stratified(subjects)[:count]]
