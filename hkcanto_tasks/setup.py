@@ -6,7 +6,7 @@ A kind of task is a class derived from `Setup`; an instance of it is one task un
 import copy
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -19,7 +19,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
-from .data.tables import Record
+from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, OptionError
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .judgements import Judgement
@@ -200,6 +200,27 @@ class Setup(ABC):
         Raises:
             UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
         """
+
+    def rows(
+        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
+    ) -> list[Sample | UnreadableRow]:
+        """Read the rows of a file; those that cannot be read are returned as errors.
+
+        Args:
+            records: The rows of one file, or of the shards of one.
+            release: Returns the rows of all subjects, for what one file leaves open.
+
+        Raises:
+            DataCorrupt: The file cannot be read as a whole.
+        """
+        del release
+        rows: list[Sample | UnreadableRow] = []
+        for record in records:
+            try:
+                rows.append(self.row(record))
+            except UnreadableRow as error:
+                rows.append(error)
+        return rows
 
     def check(self, rows: Sequence[Sample], file: str) -> None:  # noqa: B027
         """Refuse rows of a file for what only all of them together show; nothing by default.

@@ -219,9 +219,9 @@ class ReleaseRows:
             return True
         try:
             records = self._records(split)[:3]
+            return any(not isinstance(row, UnreadableRow) for row in self._setup.rows(records))
         except DataCorrupt:
             return True
-        return any(not isinstance(self._row(record), UnreadableRow) for record in records)
 
     def _by_column(self, split: Split) -> Iterator[Split]:
         """Divide the rows of a file by the subjects that a column of it names."""
@@ -269,15 +269,9 @@ class ReleaseRows:
         asked = self._words(split.stem)
         return [each for each in records if self._words(_cell(each, split.column)) == asked]
 
-    def _row(self, record: Record) -> Any:
-        try:
-            return self._setup.row(record)
-        except UnreadableRow as error:
-            return error
-
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
         """Return the rows, and those set aside."""
-        read = [self._row(record) for record in self._records(split)]
+        read = self._setup.rows(self._records(split), self._every_record)
         rows = [row for row in read if not isinstance(row, UnreadableRow)]
         bad = [*self._table(split).bad, *(row for row in read if isinstance(row, UnreadableRow))]
         if bad and self._folder.kind in ("sample", "own"):
@@ -289,6 +283,11 @@ class ReleaseRows:
             ) from bad[0]
         self._setup.check(rows, str(self._folder.root / split.files[0]))
         return rows, bad
+
+    def _every_record(self) -> list[Record]:
+        """Return the rows of all subjects, for what the file of one leaves open."""
+        splits = (split for each in self._splits.values() for split in each.values())
+        return [record for split in splits for record in self._records(split)]
 
     def _refuse_too_many(self, bad: Sequence[UnreadableRow]) -> None:
         total = len(bad) + sum(map(len, self.rows.values()))
