@@ -60,6 +60,7 @@ class Setup(ABC):
         shots: Worked examples in the prompt.
         multiturn: Whether each of them is a turn of its own in a chat.
         template: The texts of its prompt.
+        own_script: Whether the rows are in the script that is asked for as they are.
 
     Raises:
         CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
@@ -84,7 +85,7 @@ class Setup(ABC):
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
-        self.options, self.multiturn = options, multiturn
+        self.options, self.multiturn, self.own_script = options, multiturn, False
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
         self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
@@ -110,13 +111,15 @@ class Setup(ABC):
         shots: int | None = None,
         multiturn: bool | None = None,
         subjects: Sequence[Subject] | None = None,
+        own_script: bool | None = None,
     ) -> "Setup":
-        """Return the same with another number of worked examples, other turns or subjects."""
+        """Return the same with other worked examples, turns, subjects, or rows to be converted."""
         made = copy.copy(self)
         for name in [name for name in vars(made) if name not in _OWN]:
             del made.__dict__[name]  # what was computed from them
         made.shots = self.shots if shots is None else shots
         made.multiturn = self.multiturn if multiturn is None else multiturn
+        made.own_script = self.own_script if own_script is None else own_script
         chosen = self.task.subjects if subjects is None else tuple(subjects)
         made.task = _named_as_run(replace(self.task, subjects=chosen), self.options, made.shots)
         return made
@@ -385,7 +388,7 @@ class Setup(ABC):
         """
 
 
-_OWN = ("options", "multiturn", "shots", "task", "template")
+_OWN = ("options", "multiturn", "own_script", "shots", "task", "template")
 
 
 def setup(

@@ -49,7 +49,8 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
         prompt: `paper`, or the language of a prompt of ours: `zh`, `yue`, `en`; with `+scaffold`,
             the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` to convert questions and prompt to Simplified script (OpenCC hk2s).
+        script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
+            else converted ones (OpenCC hk2s), and a converted prompt.
         shuffle_choices: Seed with which each question's options are shuffled, to expose a bias for
             positions; 0 keeps their order.
     """
@@ -293,8 +294,8 @@ class MultipleChoice(setup.Setup):
         return msgspec.structs.replace(row, choices=choices, target=self._letters[answer])
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
-        """Convert a question to the script that is asked for."""
-        if self.options.script == "sc":
+        """Convert a question to the script that is asked for, unless the release has it so."""
+        if self.options.script == "sc" and not self.own_script:
             choices = tuple(None if text is None else self._convert(text) for text in row.choices)
             more |= {"question": self._convert(row.question), "choices": choices}
         return msgspec.structs.replace(row, **more) if any(more.values()) else row

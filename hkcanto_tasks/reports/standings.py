@@ -188,7 +188,7 @@ def _measures(evaluation: Run, task: TaskVariant, shots: int) -> bool:
     own, options = evaluation.setup.task, evaluation.options
     return (own.definition.name, evaluation.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
-        "sc" if options.get("script") == "sc" else own.variant.script,
+        "sc" if options.get("script", "").startswith("sc") else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
 
 
