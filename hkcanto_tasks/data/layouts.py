@@ -45,8 +45,8 @@ class Split:
         name: `test`, `dev` or `val`.
         files: Paths in the folder, to be read one after the other.
         delimiter: Between the cells of CSV files.
-        column: The column whose cells must be the value, where the files are of several subjects.
-        value: The subject in that column.
+        column: The column whose cells must be a value, where the files are of several subjects.
+        values: What the subject is called in that column.
         script: What script or language it is called by: `tc`, `sc`, `en`, `zh`, or an empty text.
         rank: What the names of a split are preferred by: `dev` before `train`.
     """
@@ -56,7 +56,7 @@ class Split:
     files: tuple[str, ...]
     delimiter: str = ","
     column: str = ""
-    value: str = ""
+    values: tuple[str, ...] = ()
     script: str = ""
     rank: int = 0
 

@@ -192,7 +192,14 @@ class ReleaseRows:
         found: dict[str, dict[str, list[Split]]] = {}
         for split in (*splits, *parts):
             if (subject := whose.get(split.stem)) in entry.subjects:
-                found.setdefault(subject.name, {}).setdefault(split.name, []).append(split)
+                places = found.setdefault(subject.name, {}).setdefault(split.name, [])
+                alike = replace(split, stem="", values=())
+                for place, other in enumerate(places if split.column else ()):
+                    if replace(other, stem="", values=()) == alike:  # spelt in two ways
+                        places[place] = replace(other, values=(*other.values, *split.values))
+                        break
+                else:
+                    places.append(split)
         if len(entry.subjects) == 1 and not found:
             nameless: dict[str, list[Split]] = {}
             for split in loose:
@@ -278,7 +285,7 @@ class ReleaseRows:
             (*usual, *others), key=lambda name: (hits[name], len(found[name]) > 1), default=""
         ):
             for cell in {_cell(each, best): None for each in records if _cell(each, best)}:
-                part = replace(split, stem=cell, column=best, value=cell)
+                part = replace(split, stem=cell, column=best, values=(cell,))
                 yield self._without_script(part, among)
 
     def _unmatched(self, missing: Sequence[Subject], extra: Sequence[str]) -> DataNotFound:
@@ -328,7 +335,7 @@ class ReleaseRows:
     def _records(self, split: Split) -> list[Record]:
         records = self._table(split).records
         if split.column:
-            records = [each for each in records if _cell(each, split.column) == split.value]
+            records = [each for each in records if _cell(each, split.column) in split.values]
         roles = self._roles(split)
         return (
             [each for each in records if roles.get(_cell(each, "split")) == split.name]
