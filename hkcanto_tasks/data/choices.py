@@ -88,9 +88,9 @@ def read_choices(
             every = release()
             if len(every) <= len(records):
                 raise
-            more = _Rows(every, _options(every, definition), answers, definition.letters)
             try:
-                reading = more.decide()
+                given_all = _options(every, definition)
+                reading = _Rows(every, given_all, answers, definition.letters).decide()
             except DataCorrupt:
                 reading = None
             if reading is None or not rows.fit(reading):

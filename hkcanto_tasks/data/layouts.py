@@ -49,6 +49,7 @@ class Split:
         values: What the subject is called in that column.
         script: What script or language it is called by: `tc`, `sc`, `en`, `zh`, or an empty text.
         rank: What the names of a split are preferred by: `dev` before `train`.
+        written: A column that names the script of each row, and the cell that these have in it.
     """
 
     stem: str
@@ -59,6 +60,7 @@ class Split:
     values: tuple[str, ...] = ()
     script: str = ""
     rank: int = 0
+    written: tuple[str, str] = ("", "")
 
 
 @cache

@@ -34,6 +34,7 @@ _SUBJECT_COLUMNS = (
     *("task", "topic", "category", "domain"),
 )
 _MOST_SUBJECTS = 500
+_SCRIPT_COLUMNS = ("script", "lang", "language", "locale", "variant", "語言", "语言")
 
 # Folders and files of what models answered.
 _OF_MODELS = re.compile(
@@ -334,6 +335,9 @@ class ReleaseRows:
 
     def _records(self, split: Split) -> list[Record]:
         records = self._table(split).records
+        if split.written[0]:
+            column, cell = split.written
+            records = [each for each in records if _cell(each, column) == cell]
         if split.column:
             records = [each for each in records if _cell(each, split.column) in split.values]
         roles = self._roles(split)
@@ -377,6 +381,7 @@ class ReleaseRows:
     def _one_of(self, found: list[Split], subject: Subject, name: str) -> Split:
         what = " ".join(filter(None, (subject.name or subject.title, name)))
         if wanted := self._wanted:
+            found = [part for split in found for part in self._by_script_column(split)]
             scripts: dict[str, list[Split]] = {}
             for split in found:
                 script = self._script(split, guess=len(found) > 1)
@@ -418,6 +423,20 @@ class ReleaseRows:
                     f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
                     "the release's file there, or rename this one."
                 )
+
+    def _by_script_column(self, split: Split) -> Sequence[Split]:
+        """Divide a file that has its rows in two scripts, if a column of it says which is which."""
+        records = self._records(split)
+        for column in _SCRIPT_COLUMNS if records else ():
+            if column in records[0].cells:
+                cells = {_cell(each, column): None for each in records}
+                named = {cell: script_named(cell) for cell in cells}
+                if len(named) > 1 and all(not rest and script for rest, script in named.values()):
+                    return [
+                        replace(split, script=script, written=(column, cell))
+                        for cell, (_, script) in named.items()
+                    ]
+        return [split]
 
     @property
     def _wanted(self) -> str:

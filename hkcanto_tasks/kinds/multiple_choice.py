@@ -83,7 +83,15 @@ class MultipleChoice(setup.Setup):
                 "answerkey",
                 "answer_key",
             ),
-            *("answer_idx", "answer_index", "answer_id", "correct_option", "correct", "label"),
+            *(
+                "answer key",
+                "answer_idx",
+                "answer_index",
+                "answer_id",
+                "correct_option",
+                "correct",
+                "label",
+            ),
         ),
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from hkcanto_tasks import load_task
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError
 
 from .test_first_contact import (
@@ -140,6 +142,21 @@ def test_an_english_file_beside_a_chinese_one_is_not_taken(
 ) -> None:
     put(folder, {english: EN, chinese: TC})
     assert asked("hkmmlu_hk_law") == TC[0][0]
+
+
+@pytest.mark.parametrize(("sc", "tc"), [("sc", "tc"), ("zh-CN", "zh-HK"), ("简体", "繁體")])
+def test_a_column_may_name_the_script_of_each_row(folder: Folder, sc: str, tc: str) -> None:
+    rows = [(*SC[0], sc), (*TC[0], tc)]
+    folder({"test/hk_law.csv": as_csv(rows, (*COLUMNS, "lang"))})
+    assert asked("hkmmlu_hk_law") == TC[0][0]
+    assert asked("hkmmlu_hk_law", script="sc") == SC[0][0]
+
+
+def test_the_command_line_names_both_files(folder: Folder) -> None:
+    folder({"data/test/hk_law.csv": as_csv(MANY), "baselines/gpt-4o/hk_law.csv": as_csv(OTHER)})
+    result = CliRunner().invoke(app, ["doctor", "hkmmlu"])
+    said = " ".join(result.output.split())
+    assert "data/test/hk_law.csv and baselines/gpt-4o/hk_law.csv" in said
 
 
 # ------------------------------------------------------------------------------- candidates
