@@ -19,7 +19,7 @@ from ..catalogue import TaskDefinition
 from ..errors import DataCorrupt
 from .tables import Record, UnreadableRow, as_text
 
-_LISTS = ("options", "choices", "選項", "选项")
+_LISTS = ("options", "choices", "選項", "选项", "choices.text", "options.text")
 _WORDS = "option|choice|opt|op|answer|ans|candidate|alternative|選項|选项|選擇|选择|答案"
 _MARKS = ("abcdefghij", "123456789", "0123456789", "甲乙丙丁戊己庚辛壬癸", "一二三四五六七八九十")
 # `OptionA`, `option_1`, `選項甲`, `A.`, `(A)`; and `A_option`.
@@ -28,6 +28,7 @@ _COLUMN = re.compile(
 )
 _LABELLED = re.compile(r"\s*[(（]?([A-J])[.．、:：)）]\s*(.+)", re.DOTALL)
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
+_LABEL_COLUMNS = ("labels", "{}_labels", "{}_label", "{}.label", "letters", "option_labels")
 _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
 _BAD_SHARE = 0.01
 
@@ -278,6 +279,10 @@ def _listed(record: Record, column: str, letters: str) -> Options:
             labels, texts = own, [match[2] for match in marked if match]
     if texts is None or any(isinstance(each, list | Mapping) for each in texts):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
+    if labels is None:
+        of = column.removesuffix(".text")
+        beside = (record.cells.get(name.format(of)) for name in _LABEL_COLUMNS)
+        labels = next((each for each in beside if isinstance(each, list)), None)
     if labels is None:
         return [as_text(each) for each in texts], (), ()
     return _by_label(record, labels, texts, letters)

@@ -39,7 +39,8 @@ _SCRIPT_COLUMNS = ("script", "lang", "language", "locale", "variant", "語言", 
 # Folders and files of what models answered.
 _OF_MODELS = re.compile(
     r"(?:^|[/_.\W])(baselines?|pred(?:iction)?s?|outputs?|results?|responses?|generations?"
-    r"|completions?|submissions?|model_answers?)(?=[/_.\W]|$)",
+    r"|completions?|submissions?|model_answers?"
+    r"|(?:gpt|claude|llama|qwen|gemini|deepseek|mistral)[\w.-]*)(?=[/_.\W]|$)",
     re.IGNORECASE,
 )
 

@@ -226,6 +226,12 @@ def test_options_are_read_by_their_own_labels(
     assert read(quiz, many((options, answer), column=column)) == [("中環",), ORDERED]
 
 
+@pytest.mark.parametrize("names", [("choices", "labels"), ("choices.text", "choices.label")])
+def test_labels_may_have_a_column_of_their_own(quiz: Quiz, names: tuple[str, str]) -> None:
+    row = {"question": "第0題", names[0]: ["中環", "大澳", "沙田"], names[1]: ["B", "A", "C"]}
+    assert read(quiz, json.dumps([{**row, "answer": "B"}])) == [("中環",), ORDERED]
+
+
 def test_labels_may_differ_by_row_as_in_arc(quiz: Quiz) -> None:
     numbered = {"label": ["1", "2", "3"], "text": OPTIONS}
     lettered = {"label": ["A", "B", "C"], "text": OPTIONS}
