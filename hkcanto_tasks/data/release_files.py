@@ -34,7 +34,7 @@ _SUBJECT_COLUMNS = (
     *("task", "topic", "category", "domain"),
 )
 _MOST_SUBJECTS = 500
-_SCRIPT_COLUMNS = ("script", "lang", "language", "locale", "variant", "語言", "语言")
+_LONGEST_SCRIPT = 30  # characters of what a cell calls it
 
 # Folders and files of what models answered.
 _OF_MODELS = re.compile(
@@ -428,8 +428,8 @@ class ReleaseRows:
     def _by_script_column(self, split: Split) -> Sequence[Split]:
         """Divide a file that has its rows in two scripts, if a column of it says which is which."""
         records = self._records(split)
-        for column in _SCRIPT_COLUMNS if records else ():
-            if column in records[0].cells:
+        for column in records[0].cells if records else ():
+            if script_named(_cell(records[0], column)[:_LONGEST_SCRIPT])[1]:
                 cells = {_cell(each, column): None for each in records}
                 named = {cell: script_named(cell) for cell in cells}
                 if len(named) > 1 and all(not rest and script for rest, script in named.values()):

@@ -152,6 +152,13 @@ def test_a_column_may_name_the_script_of_each_row(folder: Folder, sc: str, tc: s
     assert asked("hkmmlu_hk_law", script="sc") == SC[0][0]
 
 
+def test_one_json_may_have_both_scripts(folder: Folder) -> None:
+    both = {"sc": as_records(SC), "tc": as_records(TC)}
+    folder({"hk_law.json": json.dumps(both)})
+    assert asked("hkmmlu_hk_law") == TC[0][0]
+    assert asked("hkmmlu_hk_law", script="sc") == SC[0][0]
+
+
 def test_the_command_line_names_both_files(folder: Folder) -> None:
     folder({"data/test/hk_law.csv": as_csv(MANY), "baselines/gpt-4o/hk_law.csv": as_csv(OTHER)})
     result = CliRunner().invoke(app, ["doctor", "hkmmlu"])
