@@ -163,7 +163,8 @@ class TaskDefinition(Declared, frozen=True):
         columns: What a cell is → the names of its column, of which the first that exists is read,
             in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
-            (from 1), by either (`letter_or_number`), or by the option's `text`.
+            (from 1), by either (`letter_or_number`), or by the option's `text`. Without it, the
+            one of these that fits all rows of a file.
         extra_stems: Files of the release that are no subject of the paper.
         dev_rows: Rows of a dev file that are used as worked examples.
         examples_from_test: First test rows that are the worked examples, and not scored.
@@ -200,7 +201,7 @@ class TaskDefinition(Declared, frozen=True):
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
     columns: dict[str, str | tuple[str, ...]] = {}
-    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
+    answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
     examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0

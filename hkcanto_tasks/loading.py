@@ -11,6 +11,7 @@ import msgspec
 from .catalogue import Subject, TaskVariant
 from .data.locating import locate
 from .data.release_files import ReleaseRows, report
+from .data.tables import is_table
 from .errors import DataNotFound, HKCantoError, OptionError
 from .figures import parts_of
 from .prompts import Example, Prompt
@@ -31,6 +32,8 @@ class LoadedTask:
         revision: Which data: the pinned revision, `sample`, or `local-…` for changed files; with
             `-3rows` where three rows could not be read.
         asked: The subjects that were asked for.
+        script: How the signature names the script, if the release has questions in it: `sc-release`
+            for Simplified ones that were not converted.
     """
 
     setup: Setup
@@ -38,6 +41,7 @@ class LoadedTask:
     examples: "WorkedExamples"
     revision: str
     asked: tuple[Subject, ...] = ()
+    script: str = ""
 
     @property
     def task(self) -> TaskVariant:
@@ -99,7 +103,11 @@ class LoadedTask:
         first = self.task.subjects[:1] if self.samples else ()
         origins = {each.origin for subject in first for each in self.shots(subject.name)}
         asked = self.setup.at(subjects=self.asked) if self.asked else self.setup
-        return asked.signature(self.revision, origins).text
+        signed = asked.signature(self.revision, origins)
+        if self.script:
+            options = {**dict(signed.options), "script": self.script}
+            signed = replace(signed, options=tuple(options.items()))
+        return signed.text
 
 
 def load_task(
@@ -139,14 +147,19 @@ def load_task(
     if not present and not allow_absent:
         paths = task.definition.paths("test", task.subjects[0].stem)
         expected = f"; expected {' or '.join(paths)}" if paths else ""
-        raise DataNotFound(f"{folder.root} has no test file of {name}{expected}.")
+        raise DataNotFound(
+            f"{folder.root} has no test file of {name}{expected}. It has {_listed(folder.files())}."
+        )
     found = release.differences
     said = found.summary() if present else ""
     report(said, found.matter, folder.root, task.definition.name, task.benchmark.name)
     revision = folder.revision(*release.tests) if present else ""
     examples = WorkedExamples(how, release)
+    own = {subject.name: release.is_own_script(subject) for subject in present}
+    kinds = sorted({"sc-release" if each else "sc" for each in own.values()})
+    ways = {each: how.at(own_script=each) for each in {*own.values()}}
     samples = [
-        [_placed(each, task, subject) for each in how.scored(rows, subject)]
+        [_placed(each, task, subject) for each in ways[own[subject.name]].scored(rows, subject)]
         for subject in present
         if (rows := release.rows.pop(subject.name))  # or they would be kept with the examples
     ]
@@ -156,7 +169,15 @@ def load_task(
         examples=examples,
         revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
         asked=task.subjects,
+        script="+".join(kinds) if any(own.values()) else "",
     )
+
+
+def _listed(files: Sequence[str]) -> str:
+    """Name what is in a folder, at most six of it."""
+    named = [each for each in files if is_table(each) or each.endswith(".zip")] or files
+    more = f" and {len(named) - 6} more" if len(named) > 6 else ""
+    return f"{', '.join(named[:6])}{more}" if named else "no files"
 
 
 def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
@@ -239,12 +260,14 @@ class WorkedExamples:
 
     def _examples(self, subject: Subject) -> Sequence[Example]:
         rows, origin = self._release.examples(subject), self._setup.example_source
+        own = self._release.is_own_script(subject, "dev")
         if not all(map(self._setup.has_rationale, rows)):
             if printed := self._setup.printed():
                 rows, origin = printed, "paper"
             else:
                 rows, origin = self._reasoned(subject)
-        made = self._setup.examples(subject, rows)
+            own = False
+        made = self._setup.at(own_script=own).examples(subject, rows)
         return [replace(example, origin=origin) for example in made] if origin else made
 
     def _reasoned(self, subject: Subject) -> tuple[list[Any], str]:

@@ -6,7 +6,7 @@ A kind of task is a class derived from `Setup`; an instance of it is one task un
 import difflib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -19,7 +19,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
-from .data.tables import Record
+from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, DataCorrupt, OptionError
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .judgements import Judgement
@@ -60,6 +60,7 @@ class Setup(ABC):
         shots: Worked examples in the prompt.
         multiturn: Whether each of them is a turn of its own in a chat.
         template: The texts of its prompt.
+        own_script: Whether the rows are in the script that is asked for as they are.
 
     Raises:
         CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
@@ -84,7 +85,7 @@ class Setup(ABC):
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
-        self.options, self.multiturn = options, multiturn
+        self.options, self.multiturn, self.own_script = options, multiturn, False
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
         self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
@@ -107,14 +108,17 @@ class Setup(ABC):
         shots: int | None = None,
         multiturn: bool | None = None,
         subjects: Sequence[Subject] | None = None,
+        own_script: bool | None = None,
     ) -> "Setup":
-        """Return the same with another number of worked examples, other turns or subjects."""
-        return type(self)(
+        """Return the same with other worked examples, turns, subjects, or rows to be converted."""
+        made = type(self)(
             self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
             self.options,
             self.shots if shots is None else shots,
             multiturn=self.multiturn if multiturn is None else multiturn,
         )
+        made.own_script = self.own_script if own_script is None else own_script
+        return made
 
     # ------------------------------------------------------------------ what it is
 
@@ -195,6 +199,27 @@ class Setup(ABC):
         Raises:
             UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
         """
+
+    def rows(
+        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
+    ) -> list[Sample | UnreadableRow]:
+        """Read the rows of a file; those that cannot be read are returned as errors.
+
+        Args:
+            records: The rows of one file, or of the shards of one.
+            release: Returns the rows of all subjects, for what one file leaves open.
+
+        Raises:
+            DataCorrupt: The file cannot be read as a whole.
+        """
+        del release
+        rows: list[Sample | UnreadableRow] = []
+        for record in records:
+            try:
+                rows.append(self.row(record))
+            except UnreadableRow as error:
+                rows.append(error)
+        return rows
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
         """Refuse rows of a file for what only all of them together show: two with one id.

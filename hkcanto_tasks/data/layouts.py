@@ -3,15 +3,17 @@
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from .tables import ENDINGS, read_bytes
+from .scripts import script_named, script_of_folders
+from .stems import words
+from .tables import is_table, read_bytes, table_ending
 
 _log = logging.getLogger("hkcanto")
 
-_SPLITS = {
+SPLITS = {
     "test": "test",
     "dev": "dev",
     "train": "dev",
@@ -22,11 +24,15 @@ _SPLITS = {
     "valid": "val",
     "validation": "val",
 }
-_SPLIT = "|".join(_SPLITS)
+"""What splits are called → which they are."""
+_SPLIT = "|".join(SPLITS)
 # `hk_law_test`, `test-hk_law`; and what Parquet files are called on the hub: `test-00000-of-00001`.
 _AT_END = re.compile(rf"(?P<stem>.*?)[_.\s-](?P<split>{_SPLIT})", re.IGNORECASE)
 _AT_START = re.compile(rf"(?P<split>{_SPLIT})[_.\s-](?P<stem>.*)", re.IGNORECASE)
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+# `test-00000-of-00002`, `part-0`, and the hub's own `0000.parquet`.
+_SHARD = re.compile(
+    r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?\d+|-\d{5}-of-\d{5}|^0\d{2,})$", re.IGNORECASE
+)
 _NOT_DATA = ("dataset_info", "dataset_infos", "metadata", "package", "config")
 
 
@@ -39,7 +45,11 @@ class Split:
         name: `test`, `dev` or `val`.
         files: Paths in the folder, to be read one after the other.
         delimiter: Between the cells of CSV files.
-        column: The column whose cells must be the stem, where the files are of several subjects.
+        column: The column whose cells must be a value, where the files are of several subjects.
+        values: What the subject is called in that column.
+        script: What script or language it is called by: `tc`, `sc`, `en`, `zh`, or an empty text.
+        rank: What the names of a split are preferred by: `dev` before `train`.
+        written: A column that names the script of each row, and the cell that these have in it.
     """
 
     stem: str
@@ -47,6 +57,10 @@ class Split:
     files: tuple[str, ...]
     delimiter: str = ","
     column: str = ""
+    values: tuple[str, ...] = ()
+    script: str = ""
+    rank: int = 0
+    written: tuple[str, str] = ("", "")
 
 
 @cache
@@ -59,7 +73,8 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
 
     Returns:
         A split for each configuration that its card names; without a card, or with one that says
-        nothing about files, those that the names of files and folders tell.
+        nothing about files, those that the names of files and folders tell. There are several of
+        one stem and name if there are several such files.
 
     Examples:
         >>> files = ("test/hk_law.csv", "hk_law_dev.csv", "hk_music/test-00000-of-00001.parquet")
@@ -76,7 +91,7 @@ def _of_card(root: Path) -> list[Split]:
         return []
     from datasets.load import dataset_module_factory
 
-    found = []
+    found: list[Split] = []
     try:
         configs = dataset_module_factory(str(root)).builder_configs_parameters.builder_configs or []
         for config in configs if len(configs) > 1 else ():  # of one, the files' names say more
@@ -85,46 +100,78 @@ def _of_card(root: Path) -> list[Split]:
             for name, paths in splits.items():
                 relative = (Path(path).resolve().relative_to(root.resolve()) for path in paths)
                 files = tuple(path.as_posix() for path in relative)
-                if (of := _role(name, splits)) and all(file.endswith(ENDINGS) for file in files):
+                if (of := _role(name, splits)) and all(map(is_table, files)):
                     delimiter = str(getattr(config, "sep", None) or ",")
-                    found.append(Split(str(config.name), of, files, delimiter))
+                    given = Split(str(config.name), of[0], files, delimiter, rank=of[1])
+                    found += _divided(given, str(name), root.name)
     except Exception as error:  # of whatever kind the library's versions raise
         _log.info("%s: its card is of no help (%s); going by the names of files.", root, error)
         return []
     return found
 
 
-def _role(name: str, splits: Mapping[str, object]) -> str | None:
+def _divided(split: Split, name: str, benchmark: str) -> Iterator[Split]:
+    """Divide a configuration into its files, where it is no subject and they are no shards."""
+    rest, script = script_named(split.stem)
+    script = script if not rest else script_named(name)[1]
+    parts = list(_of_names(split.files))
+    if words(rest, benchmark) or len({part.stem for part in parts}) < max(2, len(parts)):
+        yield replace(split, script=script or (parts[0].script if parts else ""))
+        return
+    for part in parts:
+        yield replace(split, stem=part.stem, files=part.files, script=script or part.script)
+
+
+def _role(name: str, splits: Mapping[str, object]) -> tuple[str, int] | None:
     """What a split is; `datasets` calls a single one `train`, and a folder `dev` `validation`."""
-    if len(splits) == 1:
-        return "test"
-    role = _SPLITS.get(str(name).lower())
-    return "dev" if role == "val" and len(splits) == 2 else role
+    plain = script_named(str(name))[0].lower()
+    roles = {script_named(str(each))[0].lower() for each in splits}
+    if len(roles) == 1:
+        return "test", 0
+    if not (role := SPLITS.get(plain)):
+        return None
+    return ("dev" if role == "val" and len(roles) == 2 else role), [*SPLITS].index(plain)
 
 
 def _of_names(files: Sequence[str]) -> Iterator[Split]:
-    shards: dict[tuple[str, str, str], list[str]] = {}
+    shards: dict[tuple[Split, str, str], list[str]] = {}
     for file in files:
         path = PurePosixPath(file)
-        if path.suffix.lower() in ENDINGS and path.stem.lower() not in _NOT_DATA:
-            name = _SHARD.sub("", path.stem)
-            stem, split = _of_name(name, path.parent.parts)
+        stem = path.name[: -len(table_ending(file)) or None]
+        if is_table(file) and stem.lower() not in _NOT_DATA:
+            name = _SHARD.sub("", stem)
+            folders = [each.removesuffix(".zip") for each in path.parent.parts]
+            split = _of_name(name, folders)
             # Shards belong together; two files of one name in two formats do not.
-            alone = "" if name != path.stem else file
-            shards.setdefault((stem, split, alone), []).append(file)
-    seen = set()
-    for (stem, split, _), of_it in shards.items():
-        if (stem, split) not in seen:
-            seen.add((stem, split))
-            yield Split(stem, split, tuple(of_it))
+            alone = "" if name != stem else file
+            shards.setdefault((split, str(path.parent), alone), []).append(file)
+    for (split, _, _), of_it in shards.items():
+        yield replace(split, files=tuple(of_it))
 
 
-def _of_name(name: str, folders: Sequence[str]) -> tuple[str, str]:
-    if name.lower() in _SPLITS:
-        others = [each for each in folders if each.lower() not in _SPLITS]
-        return others[-1] if others else "", _SPLITS[name.lower()]
-    for pattern in (_AT_END, _AT_START):
-        if match := pattern.fullmatch(name):
-            return match["stem"], _SPLITS[match["split"].lower()]
-    of_folder = [_SPLITS[each.lower()] for each in folders if each.lower() in _SPLITS]
-    return name, of_folder[-1] if of_folder else "test"
+def _of_name(name: str, folders: Sequence[str]) -> Split:
+    """Return whose rows a file has by its name and folders, without the file."""
+    plain, script = script_named(name) if name else ("", "")
+    inside = [script_named(folder)[0] for folder in folders]
+    script_outside = script_of_folders(folders)
+    roles = [each.lower() for each in inside if each.lower() in SPLITS]
+    others = [each for each in inside if each and each.lower() not in SPLITS]
+    above = others[-1] if others else ""
+    role = roles[-1] if roles else "test"
+    stem = name
+    if not plain or plain.lower() in SPLITS:
+        stem, role = above, plain.lower() or role
+    else:
+        for text, own in ((name, ""), (plain, script)):
+            if match := _AT_END.fullmatch(text) or _AT_START.fullmatch(text):
+                stem, role, script = match["stem"], match["split"].lower(), own
+                break
+        else:
+            script = ""  # it may be a part of the subject's name
+    return Split(
+        stem,
+        SPLITS[role],
+        (),
+        script=(script or script_outside) if script in ("", "zh") and script_outside else script,
+        rank=[*SPLITS].index(role),
+    )

@@ -9,14 +9,17 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..catalogue import Subject, TaskDefinition
 from ..errors import DataCorrupt, DataNotFound
 from ..setup import Setup
 from .folders import DataFolder
-from .layouts import Split, find_splits
+from .layouts import SPLITS, Split, find_splits
 from .releases import HubDataset
+from .scripts import TITLES, script_in_text, script_named, script_of_folders
 from .stems import match_stems, words
-from .tables import Record, Table, UnreadableRow, read_table
+from .tables import Record, Table, UnreadableRow, container, read_table, with_members
 
 _log = logging.getLogger("hkcanto")
 
@@ -26,7 +29,20 @@ _BAD_SHARE = 0.01
 _FEW_ROWS = 10
 """By how many rows a subject may differ from the paper's table where the total is right."""
 
-_SUBJECT_COLUMNS = ("subject", "subject_name", "subject_en", "科目", "task", "topic", "category")
+_SUBJECT_COLUMNS = (
+    *("subject", "subject_name", "subject_en", "科目", "學科", "学科", "subset", "config"),
+    *("task", "topic", "category", "domain"),
+)
+_MOST_SUBJECTS = 500
+_LONGEST_SCRIPT = 30  # characters of what a cell calls it
+
+# Folders and files of what models answered.
+_OF_MODELS = re.compile(
+    r"(?:^|[/_.\W])(baselines?|pred(?:iction)?s?|outputs?|results?|responses?|generations?"
+    r"|completions?|submissions?|model_answers?"
+    r"|(?:gpt|claude|llama|qwen|gemini|deepseek|mistral)[\w.-]*)(?=[/_.\W]|$)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +121,8 @@ class ReleaseRows:
     def __init__(self, folder: DataFolder, setup: Setup) -> None:
         self._folder, self._setup = folder, setup
         self._tables: dict[Split, Table] = {}
+        self._taken: dict[tuple[str, str], Split] = {}
+        self._scripts: dict[Split, str] = {}
         task = setup.task
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
@@ -114,7 +132,7 @@ class ReleaseRows:
         self.rows: dict[str, list[Any]] = {}
         bad: dict[str, UnreadableRow] = {}
         for subject in task.subjects:
-            if split := self._splits.get(subject.name, {}).get("test"):
+            if split := self._chosen(subject, "test"):
                 rows, unreadable = self._read(split)
                 if not split.column:
                     self._tables.clear()  # the rows say all of it
@@ -122,7 +140,7 @@ class ReleaseRows:
                 if rows:
                     self.rows[subject.name] = rows[task.definition.examples_from_test :]
         self.tests = _distinct(
-            file for name in self.rows for file in self._splits[name]["test"].files
+            container(file) for name in self.rows for file in self._taken[name, "test"].files
         )
         self._refuse_too_many([*bad.values()])
         self.differences = self._compared(extra, guessed, [*bad.values()])
@@ -134,22 +152,27 @@ class ReleaseRows:
         Raises:
             DataCorrupt: The file is not what it should be, or one of its rows is not.
         """
-        entry, splits = self._setup.task.definition, self._splits.get(subject.name, {})
+        entry = self._setup.task.definition
         if count := entry.examples_from_test:
-            return self._read(splits["test"])[0][:count]
-        if "dev" not in splits:
+            return self._read(self._taken[subject.name, "test"])[0][:count]
+        if not (split := self._chosen(subject, "dev")):
             return []
-        rows, bad = self._read(splits["dev"])
+        rows, bad = self._read(split)
         if bad:
             raise bad[0]
         return rows[: entry.dev_rows]
 
+    def is_own_script(self, subject: Subject, name: str = "test") -> bool:
+        """Say whether a split of a subject is in the Simplified script that is asked for."""
+        split = self._chosen(subject, name) if self._wanted == "sc" else None
+        return split is not None and self._script(split) == "sc"
+
     # ------------------------------------------------------------------ whose is it
 
-    def _assigned(self) -> tuple[dict[str, dict[str, Split]], list[str], dict[str, str]]:
-        """Return subject → split → where it is; stems of no subject; stems matched by a guess."""
+    def _assigned(self) -> tuple[dict[str, dict[str, list[Split]]], list[str], dict[str, str]]:
+        """Return subject → split → where it may be; stems of no subject; stems guessed."""
         task = self._setup.task
-        entry, files = task.definition, self._folder.files()
+        entry, files = task.definition, with_members(self._folder.root, self._folder.files())
         if entry.files:
             among = entry.subjects
             others = self._known(task.benchmark.tasks) - self._known([entry])
@@ -160,19 +183,30 @@ class ReleaseRows:
             splits = [*find_splits(self._folder.root, tuple(files))]
             found_alike = (each for each in task.benchmark.tasks if not each.files)
             among = tuple(subject for each in found_alike for subject in each.subjects)
+        splits = [self._without_script(split, among) for split in splits]
         whose = self._match(splits, among)
         loose = [split for split in splits if split.stem not in whose and self._fits(split)]
-        parts = [part for split in loose for part in self._by_column(split)]
+        parts = [part for split in loose for part in self._by_column(split, among)]
         named = self._match(parts, among)
         divided = {part.files for part in parts if part.stem in named}
         parts = [part for part in parts if part.files in divided]
         whose |= named
-        found: dict[str, dict[str, Split]] = {}
-        for split in (*parts, *splits):  # a file of its own wins over rows among others'
+        found: dict[str, dict[str, list[Split]]] = {}
+        for split in (*splits, *parts):
             if (subject := whose.get(split.stem)) in entry.subjects:
-                found.setdefault(subject.name, {})[split.name] = split
+                places = found.setdefault(subject.name, {}).setdefault(split.name, [])
+                alike = replace(split, stem="", values=())
+                for place, other in enumerate(places if split.column else ()):
+                    if replace(other, stem="", values=()) == alike:  # spelt in two ways
+                        places[place] = replace(other, values=(*other.values, *split.values))
+                        break
+                else:
+                    places.append(split)
         if len(entry.subjects) == 1 and not found:
-            nameless = {split.name: split for split in loose if not self._words(split.stem)}
+            nameless: dict[str, list[Split]] = {}
+            for split in loose:
+                if not self._words(split.stem):
+                    nameless.setdefault(split.name, []).append(split)
             found = {entry.subjects[0].name: nameless} if "test" in nameless else {}
         known = {self._words(stem) for stem in entry.extra_stems}
         extra = _distinct(
@@ -194,7 +228,7 @@ class ReleaseRows:
         return found, extra, guessed
 
     def _match(self, splits: Sequence[Split], among: Sequence[Subject]) -> dict[str, Subject]:
-        tests = {split.stem: split for split in splits if split.name == "test"}
+        tests = {split.stem: split for split in reversed(splits) if split.name == "test"}
 
         @cache
         def rows(stem: str) -> int:
@@ -219,20 +253,42 @@ class ReleaseRows:
             return True
         try:
             records = self._records(split)[:3]
+            return any(not isinstance(row, UnreadableRow) for row in self._setup.rows(records))
         except DataCorrupt:
             return True
-        return any(not isinstance(self._row(record), UnreadableRow) for record in records)
 
-    def _by_column(self, split: Split) -> Iterator[Split]:
+    def _without_script(self, split: Split, among: Sequence[Subject]) -> Split:
+        """Take the script off a stem that is not a subject's name as it is."""
+        rest, script = script_named(split.stem)
+        names = (name for each in among for name in _names(each))
+        if not script or self._words(split.stem) in {self._words(name) for name in names}:
+            return split
+        return replace(split, stem=rest, script=script if script != "zh" else split.script or "zh")
+
+    def _by_column(self, split: Split, among: Sequence[Subject]) -> Iterator[Split]:
         """Divide the rows of a file by the subjects that a column of it names."""
         entry = self._setup.task.definition
         declared = self._setup.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
-        for column in declared or _SUBJECT_COLUMNS:
-            named = {self._words(cell): cell for each in records if (cell := _cell(each, column))}
-            if named:
-                yield from (replace(split, stem=cell, column=column) for cell in named.values())
-                return
+        known = {self._words(name) for each in among for name in _names(each)} - {()}
+        found: dict[str, dict[tuple[str, ...], str]] = {}
+        for column in declared or dict.fromkeys(name for each in records for name in each.cells):
+            cells = {cell for each in records if (cell := _cell(each, column))}
+            if len(cells) <= _MOST_SUBJECTS:
+                found[column] = {self._words(script_named(cell)[0]): cell for cell in sorted(cells)}
+                found[column] |= {
+                    self._words(cell): cell for cell in sorted(cells) if self._words(cell) in known
+                }
+        usual = [column for column in (declared or _SUBJECT_COLUMNS) if found.get(column)]
+        others = [name for name, named in found.items() if name not in usual and len(named) > 1]
+        hits = {name: len(known & found[name].keys()) for name in (*usual, *others)}
+        others = [name for name in others if 1 < hits[name] >= len(found[name]) / 2]
+        if best := max(
+            (*usual, *others), key=lambda name: (hits[name], len(found[name]) > 1), default=""
+        ):
+            for cell in {_cell(each, best): None for each in records if _cell(each, best)}:
+                part = replace(split, stem=cell, column=best, values=(cell,))
+                yield self._without_script(part, among)
 
     def _unmatched(self, missing: Sequence[Subject], extra: Sequence[str]) -> DataNotFound:
         subjects = [subject.name or subject.stem for subject in missing]
@@ -247,12 +303,20 @@ class ReleaseRows:
     # ------------------------------------------------------------------ what is in it
 
     def _table(self, split: Split) -> Table:
-        key = replace(split, stem="", column="")
+        key = Split("", "", split.files, split.delimiter)
         if key not in self._tables:
             header = () if self._setup.task.definition.header else self._setup.headerless
             whole = Table([], [])
+            if (parts := re.search(r"-of-(\d{5})", split.files[0])) and (
+                int(parts[1]) != len(split.files)
+            ):
+                raise DataNotFound(
+                    f"{self._folder.root} has {len(split.files)} of the {int(parts[1])} parts of "
+                    f"{split.files[0]}. Fetch the others too."
+                )
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
+                self._drop_second_header(table)
                 first = len(whole.records) + len(whole.bad)
                 whole.records.extend(
                     replace(each, number=first + each.number) if first else each
@@ -262,22 +326,162 @@ class ReleaseRows:
             self._tables[key] = whole
         return self._tables[key]
 
+    def _drop_second_header(self, table: Table) -> None:
+        """Drop a first row that names the columns again, perhaps in another language."""
+        known = {name.lower() for names in self._setup.COLUMNS.values() for name in names}
+        for record in table.records[:1]:
+            cells = [str(cell).strip().lower() for cell in record.cells.values() if cell]
+            if len({each for each in cells if len(each) > 1} & known) > 1:
+                del table.records[0]
+
     def _records(self, split: Split) -> list[Record]:
         records = self._table(split).records
-        if not split.column:
-            return records
-        asked = self._words(split.stem)
-        return [each for each in records if self._words(_cell(each, split.column)) == asked]
+        if split.written[0]:
+            column, cell = split.written
+            records = [each for each in records if _cell(each, column) == cell]
+        if split.column:
+            records = [each for each in records if _cell(each, split.column) in split.values]
+        roles = self._roles(split)
+        return (
+            [each for each in records if roles.get(_cell(each, "split")) == split.name]
+            if len({*roles.values()}) > 1
+            else records
+        )
 
-    def _row(self, record: Record) -> Any:
-        try:
-            return self._setup.row(record)
-        except UnreadableRow as error:
-            return error
+    def _roles(self, split: Split) -> dict[str, str]:
+        """Return the splits that a column of a file names, and what they are."""
+        records = self._table(split).records
+        if not records or "split" not in records[0].cells:
+            return {}
+        cells = {_cell(each, "split") for each in records}
+        return {cell: SPLITS[cell.lower()] for cell in cells if cell.lower() in SPLITS}
+
+    # ------------------------------------------------------------------ which of several
+
+    def _chosen(self, subject: Subject, name: str) -> Split | None:
+        """Return where a split of a subject is; None if it is nowhere.
+
+        Raises:
+            DataCorrupt: It is in two places that differ, or not in the script that is asked for.
+        """
+        if (subject.name, name) not in self._taken:
+            places = self._splits.get(subject.name, {})
+            found = places.get(name, [])
+            if not found and name == "dev":  # a column may say which rows are examples
+                found = [
+                    replace(each, name=name)
+                    for each in places.get("test", [])
+                    if name in self._roles(each).values() and len({*self._roles(each).values()}) > 1
+                ]
+            best = min((each.rank for each in found), default=0)
+            found = [each for each in found if each.rank == best or name == "test"]
+            if found:
+                self._taken[subject.name, name] = self._one_of(found, subject, name)
+        return self._taken.get((subject.name, name))
+
+    def _one_of(self, found: list[Split], subject: Subject, name: str) -> Split:
+        what = " ".join(filter(None, (subject.name or subject.title, name)))
+        if wanted := self._wanted:
+            found = [part for split in found for part in self._by_script_column(split)]
+            scripts: dict[str, list[Split]] = {}
+            for split in found:
+                script = self._script(split, guess=len(found) > 1)
+                scripts.setdefault("" if script == "zh" else script, []).append(split)
+            order = {"tc": ("tc", ""), "sc": ("sc", "tc", ""), "en": ("en", "")}[wanted]
+            fitting = next((scripts[each] for each in order if each in scripts), [])
+            has_both = any(each.script == "sc" for each in self._setup.task.definition.variants)
+            named = "sc" in scripts or any(each.script for each in found)
+            if not fitting and (len(scripts) > 1 or (has_both and named)):
+                there = "; ".join(
+                    f"{', '.join(split.files[0] for split in each)} ({TITLES[script]})"
+                    for script, each in scripts.items()
+                )
+                ask = "" if "sc" not in scripts else " Ask for it with script=sc, or add the other."
+                raise DataNotFound(
+                    f"{self._setup.task.name}: {self._folder.root} has the rows of {what} not in "
+                    f"{TITLES[wanted]} script, only {there}.{ask}"
+                )
+            found = fitting or found
+        first, *others = sorted(found, key=lambda each: bool(_OF_MODELS.search(each.files[0])))
+        rows = self._content(first) if others else []
+        for other in others:
+            if self._content(other) != rows:
+                raise DataCorrupt(
+                    f"{self._setup.task.name}: two files in {self._folder.root} have rows of {what}"
+                    f" that differ: {', '.join(first.files)} and {', '.join(other.files)}. Remove "
+                    "the one that is not the release's, or move it out of this folder. (Scripts "
+                    "are told by names such as tc and sc.)"
+                )
+        self._refuse_outputs(first, what)
+        return first
+
+    def _refuse_outputs(self, split: Split, what: str) -> None:
+        named = self._setup.task.definition.files
+        for file in () if named else split.files:
+            if match := _OF_MODELS.search(file.rpartition(".")[0]):
+                raise DataCorrupt(
+                    f"{self._setup.task.name}: the only rows of {what} in {self._folder.root} are "
+                    f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
+                    "the release's file there, or rename this one."
+                )
+
+    def _by_script_column(self, split: Split) -> Sequence[Split]:
+        """Divide a file that has its rows in two scripts, if a column of it says which is which."""
+        records = self._records(split)
+        for column in records[0].cells if records else ():
+            if script_named(_cell(records[0], column)[:_LONGEST_SCRIPT])[1]:
+                cells = {_cell(each, column): None for each in records}
+                named = {cell: script_named(cell) for cell in cells}
+                if len(named) > 1 and all(not rest and script for rest, script in named.values()):
+                    return [
+                        replace(split, script=script, written=(column, cell))
+                        for cell, (_, script) in named.items()
+                    ]
+        return [split]
+
+    @property
+    def _wanted(self) -> str:
+        """The script that the task asks for; empty where it does not tell them apart."""
+        options = self._setup.options
+        if not hasattr(options, "script"):
+            return ""
+        return "en" if self._setup.task.definition.language == "en" else str(options.script)
+
+    def _script(self, split: Split, *, guess: bool = True) -> str:
+        """Return the script of a split: as it is called, if its text does not say another."""
+        if split not in self._scripts:
+            told = any(each.script == "sc" for each in self._setup.task.definition.variants)
+            if not self._wanted or not (guess or told or split.script in ("sc", "tc")):
+                return split.script
+            text = script_in_text(self._records(split))
+            if {text, split.script} == {"tc", "sc"}:
+                raise DataCorrupt(
+                    f"{self._folder.root / split.files[0]} is called {TITLES[split.script]}, and "
+                    f"its text is {TITLES[text]}. Correct its name, or fetch the data again."
+                )
+            usual = "" if text == "en" and (split.script or not guess) else text
+            self._scripts[split] = split.script if split.script not in ("", "zh") else usual
+        return self._scripts[split]
+
+    def _content(self, split: Split) -> list[Any]:
+        """Return what the rows of a split say, to compare it with another."""
+        return [
+            row
+            if isinstance(row, UnreadableRow)
+            else msgspec.structs.replace(
+                row,
+                id="",
+                reasoning="",
+                choices=tuple((each or "").strip() for each in row.choices),
+            )
+            for row in self._setup.rows(self._records(split), self._every_record)
+        ]
+
+    # ------------------------------------------------------------------ what the rows are
 
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
         """Return the rows, and those set aside."""
-        read = [self._row(record) for record in self._records(split)]
+        read = self._setup.rows(self._records(split), self._every_record)
         rows = [row for row in read if not isinstance(row, UnreadableRow)]
         bad = [*self._table(split).bad, *(row for row in read if isinstance(row, UnreadableRow))]
         if bad and self._folder.kind in ("sample", "own"):
@@ -289,6 +493,12 @@ class ReleaseRows:
             ) from bad[0]
         self._setup.check(rows, str(self._folder.root / split.files[0]))
         return rows, bad
+
+    def _every_record(self) -> list[Record]:
+        """Return the rows of all subjects, for what the file of one leaves open."""
+        lists = (each for splits in self._splits.values() for each in splits.values())
+        splits = (split for each in lists for split in each)
+        return [record for split in splits for record in self._records(split)]
 
     def _refuse_too_many(self, bad: Sequence[UnreadableRow]) -> None:
         total = len(bad) + sum(map(len, self.rows.values()))
@@ -306,7 +516,7 @@ class ReleaseRows:
         if self._folder.kind in ("sample", "own"):
             return Differences(len(task.subjects))
         skipped = task.definition.examples_from_test
-        files = {name: self._splits[name]["test"].files for name in self.rows}
+        files = {name: self._taken[name, "test"].files for name in self.rows}
         counts = {
             subject: len(self.rows[subject.name])
             + skipped
@@ -345,16 +555,26 @@ def _distinct(names: Any) -> list[str]:
 def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
     """Find the splits by the paths that the catalogue declares."""
     for name in entry.files:
-        found = {}
-        for pattern in reversed(entry.paths(name, "{stem}")):
+        found: dict[str, list[str]] = {}
+        for pattern in entry.paths(name, "{stem}"):
             before, has_stem, after = pattern.partition("{stem}")
             stem = "([^/]+?)" if has_stem else "()"
             # A hub data set may have the release in a folder of its own.
-            wanted = re.compile(rf"(?:.*/)?{re.escape(before)}{stem}{re.escape(after)}")
+            inner = rf"{re.escape(before)}{stem}{re.escape(after)}(?:\.gz)?"
+            of_pattern: dict[str, list[str]] = {}
             for file in files:
-                if match := wanted.fullmatch(file):
-                    found[match[1]] = Split(match[1], name, (file,))
-        yield from found.values()
+                if match := re.fullmatch(rf"(?:.*/)?{inner}", file):
+                    of_pattern.setdefault(match[1], []).append(file)
+            for each, paths in of_pattern.items():
+                exact = [path for path in paths if path == pattern.format(stem=each)]
+                found.setdefault(each, exact or paths)
+        for each, paths in found.items():
+            for path in paths:
+                yield Split(each, name, (path,), script=script_of_folders(path.split("/")[:-1]))
+
+
+def _names(subject: Subject) -> tuple[str, ...]:
+    return (subject.stem, *subject.aliases, subject.name, subject.title, subject.chinese)
 
 
 def _first_paths(entry: TaskDefinition, subjects: Sequence[Subject]) -> list[str]:

@@ -51,7 +51,10 @@ class HubDataset:
 
     repo_id: str
     revision: str | None = None
-    allow: tuple[str, ...] = ("README.md", "*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet")
+    allow: tuple[str, ...] = (
+        *("README.md", "*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet", "*.zip"),
+        *("*.csv.gz", "*.tsv.gz", "*.json.gz", "*.jsonl.gz"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

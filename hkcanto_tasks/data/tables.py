@@ -8,12 +8,17 @@ is set aside, with the file, the row and the reason.
 """
 
 import csv
+import gzip
 import io
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -186,7 +191,85 @@ def no_file(path: Path) -> str:
 
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-"""What the files are called that `read_table` reads."""
+"""What the files are called that `read_table` reads, also with `.gz` or in a `.zip`."""
+
+_MOST_UNPACKED = 1 << 30
+
+
+def table_ending(file: str) -> str:
+    """Return the ending of a file's name, with `.gz`; empty where it is no table.
+
+    Examples:
+        >>> table_ending("test/hk_law.csv.gz"), table_ending("README.md")
+        ('.csv.gz', '')
+    """
+    name = file.lower()
+    found = next((each for each in ENDINGS if name.removesuffix(".gz").endswith(each)), "")
+    return found + ".gz" * (bool(found) and name.endswith(".gz"))
+
+
+def is_table(file: str) -> bool:
+    """Say whether a file is called as `read_table` reads them."""
+    return bool(table_ending(file))
+
+
+def with_members(root: Path, files: Sequence[str]) -> list[str]:
+    """Replace archives among some files by what is in them: `data.zip/test/hk_law.csv`.
+
+    Raises:
+        DataCorrupt: One of them is no whole archive.
+        DataNotFound: It cannot be read.
+    """
+    found = []
+    for file in files:
+        if not file.lower().endswith(".zip") or not is_file(root / file):
+            found.append(file)
+            continue
+        with on_disk(root / file):
+            try:
+                with zipfile.ZipFile(root / file) as archive:
+                    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+            except zipfile.BadZipFile as error:
+                raise DataCorrupt(
+                    f"{root / file} is not a complete zip archive: {error}. {_AGAIN}."
+                ) from error
+        hidden = re.compile(r"(?:.*/)?(?:\.|__MACOSX/)")
+        found += sorted(f"{file}/{name}" for name in names if not hidden.match(name))
+    return found
+
+
+def container(file: str) -> str:
+    """Return the file on disk that `with_members` named a part of.
+
+    Examples:
+        >>> container("data.zip/test/hk_law.csv"), container("test/hk_law.csv")
+        ('data.zip', 'test/hk_law.csv')
+    """
+    return re.sub(r"(?<=\.zip)/.*", "", file, flags=re.IGNORECASE)
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a file, unpacked, and no more of it than a release can have."""
+    place = Path(container(path.as_posix()))
+    inside = place != path and place.is_file()
+    if not inside and path.suffix.lower() != ".gz":
+        return read_bytes(path)
+    opened: Any
+    with on_disk(place if inside else path), ExitStack() as stack:
+        try:
+            if inside:
+                archive = stack.enter_context(zipfile.ZipFile(place))
+                opened = stack.enter_context(archive.open(path.relative_to(place).as_posix()))
+            else:
+                opened = io.BytesIO(read_bytes(path))
+            if path.suffix.lower() == ".gz":
+                opened = stack.enter_context(gzip.GzipFile(fileobj=opened))
+            content: bytes = opened.read(_MOST_UNPACKED + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, RuntimeError) as error:
+            raise DataCorrupt(f"{path} cannot be unpacked: {error}. {_AGAIN}.") from error
+    if len(content) > _MOST_UNPACKED:
+        raise DataCorrupt(f"{path} is more than {_MOST_UNPACKED >> 30} GiB unpacked: no test set.")
+    return content
 
 
 def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") -> Table:
@@ -212,7 +295,7 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         ...     [record.cells["input"] for record in read_table(path).records]
         ['我哋', '007']
     """
-    ending, content = path.suffix.lower(), read_bytes(path)
+    ending, content = table_ending(path.name).removesuffix(".gz"), _content(path)
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending == ".parquet":
@@ -222,6 +305,8 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         return _csv(path, text, columns, "\t" if ending == ".tsv" else delimiter)
     if text.lstrip().startswith("["):
         return _table(path, _json(path, text))
+    if (nested := _nested(text)) is not None:
+        return _table(path, nested)
     # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
     rows: list[str | dict[str, object] | UnreadableRow] = []
@@ -356,6 +441,36 @@ def _text(path: Path, content: bytes) -> str:
         what = "NUL characters: it was damaged on a disk" if "\0\0" in text else "a NUL character"
         raise DataCorrupt(f"{path}: line {line} has {what}, which no text has. {_AGAIN}.")
     return text
+
+
+def _nested(text: str) -> list[str | dict[str, object] | UnreadableRow] | None:
+    """Return the rows of one JSON object of lists of rows: by subject, by split, or by both.
+
+    The keys become the cells `subject` and `split` of the rows, unless these have such cells.
+    """
+    try:
+        given = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    rows: list[str | dict[str, object] | UnreadableRow] = []
+
+    def add(value: object, keys: tuple[str, ...]) -> bool:
+        if isinstance(value, list) and keys and all(isinstance(each, dict) for each in value):
+            named = {("split" if each.lower() in _SPLITS else "subject"): each for each in keys}
+            rows.extend({**named, **each} for each in value)
+            return True
+        if isinstance(value, dict) and len(keys) < 2:
+            return all(add(each, (*keys, str(key))) for key, each in value.items())
+        return False
+
+    if not isinstance(given, dict):
+        return None
+    only = [key for key in ("data", "rows", "questions", "examples") if key in given]
+    whole = add(given, ()) if len(only) != 1 else add(given[only[0]], (only[0],))
+    return rows if whole and rows else None
+
+
+_SPLITS = ("test", "dev", "train", "val", "valid", "validation")
 
 
 def _json(path: Path, text: str) -> list[str | dict[str, object]]:

@@ -7,9 +7,7 @@ in `unparsed_rate`.
 import logging
 import random
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,7 +17,8 @@ from hkcanto_metrics.choice import read_choice
 
 from .. import setup
 from ..catalogue import Subject, TaskVariant
-from ..data.tables import Record, as_text
+from ..data.choices import read_choices
+from ..data.tables import Record, UnreadableRow, as_text
 from ..errors import OptionError
 from ..figures import Figure
 from ..judgements import Judgement
@@ -50,7 +49,8 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
         prompt: `paper`, or the language of a prompt of ours: `zh`, `yue`, `en`; with `+scaffold`,
             the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` to convert questions and prompt to Simplified script (OpenCC hk2s).
+        script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
+            else converted ones (OpenCC hk2s), and a converted prompt.
         shuffle_choices: Seed with which each question's options are shuffled, to expose a bias for
             positions; 0 keeps their order.
     """
@@ -64,7 +64,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 class MultipleChoice(setup.Setup):
     """A question with two to ten options. Columns: `question`, one for each letter, `answer`.
 
-    The options may also be in one column, declared as `options`: a list, or a mapping from letters.
+    The options may also be in one column: a list, a mapping from letters, or texts with labels.
     """
 
     FIGURES = (ACCURACY, UNPARSED)
@@ -73,7 +73,26 @@ class MultipleChoice(setup.Setup):
     COLUMNS: ClassVar = {
         "question": ("question", "題目", "問題"),
         "options": tuple("abcdefghij"),
-        "answer": ("answer", "答案", "correct_answer", "label"),
+        "answer": (
+            *(
+                "answer",
+                "答案",
+                "正確答案",
+                "正确答案",
+                "correct_answer",
+                "answerkey",
+                "answer_key",
+            ),
+            *(
+                "answer key",
+                "answer_idx",
+                "answer_index",
+                "answer_id",
+                "correct_option",
+                "correct",
+                "label",
+            ),
+        ),
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
@@ -94,29 +113,47 @@ class MultipleChoice(setup.Setup):
 
     def row(self, record: Record) -> Sample:
         """Read a question, its options and its answer."""
-        choices = self._choices(record)
-        text = as_text(record.find(self.columns("question")))
-        if text is None:
-            raise record.problem(
-                f"no question in a column {' or '.join(self.columns('question'))}; found "
-                f"{record.named()}"
+        (row,) = self.rows([record])
+        if isinstance(row, UnreadableRow):
+            raise row
+        return row
+
+    def rows(
+        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
+    ) -> list[Sample | UnreadableRow]:
+        """Read the rows of a file: their columns, and how answers name options, are its own."""
+        read = read_choices(records, self.task.definition, self.columns("answer"), release)
+        questions, explanations = self.columns("question"), self.columns("explanation")
+        absent, letters = self.task.definition.blank_options == "absent", self._letters
+        rows: list[Sample | UnreadableRow] = []
+        for record, each in zip(records, read, strict=True):
+            text = as_text(record.find(questions))
+            if isinstance(each, UnreadableRow):
+                rows.append(each)
+                continue
+            if text is None:
+                what = f"no question in a column {' or '.join(questions)}; found {record.named()}"
+                rows.append(record.problem(what))
+                continue
+            choices, answer = each.choices, each.answer
+            if absent:
+                if not (choices[answer] or "").strip():
+                    _warn_of_blank_answer(record.where)
+                choices = tuple(
+                    choice if (choice and choice.strip()) or place == answer else None
+                    for place, choice in enumerate(choices)
+                )
+            explanation = as_text(record.find(explanations))
+            rows.append(
+                Sample(
+                    id=str(record.number),
+                    question=text,
+                    choices=choices,
+                    target=letters[answer],
+                    reasoning=(explanation or "").strip(),
+                )
             )
-        answer = self._answer(record, choices)
-        if self.task.definition.blank_options == "absent":
-            if not (choices[answer] or "").strip():
-                _warn_of_blank_answer(record.where)
-            choices = [
-                choice if (choice and choice.strip()) or place == answer else None
-                for place, choice in enumerate(choices)
-            ]
-        explanation = as_text(record.find(self.columns("explanation")))
-        return Sample(
-            id=str(record.number),
-            question=text,
-            choices=tuple(choices),
-            target=self._letters[answer],
-            reasoning=(explanation or "").strip(),
-        )
+        return rows
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions, shuffled and in the script that is asked for."""
@@ -245,75 +282,6 @@ class MultipleChoice(setup.Setup):
     def _scaffold(self) -> bool:
         return str(self.options.prompt).endswith(self.SCAFFOLD)
 
-    def _choices(self, record: Record) -> list[str | None]:
-        """Return the options by letter: None where there is no cell, blank where it is blank."""
-        definition, columns = self.task.definition, self.columns("options")
-        if "options" not in definition.columns:
-            listed = [name for name in ("options", "choices") if name in record.cells]
-            further = [n for n in columns[len(self._letters) :] if as_text(record.cells.get(n))]
-            columns = (*columns[: len(self._letters)], *further)
-            if listed and columns[0] not in record.cells:
-                columns = (listed[0],)
-        if len(columns) == 1:
-            cells = self._listed(record, columns[0])
-        else:
-            lacking = [name for name in columns if name not in record.cells]
-            absent = definition.blank_options == "absent" and len(lacking) < len(columns) - 1
-            if lacking and not absent:
-                raise record.problem(f"no column {', '.join(lacking)}; found {record.named()}")
-            cells = [record.cells.get(name) for name in columns]
-        if len(cells) > len(self._letters):
-            raise record.problem(
-                f"{len(cells)} options, and the task has the letters {self._letters} alone: declare"
-                ' more of them, such as letters = "ABCDEFGHIJ"'
-            )
-        return [as_text(cell) for cell in cells] + [None] * (len(self._letters) - len(cells))
-
-    def _listed(self, record: Record, column: str) -> list[object]:
-        """Return the options that are in one column, as a list or a mapping, also as JSON text."""
-        cell = record.find([column])
-        with suppress(msgspec.MsgspecError):
-            cell = msgspec.json.decode(cell) if isinstance(cell, str) else cell
-        if isinstance(cell, Mapping):
-            if isinstance(cell.get("text"), list):  # {"text": […], "label": […]}
-                return [*cell["text"]]
-            given = {str(key).strip().upper(): value for key, value in cell.items()}
-            if others := given.keys() - {*self._letters}:
-                raise record.problem(
-                    f"options {', '.join(sorted(others))}, and the task has the letters"
-                    f" {self._letters} alone"
-                )
-            return [given.get(letter) for letter in self._letters]
-        if isinstance(cell, list):
-            return cell
-        raise record.problem(f"no list or mapping of options in the column {column!r}")
-
-    def _answer(self, record: Record, choices: Sequence[str | None]) -> int:
-        columns, way = self.columns("answer"), self.task.definition.answer
-        cell = as_text(record.find(columns))
-        if cell is None or not cell.strip():
-            raise record.problem(
-                f"no answer in a column {' or '.join(columns)}; found {record.named()}"
-            )
-        cell = unicodedata.normalize("NFKC", cell).strip()
-        there = [index for index, choice in enumerate(choices) if choice is not None]
-        named: list[int] = []
-        if way in ("letter", "letter_or_number"):
-            named = [index for index in there if self._letters[index] == _plain_letter(cell)]
-        if way == "text" or (way == "letter" and not named and len(cell) > 1):
-            texts = [unicodedata.normalize("NFKC", each or "").strip() for each in choices]
-            named = [index for index in there if texts[index] == cell]
-        # What calls its answers letters and has numbers counts from 0: a 4 of 4 is no option then.
-        if way in ("index", "number", "letter_or_number") or (way == "letter" and not named):
-            first = 0 if way in ("index", "letter") else 1
-            named += [index for index in there if str(index + first) == cell]
-        if len(named) != 1:
-            letters = ", ".join(self._letters[index] for index in there)
-            raise record.problem(
-                f"an answer that is none of its options {letters} (answers are given by {way})"
-            )
-        return named[0]
-
     def _fill(self, text: str, subject: Subject, **more: str) -> str:
         definition = self.task.definition
         values = {
@@ -338,8 +306,8 @@ class MultipleChoice(setup.Setup):
         return msgspec.structs.replace(row, choices=tuple(choices), target=answer)
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
-        """Convert a question to the script that is asked for."""
-        if self.options.script == "sc":
+        """Convert a question to the script that is asked for, unless the release has it so."""
+        if self.options.script == "sc" and not self.own_script:
             choices = tuple(None if text is None else self._convert(text) for text in row.choices)
             more |= {"question": self._convert(row.question), "choices": choices}
         return msgspec.structs.replace(row, **more) if any(more.values()) else row
@@ -376,14 +344,6 @@ def judge_reading(
         if answer is None
         else f"The response was read as {answer}{why}; the answer is {target}.",
     )
-
-
-def _plain_letter(label: str) -> str:
-    """Return a label without what the releases got on it: Ď, blanks, marks, `A. ` and the text."""
-    if option := re.match(r"[(（]?([A-Ja-j])[.．。、:：)）]", label):
-        label = option[1]
-    plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")
-    return "".join(c for c in plain if not unicodedata.combining(c)).upper()
 
 
 @cache

@@ -195,7 +195,7 @@ def _measures(run: Run, task: TaskVariant, shots: int) -> bool:
     own, options = run.setup.task, run.options
     return (own.definition.name, run.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
-        "sc" if options.get("script") == "sc" else own.variant.script,
+        "sc" if options.get("script", "").startswith("sc") else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
 
 

@@ -51,7 +51,8 @@ class ChoiceInScripts(Choice, total=False):
 
     Attributes:
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` for questions and prompt in Simplified script (OpenCC hk2s).
+        script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
+            else converted ones (OpenCC hk2s), and a converted prompt.
     """
 
     cot: bool

@@ -106,11 +106,11 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
 
     samples = load_task("hkcanto_g2p").samples
     said = [
-        " ".join(filter(None, (reading for _, reading in characters_to_jyutping(each.question))))
+        " ".join(filter(None, (reading for _, reading in characters_to_jyutping(each.source))))
         for each in samples
     ]
     expected = [
-        max(0.0, 1 - JYUTPING.judge(text, Sample(id="", target=each)).values["ser"])
+        max(0.0, 1 - JYUTPING.judge(text, each).values["ser"])
         for text, each in zip(said, samples, strict=True)
     ]
     assert jyutping_reward(said, [each.target for each in samples]) == expected

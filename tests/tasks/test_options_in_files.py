@@ -1,6 +1,7 @@
 """How a benchmark from outside may hold its options; what would score wrong is refused."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -180,4 +181,91 @@ def test_what_is_no_list_of_options_is_refused(quiz: Quiz, options: Any) -> None
 def test_two_options_that_read_alike_cannot_be_answered_by_text(quiz: Quiz) -> None:
     quiz(f'{IN_ONE_COLUMN}\nanswer = "text"', rows(["中環", "中環", "沙田"], "中環"))
     with pytest.raises(DataCorrupt, match="row 1 has an answer"):
+        load_task("quiz")
+
+
+def many(*rows: tuple[Any, Any], column: str = "answer") -> str:
+    return json.dumps(
+        [{"question": f"第{n}題", "choices": own, column: answer} for n, (own, answer) in
+         enumerate(rows)]
+    )  # fmt: skip
+
+
+def read(quiz: Quiz, content: str, more: str = "") -> list[tuple[str | None, ...]]:
+    """Declare nothing, and return the right options' texts and then those of the first row."""
+    quiz(more, content)
+    samples = sorted(load_task("quiz").samples, key=lambda each: each.question)
+    right = tuple(each.choices["ABCD".index(each.target)] for each in samples)
+    return [right, samples[0].choices]
+
+
+ORDERED = ("大澳", "中環", "沙田", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        ({"label": ["1", "2", "3"], "text": OPTIONS}, "2"),
+        ({"label": [1, 2, 3], "text": OPTIONS}, 2),
+        ({"label": ["0", "1", "2"], "text": OPTIONS}, "1"),
+        ({"label": ["B", "A", "C"], "text": ["中環", "大澳", "沙田"]}, "B"),
+        ({"label": ["B", "A", "C"], "text": ["中環", "大澳", "沙田"]}, "中環"),
+        ([{"label": "B", "text": "中環"}, {"label": "A", "text": "大澳"},
+          {"label": "C", "text": "沙田"}], "B"),
+        ([{"key": "3", "content": "沙田"}, {"key": "1", "content": "大澳"},
+          {"key": "2", "content": "中環"}], "2"),
+        ([{"B": "中環"}, {"A": "大澳"}, {"C": "沙田"}], "B"),
+        ({"1": "大澳", "2": "中環", "3": "沙田"}, 2),
+        (["B. 中環", "A. 大澳", "C. 沙田"], "B"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("column", ["answer", "answerKey", "answer_idx"])
+def test_options_are_read_by_their_own_labels(
+    quiz: Quiz, options: Any, answer: Any, column: str
+) -> None:
+    assert read(quiz, many((options, answer), column=column)) == [("中環",), ORDERED]
+
+
+@pytest.mark.parametrize("names", [("choices", "labels"), ("choices.text", "choices.label")])
+def test_labels_may_have_a_column_of_their_own(quiz: Quiz, names: tuple[str, str]) -> None:
+    row = {"question": "第0題", names[0]: ["中環", "大澳", "沙田"], names[1]: ["B", "A", "C"]}
+    assert read(quiz, json.dumps([{**row, "answer": "B"}])) == [("中環",), ORDERED]
+
+
+def test_labels_may_differ_by_row_as_in_arc(quiz: Quiz) -> None:
+    numbered = {"label": ["1", "2", "3"], "text": OPTIONS}
+    lettered = {"label": ["A", "B", "C"], "text": OPTIONS}
+    right, _ = read(quiz, many((numbered, "1"), (lettered, "C"), (numbered, "3")))
+    assert right == ("大澳", "沙田", "沙田")
+
+
+def test_an_index_is_into_the_releases_list_and_not_into_the_sorted_one(quiz: Quiz) -> None:
+    shuffled = {"label": ["B", "A", "C"], "text": ["中環", "大澳", "沙田"]}
+    assert read(quiz, many((shuffled, 0), (shuffled, 1))) == [("中環", "大澳"), ORDERED]
+
+
+def test_two_answer_columns_must_agree(quiz: Quiz) -> None:
+    rows = [{"question": f"第{n}題", "options": dict(zip("ABC", OPTIONS, strict=True)),
+             "answer": text, "answer_idx": letter}
+            for n, (text, letter) in enumerate(zip(OPTIONS, "ABC", strict=True))]  # fmt: skip
+    assert read(quiz, json.dumps(rows))[0] == (*OPTIONS,)
+    rows[0]["answer_idx"] = "B"
+    quiz_folder = Path(os.environ["HKCANTO_BENCHMARKS"])
+    (quiz_folder / "test.json").write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(DataCorrupt, match="the columns answer and answer_idx name different"):
+        load_task("quiz")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"label": ["A", "A", "C"], "text": OPTIONS},
+        {"label": ["A", "B"], "text": OPTIONS},
+        {"label": ["x", "y", "z"], "text": OPTIONS},
+        [["大澳"], ["中環"]],
+    ],
+)
+def test_labels_that_tell_nothing_are_refused(quiz: Quiz, options: Any) -> None:
+    quiz("", many((options, "A")))
+    with pytest.raises(DataCorrupt, match=r"test\.json, row 1 has "):
         load_task("quiz")

@@ -52,7 +52,7 @@ def _conditions(run: Run) -> dict[str, str]:
     return {
         **{name: f"{name}:{value}" for name, value in options.items()},
         "cot": "chain of thought" if variant.cot else "direct",
-        "script": "Simplified" if script == "sc" else "Traditional",
+        "script": "Simplified" if script.startswith("sc") else "Traditional",
         "scoring": "log-likelihood" if variant.scoring == "loglikelihood" else "generation",
         "shots": f"{run.shots}-shot",
     }
