@@ -318,7 +318,7 @@ def test_a_release_loads_in_this_layout(folder: Folder, layout: str) -> None:
     expected = [(stem, row[0], row[5]) for stem, rows in BOTH.items() for row in rows]
     assert found == sorted(expected)
     if layout in ("a split column", "a JSON of each subject by split", "train beside dev"):
-        assert len(loaded.examples["hk_law"]) == (3 if "train" in layout else 1)
+        assert len(loaded.examples("hk_law")) == (3 if "train" in layout else 1)
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(
