@@ -58,7 +58,6 @@ def grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     ("task", "rule"),
     [
         ("hkcanto_cultural", mean_of_subjects),
-        ("hkcanto_cultural_0shot", mean_of_subjects),
         ("hkcanto_sentiment", mean_of_subjects),
         ("tmmluplus_gen", mean_of_categories),
     ],
