@@ -17,12 +17,18 @@ from ..reports.harness_runs import AnsweringLM
 from .evaluating import evaluate
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where lm-eval's files of the benchmark from outside are written, once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.parametrize("case", JUDGED_CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_a_response_is_judged_with_the_whole_item(
-    case: JudgedCase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    case: JudgedCase, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HKCANTO_CACHE", str(cache))
 
     def load(*arguments: Any, **more: Any) -> LoadedTask:
         return replace(load_task(*arguments, **more), samples=[case.sample])
