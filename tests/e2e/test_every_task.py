@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
+from hkcanto_tasks.catalogue import find_task
+
 from .conftest import INSPECT, LM_EVAL
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -16,7 +18,9 @@ def test_every_kind_of_task_in_lm_eval(lm_eval_logs_of_model: Path) -> None:
     results = json.loads(written.read_text("utf-8"))
     for task in LM_EVAL:
         signature = results["configs"][task]["metadata"]["signature"]
-        assert signature.startswith(task.replace("_", "-"))
+        named = find_task(task)
+        assert signature.startswith(f"{named.whole}|".replace("_", "-"))
+        assert ("|subjects:" in signature) == (named.scope != "task")
         assert any(key.endswith(",none") for key in results["results"][task])
 
 
