@@ -126,7 +126,7 @@ def data(benchmark: Benchmark) -> Finding:
     if missing:
         where = f"{asked - missing} of {asked} subjects, {where}"
     command = f"unset HKCANTO_DATA_DIR; {fetch}" if missing and folder.kind == "local" else ""
-    good = not any(each.matter or each.bad or each.extra for each in found.values())
+    good = not any(each.breaks_comparability or each.bad or each.extra for each in found.values())
     return Finding(good, f"{benchmark.title}: {where}", details, command)
 
 

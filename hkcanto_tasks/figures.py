@@ -169,9 +169,9 @@ def subject_weights(
     """Return how much each item of a subject counts in a mean, by the subjects' sizes.
 
     Args:
-        over: As in `weights`, as are categories.
+        over: What counts alike, as in `weights`.
         sizes: Subject → its number of items, those of none left out.
-        categories: See there.
+        categories: Subject → category, for `categories`.
 
     Examples:
         >>> subject_weights("subjects", {"law": 2, "food": 1})
@@ -229,9 +229,9 @@ def standard_error(
     (Cochran 1977, section 5.3); a subject with a single item adds nothing.
 
     Args:
-        figure: As in `value`, as are items and categories.
-        items: See there.
-        categories: See there.
+        figure: The mean.
+        items: The items of its part.
+        categories: Subject → category, for a mean over categories.
 
     Examples:
         >>> acc = Figure("acc", "Accuracy", "share", True, "")

@@ -152,7 +152,7 @@ def load_task(
         )
     found = release.differences
     said = found.summary() if present else ""
-    report(said, found.matter, folder.root, task.definition.name, task.benchmark.name)
+    report(said, found.breaks_comparability, folder.root, task.definition.name, task.benchmark.name)
     revision = folder.revision(*release.tests) if present else ""
     examples = WorkedExamples(how, release)
     own = {subject.name: release.is_own_script(subject) for subject in present}

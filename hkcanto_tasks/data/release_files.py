@@ -68,7 +68,7 @@ class Differences:
     bad: Sequence[UnreadableRow] = ()
 
     @property
-    def matter(self) -> bool:
+    def breaks_comparability(self) -> bool:
         """Whether scores are not comparable with published ones."""
         small = all(abs(rows - published) <= _FEW_ROWS for rows, published in self.counts.values())
         return bool(self.missing or (self.counts and not (self.total and small)))
@@ -583,12 +583,12 @@ def _first_paths(entry: TaskDefinition, subjects: Sequence[Subject]) -> list[str
 
 
 @cache  # Said once, however many conditions of the task run.
-def report(summary: str, matter: bool, root: Path, task: str, benchmark: str) -> None:
+def report(summary: str, breaks_comparability: bool, root: Path, task: str, benchmark: str) -> None:
     """Warn of differences from the release.
 
     Args:
         summary: The differences; nothing is said without any.
-        matter: Whether they make scores incomparable.
+        breaks_comparability: Whether they make scores incomparable.
         root: The folder.
         task: The task's name.
         benchmark: Its benchmark's.
@@ -599,6 +599,6 @@ def report(summary: str, matter: bool, root: Path, task: str, benchmark: str) ->
             task,
             summary,
             root,
-            ": not comparable with published scores" if matter else "",
+            ": not comparable with published scores" if breaks_comparability else "",
             benchmark,
         )

@@ -68,8 +68,8 @@ def make_table(
 
     Args:
         benchmark: The benchmark's name.
-        subjects: As in `make`, as are options.
-        options: See there.
+        subjects: Only these.
+        options: The other options of `hkcanto_tasks.setup.setup`.
     """
     every = find_benchmark(benchmark).averages
     names = dict.fromkeys(name for of in every for column in of.columns for name in column)

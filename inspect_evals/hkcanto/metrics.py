@@ -50,9 +50,9 @@ def corpus_figures(
     Its other figures are means over the epochs; `--epochs-reducer` has no part in it.
 
     Args:
-        task: As in `figures`, as are options and subjects.
-        options: See there.
-        subjects: See there.
+        task: The task's name in lm-eval.
+        options: The options of its kind.
+        subjects: Its subjects; all of them without it.
     """
     return _figures(setup(task, subjects or (), **(options or {})))
 

@@ -173,10 +173,10 @@ def bootstrap_translation(
     Evaluation"); all figures see the same resamples.
 
     Args:
-        hypotheses: As in `score_translation`, as are references, language and sources.
-        references: See there.
-        language: See there.
-        sources: See there.
+        hypotheses: The outputs, one per sentence.
+        references: The gold texts, as many.
+        language: `zh` compares characters, `en` words.
+        sources: The texts that were translated, as many; without them nothing is a copy.
         clusters: One per sentence, equal for those that are not independent, such as several
             responses to one question: they are drawn together.
         resamples: Number of resamples, from 1 up.
@@ -188,7 +188,7 @@ def bootstrap_translation(
 
     Raises:
         TypeError: As in `score_translation`.
-        ValueError: See there.
+        ValueError: There is nothing to score, the numbers differ, or a reference is empty.
 
     Examples:
         >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
@@ -227,9 +227,9 @@ def sufficient_statistics(
 
     Args:
         name: One of `SCORES`, with or without ``_normalized``.
-        hypotheses: As in `score_translation`, as are references and language.
-        references: See there.
-        language: See there.
+        hypotheses: The outputs, one per sentence.
+        references: The gold texts, as many.
+        language: `zh` compares characters, `en` words.
 
     Returns:
         A row of counts for each sentence, and the function that makes the figure of the summed rows
@@ -237,7 +237,7 @@ def sufficient_statistics(
 
     Raises:
         TypeError: As in `score_translation`.
-        ValueError: See there, or the figure is unknown.
+        ValueError: As in `score_translation`, or the figure is unknown.
 
     Examples:
         >>> rows, score = sufficient_statistics("rouge_l", ["我食飯", "你好"], ["我食咗飯", "你好"])
