@@ -1,0 +1,51 @@
+"""Where a report is written: a message if it cannot be, never a traceback or half a file."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hkcanto_tasks import engines
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.loading import load_task
+
+from .harness_runs import AnsweringLM, run_lm_eval
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HKCANTO_DATA", "sample")
+        assert load_task("hkcanto_g2p").samples
+        convert = engines.find_engine("pycantonese")
+        model = AnsweringLM(lambda prompt: convert(engines.sentence_of(prompt)))
+        run_lm_eval(folder, "hkcanto_g2p", model=model, limit=5)
+    return folder
+
+
+def report(logs: Path, output: Path) -> str:
+    done = CliRunner().invoke(app, ["report", str(logs), "-o", str(output)])
+    assert "Traceback" not in done.output
+    assert not isinstance(done.exception, OSError)
+    assert done.exit_code == (0 if output.is_file() else 1), done.output
+    return " ".join(done.output.split())
+
+
+def test_a_folder_that_is_not_there_is_named(logs: Path, tmp_path: Path) -> None:
+    assert "no folder" in report(logs, tmp_path / "no" / "such" / "x.html")
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_folder_in_the_place_of_the_file_is_named(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.html").mkdir()
+    assert "is a folder" in report(logs, tmp_path / "x.html")
+
+
+def test_a_link_is_replaced_and_not_followed(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("mine", "utf-8")
+    (tmp_path / "x.html").symlink_to(tmp_path / "precious.txt")
+    report(logs, tmp_path / "x.html")
+    assert (tmp_path / "precious.txt").read_text("utf-8") == "mine"
+    assert not (tmp_path / "x.html").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "x.html"]
