@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
-from hkcanto_tasks import __version__
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     Average,
@@ -89,8 +88,9 @@ def page(benchmark: Benchmark) -> str:
         _MADE,
         f"# {benchmark.title}",
         " ".join(f"{text.rstrip('.')}." for text in (benchmark.paper, benchmark.terms) if text),
-        "Prompts are shown as one text. `data:…` and `pkg:…` in a signature stand for the data and "
-        "the package's version in a run.",
+        "Prompts are shown as one text. In a signature, `data:…` stands for the data of a run, "
+        "`sent:…` and `read:…` for hashes of what is sent and of how answers are read, and `pkg:…` "
+        "for the package's version.",
         _rows(
             ("task", "Inspect", "questions", "shots", "title"),
             (
@@ -147,7 +147,7 @@ def _section(of: Description) -> Iterator[str]:
 
 
 def _facts(of: Description) -> str:
-    signature = of.facts["signature"].replace(f"pkg:{__version__}", "pkg:…")
+    signature = re.sub(r"\b(sent|read|pkg):[^|]+", r"\1:…", of.facts["signature"])
     facts = [
         *(
             f"{harness}: `{command}`" if command else f"{harness}: {of.facts[harness]}"

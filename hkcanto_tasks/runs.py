@@ -214,7 +214,8 @@ class Run:
     def comparable_as(self) -> Hashable:
         """Equal for runs that differ in nothing but the model: task, setup and data."""
         signature, data = self.signature, "local" if self.is_local else self.data
-        return self.task, signature.version, self.shots, frozenset(signature.options), data
+        how = frozenset(signature.options), signature.sent, signature.read
+        return self.task, signature.version, self.shots, how, data
 
     # ------------------------------------------------------------------ what it has
 

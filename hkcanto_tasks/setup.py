@@ -22,6 +22,7 @@ from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
 from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, DataCorrupt, OptionError
 from .figures import Figure, figures_of, in_table, with_reasoning
+from .fingerprints import fingerprints
 from .judgements import Judgement
 from .prompts import Example, Prompt, fill, until_stop
 from .samples import Sample
@@ -162,6 +163,7 @@ class Setup(ABC):
             rationales: Where the reasoning of the worked examples is from.
         """
         definition = self.task.definition
+        sent, read = fingerprints(self)
         options = {"turns": "multi" if self.multiturn and self.shots else ""}
         options["subjects"] = subset_of(self.task)
         options |= {k: "yes" if v is True else str(v) for k, v in self.chosen.items()}
@@ -171,6 +173,8 @@ class Setup(ABC):
             shots=self.shots,
             options=tuple((name, text) for name, text in options.items() if text),
             data=data,
+            sent=sent,
+            read=read,
             metric=definition.metric if self.is_generative else "loglikelihood",
             version=str(definition.version),
             package=__version__,
@@ -241,6 +245,23 @@ class Setup(ABC):
         return rows
 
     # ------------------------------------------------------------------ rendering
+
+    def made_up(self) -> Sample:
+        """Return an item that nobody published, which stands for all of them in a signature.
+
+        A kind with fields of another form overrides it: `values`, `example` and `judge` must take
+        the item. (Its words tell OpenCC's configurations apart.)
+        """
+        text = "衞生署裏面有 12 張枱，着咗衫嘅係邊個？臺灣嘅滑鼠呢？"
+        return Sample(
+            id="1",
+            question=text,
+            passage=text,
+            choices=("三個", "着咗衫嗰個", "枱", "滑鼠"),
+            source=text,
+            target="A",
+            reasoning="因為得 7 個。",
+        )
 
     def _prompt_name(self) -> str:
         prompts = self.task.definition.prompts

@@ -1,4 +1,4 @@
-"""The signature of a figure, written and read: `hkmmlu|shots:0|…|data:…|metric:…|v:…|pkg:…`."""
+"""The signature of a figure, written and read: `hkmmlu|shots:0|…|data:…|sent:…|…|pkg:…`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
 class Signature:
     """How a figure was made, in the manner of sacreBLEU.
 
-    Figures are comparable if their signatures are equal, but for `package` and `subjects`.
+    Figures are comparable if their signatures are equal, ignoring `package` and `subjects`.
 
     Attributes:
         task: The name in lm-eval of the task and its variant, all of it.
@@ -22,6 +22,8 @@ class Signature:
         options: Name → text, with `turns` if examples were turns of their own, and `subjects` of a
             run on some subjects.
         data: Which data: a pinned revision, `sample`, or `local-…`; empty if it has none of it.
+        sent: A hash of what is sent to the model (`fingerprints`).
+        read: A hash of how its answers are read.
         metric: How the headline is computed.
         version: The task's.
         package: The version of hkcanto.
@@ -31,6 +33,8 @@ class Signature:
     shots: int
     options: tuple[tuple[str, str], ...]
     data: str
+    sent: str
+    read: str
     metric: str
     version: str
     package: str
@@ -39,7 +43,8 @@ class Signature:
     def text(self) -> str:
         """The signature as the harnesses log it."""
         parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
-        parts |= {"metric": self.metric, "v": self.version, "pkg": self.package}
+        parts |= {"sent": self.sent, "read": self.read, "metric": self.metric}
+        parts |= {"v": self.version, "pkg": self.package}
         return "|".join([self.task.replace("_", "-"), *(f"{k}:{v}" for k, v in parts.items())])
 
     @property
@@ -47,6 +52,23 @@ class Signature:
         """The same for all subjects of the task."""
         whole = (each for each in self.options if each[0] != "subjects")
         return replace(self, options=tuple(whole))
+
+    def differs(self, other: "Signature") -> dict[str, tuple[str, str]]:
+        """Return in what the setup of another differs: name → what each says, empty without it.
+
+        Data, metric, package and subjects are no part of the setup. `sent` and `read` are named
+        where nothing else explains that they differ.
+        """
+        said = [
+            {"task": each.task, "shots": str(each.shots), "version": each.version}
+            | dict(each.of_whole.options)
+            for each in (self, other)
+        ]
+        names = dict.fromkeys(name for each in said for name in each)
+        found = {name: (said[0].get(name, ""), said[1].get(name, "")) for name in names}
+        hashes = {"sent": (self.sent, other.sent), "read": (self.read, other.read)}
+        different = {name: both for name, both in found.items() if both[0] != both[1]}
+        return different or {name: both for name, both in hashes.items() if both[0] != both[1]}
 
     @property
     def sort_of_data(self) -> str:
@@ -82,7 +104,7 @@ def parse_signature(text: object) -> Signature:
         LogError: It has not the parts that one has, or the catalogue has no such task.
 
     Examples:
-        >>> text = "hkmmlu-sc|shots:0|subjects:hk_law|data:sample|metric:x|v:1|pkg:0.1.0"
+        >>> text = "hkmmlu-sc|shots:0|data:sample|sent:a1|read:b2|metric:x|v:1|pkg:0.1.0"
         >>> parse_signature(text).task
         'hkmmlu_sc'
     """
@@ -96,6 +118,7 @@ def parse_signature(text: object) -> Signature:
     try:
         shots = int(fields.pop("shots"))
         data, metric = fields.pop("data"), fields.pop("metric")
+        sent, read = fields.pop("sent"), fields.pop("read")
         version, package = fields.pop("v"), fields.pop("pkg")
         whole = find_task(task).scope == "task"
     except (KeyError, ValueError) as error:
@@ -104,7 +127,8 @@ def parse_signature(text: object) -> Signature:
         raise LogError(f"the catalogue of this version has no task {task!r}") from error
     if not whole:
         raise LogError(f"its signature {text!r} is of another version of hkcanto")
-    return Signature(task, shots, tuple(fields.items()), data, metric, version, package)
+    options = tuple(fields.items())
+    return Signature(task, shots, options, data, sent, read, metric, version, package)
 
 
 def joined(signatures: Iterable[Signature]) -> Signature:

@@ -6,6 +6,8 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
+import msgspec
+
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
@@ -110,6 +112,10 @@ class GraphemeToPhoneme(setup.Setup):
             printed = self.task.definition.examples
             rows = [Sample(id="", source=e["sentence"], target=e["answer"]) for e in printed]
         return super().examples(subject, rows)
+
+    def made_up(self) -> Sample:
+        """Return an item with an answer of this form."""
+        return msgspec.structs.replace(super().made_up(), target="nei5 hou2")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against a gold string with its variants in `(a|b)`.

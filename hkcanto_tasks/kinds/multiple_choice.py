@@ -162,6 +162,13 @@ class MultipleChoice(setup.Setup):
             for row in rows
         ]
 
+    def made_up(self) -> Sample:
+        """Return an item whose letters are the task's."""
+        item = super().made_up()
+        there = len(self._letters[: len(item.choices)])
+        more: dict[str, Any] = {"target": self._letters[0], "choices": item.choices[:there]}
+        return msgspec.structs.replace(item, **more)
+
     def system(self, subject: Subject) -> str:
         """Render the text in front of everything."""
         text = self.template.system

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+import msgspec
+
 from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
 from .. import setup
@@ -44,6 +46,10 @@ class Number(setup.Setup):
         """Return the solution and the answer."""
         solution = f"{row.reasoning}\n" if row.reasoning else ""
         return fill(self.template.answer_cot, {"reasoning": solution, "answer": row.target})
+
+    def made_up(self) -> Sample:
+        """Return an item with an answer of this form."""
+        return msgspec.structs.replace(super().made_up(), target="7")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number; numbers of the question are no answers.

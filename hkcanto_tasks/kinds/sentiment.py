@@ -8,6 +8,8 @@ response with none or several is wrong, and counted in `unparsed_rate`.
 import re
 from typing import ClassVar
 
+import msgspec
+
 from hkcanto_metrics.choice import extract_choice
 from hkcanto_metrics.cleaning import Cleaned
 
@@ -52,6 +54,10 @@ class Sentiment(writing.Writing):
                 f"another sentiment than those expected: {', '.join(_LABELS.values())}"
             )
         return Sample(id=str(record.number), source=text, target=str(sentiment))
+
+    def made_up(self) -> Sample:
+        """Return an item with an answer of this form."""
+        return msgspec.structs.replace(super().made_up(), target="Negative")
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a text with its label, as it is asked where the prompt has no other form."""

@@ -23,6 +23,12 @@ _OWN_FILES = (
     "They ran on files of your own, not on the release; that these are the same was checked by the "
     "questions' lengths only."
 )
+_EDITED = {
+    "sent": "They were not asked alike: the prompt, the worked examples, the stop texts or the "
+    "token limit was edited between them",
+    "read": "Their answers were not read alike: the rules were edited between them",
+}
+"""What to say where only a hash tells two setups apart."""
 _GATE = {
     "title": Column("Task"),
     "figure": Column("Figure"),
@@ -279,6 +285,10 @@ def _remarks(
     ):
         if len(set(how)) > 1:
             said.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
+    for side in sides[1:]:
+        for name, both in first.signature.differs(side.signature).items():
+            if what := _EDITED.get(name):
+                warnings[f"{what} ({' against '.join(f'{name}:{each}' for each in both)})."] = True
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(said))]
 

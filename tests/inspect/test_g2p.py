@@ -31,7 +31,7 @@ def test_each_sample_shows_what_was_read_and_an_aligned_diff(inspect_sample_run:
 def test_the_log_carries_the_signature_and_says_sample(inspect_sample_run: Any) -> None:
     log = inspect_sample_run.log
     assert log.eval.metadata["signature"].startswith(
-        "hkcanto-g2p|shots:5|turns:single|examples:paper|data:sample|metric:published|v:"
+        "hkcanto-g2p|shots:5|turns:single|examples:paper|data:sample|sent:"
     )
     assert "sample data" in log.eval.tags
 

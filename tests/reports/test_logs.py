@@ -257,7 +257,9 @@ def test_one_condition_has_one_name_however_it_was_asked_for(
 
 def test_a_signature_of_a_part_under_its_own_name_is_of_another_version() -> None:
     with pytest.raises(LogError, match="of another version of hkcanto"):
-        parse_signature("hkmmlu-hk-law|shots:0|data:sample|metric:generative|v:1|pkg:0.1.0")
+        parse_signature(
+            "hkmmlu-hk-law|shots:0|data:sample|sent:a1|read:b2|metric:generative|v:1|pkg:0.1.0"
+        )
 
 
 def signed(logs: Path, folder: Path, old: str, new: str) -> Path:

@@ -197,7 +197,7 @@ def test_tasks_that_the_catalogue_does_not_know(lm_eval_g2p: Path, beside: Besid
         "hkcanto-g2p",
         "hkcanto-g2p|shots:many|data:x",
         "||||",
-        "hkcanto-g2p|shots:5|examples:paper|data:sample|metric:published|v:0.1.0",
+        "hkcanto-g2p|shots:5|examples:paper|data:sample|sent:a1|read:b2|metric:published|v:0.1.0",
     ],
 )
 def test_signatures_of_another_kind(signature: str, lm_eval_g2p: Path, beside: Beside) -> None:

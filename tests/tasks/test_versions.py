@@ -17,6 +17,7 @@ import pytest
 
 from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks.catalogue import BENCHMARKS, TaskDefinition, named_tasks, read_benchmark
+from hkcanto_tasks.fingerprints import PROBES, fingerprints
 from hkcanto_tasks.kinds import multiple_choice
 from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.setup import setup
@@ -28,53 +29,6 @@ ENTRIES = {
     for path in sorted(BENCHMARKS.glob("*/benchmark.toml"))
     for entry in read_benchmark(path).tasks
 }
-# What models write, in our own words: that one of these is read in another way is a new version.
-RESPONSES = [
-    *(
-        "",
-        " ",
-        "B",
-        " C",
-        "D.",
-        "(A)",
-        "Ｂ",
-        "**C**",
-        "b) 因為佢大啲",
-        "答案：D",
-        "答案係B。",
-        "選C",
-    ),
-    *("The answer is A.", "答案不是A，是B。", "我諗係A……等等，唔啱，應該係C。", "A定係B？好難講。"),
-    *(
-        "A. 一\nB. 二\nC. 三\nD. 四",
-        "\\boxed{B}",
-        "<think>可能係A</think>C",
-        "<think>可能係A",
-        "唔知",
-    ),
-    *(
-        "我唔可以答呢條問題。",
-        "Positive",
-        "唔係正面，係負面。",
-        "Positive, Negative or Neutral",
-        "中性",
-    ),
-    *("nei5 hou2", "Nei5 Hou2!", "nei5hou2", "gam1 jat6 tin1 hei3 hou2 hou2", "zip3 lik6", "你好"),
-    *(
-        "譯文：佢今日唔得閒。",
-        "「佢今日唔得閒。」",
-        "他今天沒有空。",
-        "He is busy today.",
-        "```\n得\n```",
-    ),
-    *(
-        "哈哈" * 40,
-        "我哋一齊去街市買餸，佢話啲菜好新鮮。",
-        "我们一起去市场买菜。",
-        "所以總共係 18 個。",
-        "#### 7",
-    ),
-]
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -115,14 +69,22 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 def pins(entry: TaskDefinition) -> dict[str, str]:
     """Hash what a task asks, and each of its figures, in every variant, prompt, on the sample."""
-    found = [
-        described(load_task(task.name, **({"prompt": prompt} if prompt != "paper" else {})))
+    asked: list[tuple[str, dict[str, Any]]] = [
+        (task.name, {"prompt": prompt} if prompt != "paper" else {})
         for task in named_tasks().values()
         if task.definition == entry and task.scope == "task"
         for prompt in prompts(entry)
     ]
+    found = [described(load_task(name, **options)) for name, options in asked]
     names = sorted({name for each in found for name in each})
-    return {name: _hash([each.get(name) for each in found]) for name in names}
+    signed = [
+        fingerprints(setup(name, **options, reasoning=reasoning))
+        for name, options in asked
+        for reasoning in (False, True)
+    ]
+    return {name: _hash([each.get(name) for each in found]) for name in names} | {
+        "signature": _hash(signed)
+    }
 
 
 def _hash(what: object) -> str:
@@ -146,7 +108,7 @@ def described(loaded: LoadedTask) -> dict[str, Any]:
         for each in samples
         for count in dict.fromkeys([0, shots])
     ]
-    read = [how.judge(response, each).values for each in samples[:2] for response in RESPONSES]
+    read = [how.judge(response, each).values for each in samples[:2] for response in PROBES]
     values = {
         name: [round(values[name], 6) if name in values else None for values in read]
         for name in dict.fromkeys(name for values in read for name in values)

@@ -1,0 +1,156 @@
+"""A signature follows every edit of what is sent and of how it is read, declared or not."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hkcanto_metrics.choice import ChoiceReading
+from hkcanto_tasks import fingerprints
+from hkcanto_tasks import setup as setups
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.kinds import multiple_choice
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.setup import setup
+
+from ..test_outside_benchmark import in_inspect
+
+DECLARED = """
+name = "quiz"
+title = "Quiz"
+[data]
+[prompts.plain]
+system = "Answer.\\n"
+question = "{question}\\n{options}\\n答案："
+stop = ["\\n\\n"]
+scaffold = "最後一行寫「答案：」。"
+[[tasks]]
+name = "quiz"
+title = "Quiz"
+kind = "multiple_choice"
+files = { test = "quiz.csv", dev = "dev.csv" }
+"""
+ROWS = "question,A,B,C,D,answer,question_en\n" + "".join(
+    f"第{place}條？,甲,乙,丙,丁,{answer},Number {place}?\n"
+    for place, answer in enumerate("ABCDABCD", start=1)
+)
+SENT = {
+    "the system text": ("Answer.", "Answer now."),
+    "the question": ("答案：", "答："),
+    "the order of its parts": (r"{question}\n{options}", r"{options}\n{question}"),
+    "a stop text": (r'["\n\n"]', r'["\n\n\n"]'),
+    "the column that is asked": ("[[tasks]]", '[[tasks]]\ncolumns = { question = "question_en" }'),
+    "whether a blank option is one": ("[[tasks]]", '[[tasks]]\nblank_options = "absent"'),
+    "the file of the worked examples": ("dev.csv", "quiz.csv"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprints, "_known", {})
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """Return what makes the benchmark with an edit the one that is run."""
+    made = iter(range(100))
+
+    def declare(old: str = "", new: str = "") -> None:
+        assert old in DECLARED
+        folder = tmp_path / f"benchmark{next(made)}"
+        folder.mkdir()
+        (folder / "benchmark.toml").write_text(DECLARED.replace(old, new, 1), "utf-8")
+        for name in ("quiz.csv", "dev.csv"):
+            (folder / name).write_text(ROWS, "utf-8")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(folder))
+        monkeypatch.setenv("HKCANTO_DATA", "release")
+
+    return declare
+
+
+def hashes(text: str) -> dict[str, str]:
+    return dict(re.findall(r"\|(sent|read):([0-9a-f]{7})(?=\|)", text))
+
+
+@pytest.mark.parametrize("edited", SENT)
+def test_an_edit_of_what_is_sent_is_signed(own: Callable[..., None], edited: str) -> None:
+    own()
+    before = hashes(load_task("quiz").signature)
+    own(*SENT[edited])
+    after = hashes(load_task("quiz").signature)
+    assert before.keys() == after.keys() == {"sent", "read"}
+    assert before["sent"] != after["sent"]
+
+
+def test_what_nobody_is_asked_is_not_signed(own: Callable[..., None]) -> None:
+    own()
+    before = hashes(load_task("quiz").signature)
+    own('title = "Quiz"\nkind', 'title = "Questions"\nspecified = "page 3"\nkind')
+    assert hashes(load_task("quiz").signature) == before
+
+
+def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(own: Callable[..., None]) -> None:
+    other = "{question}\\n{options}"
+    two = f'[prompts.other]\nquestion = "{other}"\n[[tasks]]'
+    named = '\nprompts = { paper = "plain", zh = "other" }'
+    own("[[tasks]]", two + named)
+    before = [hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")]
+    own("[[tasks]]", two.replace(other, other + "!") + named)
+    after = [hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")]
+    assert before[0] == after[0]
+    assert before[1]["sent"] != after[1]["sent"]
+
+
+def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hashes(setup("hkmmlu").signature("").text)
+    fingerprints._known.clear()
+    monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
+    after = hashes(setup("hkmmlu").signature("").text)
+    assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)
+
+
+def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def signed(**options: object) -> dict[str, str]:
+        fingerprints._known.clear()
+        return hashes(setup("hkmmlu", **options).signature("").text)
+
+    reasoning, direct, simplified = signed(reasoning=True), signed(), signed(script="sc")
+    monkeypatch.setattr(setups, "REASONING_TOKENS", 8191)
+    assert signed(reasoning=True)["sent"] != reasoning["sent"]
+    assert signed() == direct
+    monkeypatch.setattr(multiple_choice, "_GOES_ON", (":", "："))
+    assert signed()["read"] != direct["read"]
+    for other in ("t2s", "tw2s", "tw2sp"):
+        import opencc
+
+        convert = opencc.OpenCC(other).convert
+        monkeypatch.setattr(multiple_choice, "_to_simplified", lambda convert=convert: convert)
+        assert signed(script="sc")["sent"] != simplified["sent"], other
+
+
+def test_compare_says_what_was_edited_between_two_runs(
+    own: Callable[..., None], tmp_path: Path
+) -> None:
+    for name, edit in (("a", ()), ("b", ()), ("c", SENT["the question"])):
+        own(*edit)
+        in_inspect("quiz", tmp_path / name)
+    same, edited = (
+        " ".join(CliRunner().invoke(app, ["compare", *map(str, pair)]).output.split())
+        for pair in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "a", tmp_path / "c"))
+    )
+    assert "wins 0 items" in same
+    assert "not asked alike" not in same
+    assert "They were not asked alike: the prompt" in edited
+    first, second = re.search(r"\(sent:(\w{7}) against sent:(\w{7})\)", edited).groups()
+    assert first != second
+
+
+def test_options_explain_a_difference_and_are_named_instead_of_the_hash() -> None:
+    one, other = (setup("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"}))
+    assert one.sent != other.sent
+    assert one.differs(other) == {"prompt": ("paper", "zh")}
+    assert one.differs(one) == {}
