@@ -35,9 +35,13 @@ def agreement_report(log: Path, people: Path) -> Report:
     """
     try:
         judge = judge_scores(log)
-        rows = agreement(judge, read_human_scores(people, judge))
+        scores = read_human_scores(people, judge)
     except (OSError, ValueError) as error:
         raise LogError(str(error)) from error
+    try:
+        rows = agreement(judge, scores)
+    except ValueError as error:
+        raise LogError(f"{log} and {people}: {error}") from error
     columns = [
         Column("Criterion"),
         Column("Items", "count"),

@@ -1,20 +1,37 @@
 """What the commands print to, and how they end when something is wrong."""
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from .errors import HKCantoError
+from .printable import printable
 
-out = Console()
-err = Console(stderr=True)
+
+class _SafeConsole(Console):
+    """A console whose texts cannot act on the terminal: names in logs and benchmarks are foreign.
+
+    What rich itself sends, such as colours, is no text of a segment.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+
+out = _SafeConsole()
+err = _SafeConsole(stderr=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
 
@@ -34,9 +51,15 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
         raise typer.Exit(status) from error
 
 
+def echo(text: object, *, to_err: bool = False) -> None:
+    """Print a text for scripts: as it is into a pipe or a file, and printable on a terminal."""
+    stream = sys.stderr if to_err else sys.stdout
+    typer.echo(printable(str(text)) if stream.isatty() else text, err=to_err)
+
+
 def print_json(record: object) -> None:
     """Print a record as JSON."""
-    typer.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    echo(json.dumps(record, ensure_ascii=False, indent=2))
 
 
 def print_row(head: Text, text: Text | str) -> None:

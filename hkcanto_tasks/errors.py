@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from .printable import printable
+
 # They are named after what is the matter, as in DataNotFound; "Error" would add nothing.
 # ruff: noqa: N818
 
@@ -97,7 +99,7 @@ def without_traceback() -> None:
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, HKCantoError):
-            print(f"\n{kind.__name__}: {error}", file=sys.stderr)  # noqa: T201
+            print(f"\n{kind.__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
         else:
             others(kind, error, trace)
 

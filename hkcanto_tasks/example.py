@@ -17,7 +17,8 @@ def run_example(say: Callable[[str], None] = print) -> Path:
     """Run two rule-based engines on the sample data and return the folder with their logs.
 
     PyCantonese runs in lm-eval and ToJyutping in Inspect; where only one harness is installed, both
-    run in that one.
+    run in that one. Nothing in the current folder is imported or read: the harnesses run in the new
+    folder, without it on Python's path.
 
     Args:
         say: Is told each command before it is run.
@@ -33,12 +34,15 @@ def run_example(say: Callable[[str], None] = print) -> Path:
             'pip install "hkcanto[lm-eval,inspect,g2p,report]".'
         )
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
+    (folder / ".env").touch()  # Inspect looks for one in all folders above, too
+    own = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
     for place, engine in enumerate(_ENGINES):
         command = _command(harnesses[place % len(harnesses)], engine, folder)
         say(f"Running {engine}: {' '.join(command)}")
         done = subprocess.run(
             [sys.executable, *command[1:]],
-            env={**os.environ, "HKCANTO_DATA": "sample", "HF_HUB_OFFLINE": "1"},
+            cwd=folder,
+            env={**os.environ, **own, "PYTHONSAFEPATH": "1"},
             capture_output=True,
             text=True,
             check=False,

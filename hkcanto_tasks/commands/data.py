@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from ..catalogue import Benchmark, benchmarks, find_benchmark
-from ..console import errors_without_traceback, print_line
+from ..console import echo, errors_without_traceback, print_line
 from ..data.locating import locate
 
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
@@ -43,7 +43,7 @@ def path(benchmark: Name = None) -> None:
     """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
     with errors_without_traceback():
         for found in chosen(benchmark):
-            typer.echo(locate(found).root)
+            echo(locate(found).root)
 
 
 def chosen(name: str | None) -> tuple[Benchmark, ...]:

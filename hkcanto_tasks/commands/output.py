@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 from rich.progress import Progress
 
-from ..console import err, out
+from ..console import echo, err, out
 from ..errors import OptionError, on_disk
 
 if TYPE_CHECKING:
@@ -56,9 +56,12 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         if output is not None or kind is None:
             show(made, out, full=full)
     try:
-        typer.echo(shown.get() or text, nl=not shown.get(), color=True)
+        if output is None and kind is not None:
+            echo(text)
+        else:  # cleaned by the console, which also added colours
+            typer.echo(shown.get(), nl=False, color=True)
         if output is not None:
-            typer.echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", err=True)
+            echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

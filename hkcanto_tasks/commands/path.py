@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import errors_without_traceback
+from ..console import echo, errors_without_traceback
 
 
 def path(
@@ -31,4 +31,4 @@ def path(
             folders[what] = write_others()
     if what not in folders:
         raise typer.BadParameter(f"{what!r}: there are {', '.join(folders)}, outside.")
-    typer.echo(folders[what])
+    echo(folders[what])

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import errors_without_traceback
+from ..console import echo, errors_without_traceback
 from ..errors import on_disk
 
 _RUNS = typer.Argument(
@@ -59,16 +59,16 @@ def publish(
 
         read = read_runs(runs)
         for log in read.skipped:
-            typer.echo(f"not read: {log.path}: {log.reason}", err=True)
+            echo(f"not read: {log.path}: {log.reason}", to_err=True)
         destination = import_module(f"hkcanto_tasks.publishing.{to.value}")
         who = Publisher(by, relationship or "", url)
         made: Publication = destination.publication(publishable(read), who)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(made.files, output)
     for reason in made.left_out:
-        typer.echo(f"left out: {reason}", err=True)
+        echo(f"left out: {reason}", to_err=True)
     for path in made.files:
-        typer.echo(output / path)
-    typer.echo("\nNothing was uploaded. Look at them, then:")
+        echo(output / path)
+    echo("\nNothing was uploaded. Look at them, then:")
     for line in made.submit:
-        typer.echo(f"  {line.format(folder=quote(str(output)))}")
+        echo(f"  {line.format(folder=quote(str(output)))}")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..console import err, errors_without_traceback
+from ..console import echo, err, errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
 _ITEMS = option("Also show questions, answers and responses. Such a report must not be published.")
@@ -60,7 +60,7 @@ def report(
 
             for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
-                typer.echo("\t".join([*shown, each["task"], each["condition"]]))
+                echo("\t".join([*shown, each["task"], each["condition"]]))
             return
         made = build_report(read.runs, read.skipped, title)
         write(made, output, kind, full=full)

@@ -29,6 +29,7 @@ from .joining import numbers, settings_of
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
 _ZSTANDARD = 93
+_HIGHEST = 1e9  # score of a judge; they are from 0 to 5
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
 
 
@@ -314,22 +315,26 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
         Unusable: The log cannot be read, or has no judge's scores.
     """
     found: dict[str, dict[str, list[float]]] = {}
+    where = str(path)
     try:
         with path.open("rb") as file:
             log, samples = _opened(path, file, _JUDGED)
-            for load in samples.values():
+            for name, load in samples.items():
+                where = f"{path}, {name}"
                 sample = load()
                 judged = [(sample.scores or {}).get(name) for name in _JUDGES]
                 values = [each.value for each in judged if each and isinstance(each.value, dict)]
                 for criterion, value in (pair for own in values for pair in own.items()):
                     if not criterion.endswith("_rate") and isinstance(value, int | float):
+                        if abs(value) > _HIGHEST:
+                            raise Unusable(f"{criterion!r}: {value:.3g} is no score of a judge")
                         items = found.setdefault(criterion, {})
                         items.setdefault(str(sample.id), []).append(value)
     except UNREADABLE as error:
-        raise Unusable(f"{path}: {reason(error)}") from error
+        raise Unusable(f"{where}: {reason(error)}") from error
     if not found:
         raise Unusable(
-            f"the log of {log.eval.task} has no scores of a judge; run the task with "
+            f"{path}: the log of {log.eval.task} has no scores of a judge; run the task with "
             "-T judge=true and --model-role grader=…"
         )
     return {name: {id_: fmean(own) for id_, own in of.items()} for name, of in found.items()}

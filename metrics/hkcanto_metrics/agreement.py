@@ -7,8 +7,9 @@ LLM-as-a-judge" (Section 3.6); these are the figures to verify it with.
 from __future__ import annotations
 
 import csv
+import io
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -22,6 +23,8 @@ Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 JudgeScores = Mapping[str, Mapping[str, float]]
+
+_LARGEST = 1e9  # of a score: the squares of larger ones soon overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,29 +248,60 @@ def read_human_scores(
         Criterion → item → scores, for the criteria that the file has.
 
     Raises:
-        ValueError: The file has no ``id`` or no criterion, or a score is no number.
+        ValueError: The file is no CSV in UTF-8, has no ``id``, no criterion or no score, or a row
+            or a score is not as it should be. The message names the file, line and column.
     """
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        columns = rows.fieldnames or []
-        found = [column for column in columns if column in criteria]
-        if "id" not in columns or not found:
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
+        ) from error
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        return _scores(rows, criteria)
+    except (csv.Error, ValueError) as error:
+        raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
+
+
+def _scores(
+    rows: Iterator[list[str]], criteria: Collection[str]
+) -> dict[str, dict[str, list[float]]]:
+    header = [name.strip() for name in next(rows, [])]
+    found = [column for column in header if column in criteria]
+    if "id" not in header or not found:
+        raise ValueError(
+            f"the header is {', '.join(header) or 'empty'}; it must have 'id' and at least one of "
+            f"{', '.join(criteria)}"
+        )
+    if twice := [column for column in ("id", *found) if header.count(column) > 1]:
+        raise ValueError(f"there is more than one column {twice[0]!r}; give each a name of its own")
+    scores: dict[str, dict[str, list[float]]] = {}
+    for cells in rows:
+        if not any(map(str.strip, cells)):
+            continue
+        if len(cells) != len(header):
             raise ValueError(
-                f"{path}: the header is {', '.join(columns) or 'empty'}; it must have 'id' and "
-                f"at least one of {', '.join(criteria)}"
+                f"{len(cells)} cells, and {len(header)} columns in the header; write a missing "
+                "score as an empty cell, and a text with commas in quotes"
             )
-        scores: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in found}
-        for row in rows:
-            for criterion in found:
-                if cell := (row[criterion] or "").strip():
-                    try:
-                        value = float(cell)
-                    except ValueError:
-                        value = math.nan
-                    if not math.isfinite(value):
-                        raise ValueError(
-                            f"{path}, line {rows.line_num}, {criterion!r}: {cell!r} is no number; "
-                            "leave a missing score blank"
-                        )
-                    scores[criterion].setdefault(row["id"].strip(), []).append(value)
-    return scores
+        row = dict(zip(header, map(str.strip, cells), strict=True))
+        for criterion in found:
+            if cell := row[criterion]:
+                if not row["id"]:
+                    raise ValueError(f"a score of {criterion!r} without an 'id'")
+                score = _score(cell, criterion)
+                scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
+    if not scores:
+        raise ValueError(f"there are no scores in the columns {', '.join(found)}")
+    return {criterion: scores[criterion] for criterion in found if criterion in scores}
+
+
+def _score(cell: str, criterion: str) -> float:
+    try:
+        value = math.nan if "_" in cell else float(cell)
+    except ValueError:
+        value = math.nan
+    if not abs(value) <= _LARGEST:
+        raise ValueError(f"{criterion!r}: {cell!r:.80} is no number; leave a missing score blank")
+    return value

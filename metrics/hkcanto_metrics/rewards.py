@@ -1,9 +1,11 @@
 """Rewards for reinforcement learning: the scores of the evaluation, one for each completion.
 
 Each has the signature of TRL's reward functions: completions, as texts or as lists of messages, and
-columns of the data set, each a list with an entry for each completion; what else a trainer hands
-over is ignored. A row whose column is None is not this reward's, which is None then, so that tasks
-can be mixed. Where your columns have other names, or for a setting, write a function of two lines:
+columns of the data set, each a list, an array of NumPy or a Series of pandas with an entry for each
+completion; what else a trainer hands over is ignored. A row whose column is None or NaN belongs to
+another reward and gets None from this one, so that tasks can be mixed. An error names the reward
+and the row, counted from 0. Where your columns have other names, or for a setting, write a function
+of two lines:
 
     def pronunciation(completions, gold, **_):
         return jyutping_reward(completions, gold, tone_weight=0.5)
@@ -16,6 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
@@ -49,7 +52,7 @@ def choice_reward(
         1.0 where `read_choice` reads the right letter, else 0.0; None where the answer is None.
 
     Raises:
-        ValueError: A question has no options, or its answer is none of them.
+        ValueError: A question has no options or too many, or its answer is none of them.
 
     Examples:
         >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
@@ -58,22 +61,20 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    rewards: Rewards = []
-    of_each = options or choices or [None] * len(completions)
-    for completion, right, given in zip(completions, answer, of_each, strict=True):
+    def score(text: str, right: Any, *given: Any) -> float | None:
         if right is None:
-            rewards.append(None)
-            continue
-        named = given if isinstance(given, Mapping) else dict(zip(_LETTERS, given or ()))  # noqa: B905
-        shown = {letter: text for letter, text in named.items() if text is not None}
-        letter = _LETTERS[right : right + 1] if isinstance(right, int) else right
-        if letter not in shown:
+            return None
+        shown = _shown(next((each for each in given if each is not None), ()))
+        letter = _letter(right)
+        if letter not in list(shown):
             raise ValueError(
-                f"choice_reward: the answer {right!r} is none of the options {', '.join(shown)}; "
+                f"the answer {right!r} is none of the options {', '.join(shown) or '(none)'}; "
                 "give a letter or a number from 0, and the options in a column `options`"
             )
-        rewards.append(float(read_choice(_answer(completion), shown).letter == letter))
-    return rewards
+        return float(read_choice(strip_reasoning(text).lstrip(), shown).letter == letter)
+
+    columns = {"answer": answer, "options": options, "choices": choices}
+    return _rewards("choice_reward", score, completions, columns)
 
 
 def jyutping_reward(
@@ -94,8 +95,8 @@ def jyutping_reward(
         1 - the ``ser`` of `score_jyutping`, at least 0; None where the gold string is None.
 
     Raises:
-        ValueError: ``tone_weight`` is not from 0 to 1.
-        MalformedAnswer: A gold string does not follow the notation.
+        ValueError: ``tone_weight`` is not from 0 to 1, or a gold string does not follow the
+            notation.
 
     Examples:
         >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"])
@@ -105,20 +106,23 @@ def jyutping_reward(
     """
     from hkcanto_metrics.g2p import score_jyutping
 
-    if not 0 <= tone_weight <= 1:
-        raise ValueError(f"tone_weight is {tone_weight}; a wrong tone counts from 0 to 1 errors")
+    if not (isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1):
+        raise ValueError(
+            f"jyutping_reward: tone_weight is {tone_weight!r}; a wrong tone counts 0 to 1 errors"
+        )
 
-    rewards: Rewards = []
-    for completion, gold in zip(completions, jyutping, strict=True):
+    def score(text: str, gold: Any) -> float | None:
         if gold is None:
-            rewards.append(None)
-            continue
-        score = score_jyutping(_answer(completion), gold)
-        pairs = [(right, got) for right, got in score.alignment if right and got and right != got]
+            return None
+        if not isinstance(gold, str):
+            raise ValueError(f"the gold string is {gold!r}; give Jyutping as a text")
+        found = score_jyutping(strip_reasoning(text).lstrip(), gold)
+        pairs = [(right, got) for right, got in found.alignment if right and got and right != got]
         tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
-        spared = (1 - tone_weight) * tones / score.ser.total
-        rewards.append(max(0.0, 1 - score.ser + spared))
-    return rewards
+        spared = (1 - tone_weight) * tones / found.ser.total
+        return max(0.0, 1 - found.ser + spared)
+
+    return _rewards("jyutping_reward", score, completions, {"jyutping": jyutping})
 
 
 def cantonese_reward(
@@ -136,6 +140,9 @@ def cantonese_reward(
         1.0 where `cantonese_fluency` passes the text, times the share of its characters that are in
         the script; else 0.0.
 
+    Raises:
+        ValueError: ``script`` is neither.
+
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
         [1.0, 0.0, 0.0]
@@ -143,13 +150,16 @@ def cantonese_reward(
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import cantonese_fluency
 
-    rewards: Rewards = []
-    for completion in completions:
-        fluency = cantonese_fluency(clean_output(_answer(completion)).text)
+    if script not in (None, "hant", "hans"):
+        raise ValueError(f"cantonese_reward: script is {script!r}; give 'hant', 'hans' or None")
+
+    def score(text: str) -> float:
+        fluency = cantonese_fluency(clean_output(strip_reasoning(text).lstrip()).text)
         simplified = fluency.simplified_ratio
         share = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        rewards.append(fluency.passed * share)
-    return rewards
+        return fluency.passed * share
+
+    return _rewards("cantonese_reward", score, completions)
 
 
 def reasoning_language_reward(completions: Sequence[Completion], **_: object) -> Rewards:
@@ -168,8 +178,11 @@ def reasoning_language_reward(completions: Sequence[Completion], **_: object) ->
     """
     from hkcanto_metrics.language import score_reasoning
 
-    scores = [score_reasoning(_text(completion)) for completion in completions]
-    return [(score.cantonese or 0.0) * (score.finished or 0.0) for score in scores]
+    def score(text: str) -> float:
+        found = score_reasoning(text)
+        return (found.cantonese or 0.0) * (found.finished or 0.0)
+
+    return _rewards("reasoning_language_reward", score, completions)
 
 
 def format_reward(
@@ -184,15 +197,24 @@ def format_reward(
     Returns:
         1.0 where there is both, else 0.0.
 
+    Raises:
+        ValueError: ``pattern`` is no regular expression.
+
     Examples:
         >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
         [1.0, 0.0, 0.0]
     """
-    matches = re.compile(pattern, re.DOTALL).fullmatch
-    found = [split_reasoning(_text(completion)) for completion in completions]
-    reasoned = [each.finished and each.reasoning.strip() != "" for each in found]
-    answered = [matches(each.answer.strip()) is not None for each in found]
-    return [float(each) for each in map(all, zip(reasoned, answered, strict=True))]
+    try:
+        matches = re.compile(pattern, re.DOTALL).fullmatch
+    except (TypeError, re.error) as error:
+        raise ValueError(f"format_reward: pattern is {pattern!r}: {error}") from error
+
+    def score(text: str) -> float:
+        found = split_reasoning(text)
+        reasoned = found.finished and found.reasoning.strip() != ""
+        return float(reasoned and matches(found.answer.strip()) is not None)
+
+    return _rewards("format_reward", score, completions)
 
 
 def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
@@ -202,7 +224,11 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         rewards: Functions of this form, ours or yours.
 
     Returns:
-        One of the same form, named after them; None where one of them is.
+        One of the same form, named after them; None where one of them is. It can be pickled if
+        they can.
+
+    Raises:
+        ValueError: There are no rewards.
 
     Examples:
         >>> right_and_explained = multiply_rewards(format_reward, choice_reward)
@@ -212,26 +238,97 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         [1.0]
     """
 
-    def multiplied(completions: Sequence[Completion], **columns: Any) -> Rewards:
-        of_each = (reward(completions=completions, **columns) for reward in rewards)
+    if not rewards:
+        raise ValueError("multiply_rewards: give at least one reward")
+    return _Product(rewards)
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    rewards: tuple[Callable[..., Rewards], ...]
+
+    @property
+    def __name__(self) -> str:
+        return "_x_".join(getattr(each, "__name__", type(each).__name__) for each in self.rewards)
+
+    def __call__(self, completions: Sequence[Completion], **columns: Any) -> Rewards:
+        of_each = [reward(completions=completions, **columns) for reward in self.rewards]
+        if {*map(len, of_each)} != {len(completions)}:
+            counts = ", ".join(str(len(each)) for each in of_each)
+            raise ValueError(
+                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
+            )
         return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
-    multiplied.__name__ = "_x_".join(reward.__name__ for reward in rewards)
-    return multiplied
+
+def _rewards(
+    reward: str,
+    score: Callable[..., float | None],
+    completions: Sequence[Completion],
+    columns: Mapping[str, Sequence[Any] | None] | None = None,
+) -> Rewards:
+    """Score each completion with its entries of the columns; an error names reward and row."""
+    given = {"completions": completions, **(columns or {})}
+    rows = {name: _plain(column) for name, column in given.items() if column is not None}
+    for name, column in rows.items():
+        if isinstance(column, str | Mapping) or not hasattr(column, "__len__"):
+            raise ValueError(f"{reward}: {name} is {column!r:.80}; give a list")
+        if len(column) != len(rows["completions"]):
+            count = f"{len(column)} entries for {len(rows['completions'])} completions"
+            raise ValueError(f"{reward}: {name} has {count}; give one for each")
+    rewards: Rewards = []
+    for row, (completion, *cells) in enumerate(zip(*rows.values(), strict=True)):
+        try:
+            rewards.append(score(_text(completion), *map(_plain, cells)))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"{reward}, row {row}: {error}") from error
+    return rewards
 
 
-def _answer(completion: Completion) -> str:
-    """What the evaluation scores."""
-    return strip_reasoning(_text(completion)).lstrip()
+def _plain(value: Any) -> Any:
+    """Return arrays, Series and tensors as lists, their numbers as Python's, and NaN as None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    missing = type(value).__name__ in ("NAType", "NaTType") or value != value
+    return None if missing else value
 
 
-def _text(completion: Completion) -> str:
+def _shown(given: Any) -> dict[str, str]:
+    """Return the options that a question shows, by their letters."""
+    if not isinstance(given, Mapping):
+        if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
+            raise ValueError(
+                f"the options are {given!r}; give a list of at most {len(_LETTERS)} texts, or a "
+                "mapping from letters"
+            )
+        given = dict(zip(_LETTERS, given))  # noqa: B905
+    shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
+    if wrong := [text for text in shown.values() if not isinstance(text, str)]:
+        raise ValueError(f"the option {wrong[0]!r} is no text")
+    return shown
+
+
+def _letter(right: Any) -> Any:
+    """Return the letter of an answer, which may be its number from 0."""
+    if isinstance(right, bool) or not isinstance(right, int | float) or right % 1:
+        return right
+    return _LETTERS[int(right) : int(right) + 1] if right >= 0 else right
+
+
+def _text(completion: Any) -> str:
     """The text of the last message, with reasoning that stands beside it in front."""
+    completion = _plain(completion)
     if isinstance(completion, str):
         return completion
+    if not isinstance(completion, Sequence):
+        raise ValueError(f"the completion is {completion!r}; give a text or a list of messages")
     message = completion[-1] if completion else {}
-    content = message.get("content") or ""
+    if not isinstance(message, Mapping):
+        raise ValueError(f"the message is {message!r}; give a mapping with role and content")
+    content = _plain(message.get("content")) or ""
     if not isinstance(content, str):
+        if wrong := [part for part in content if not isinstance(part, Mapping)]:
+            raise ValueError(f"a part of the message is {wrong[0]!r}; give a mapping with type")
         content = "".join(part.get("text") or "" for part in content)
     thought = next((message[key] for key in _REASONING_KEYS if message.get(key)), "")
     return f"<think>{thought}</think>{content}" if thought else content

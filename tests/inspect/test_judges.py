@@ -733,9 +733,10 @@ def test_the_judge_of_summaries_has_the_papers_criteria() -> None:
 # Agreement with people.
 
 
-def agreement(folder: Path, log: str, people: str, status: int = 0) -> Any:
+def agreement(folder: Path, log: str, people: str | bytes, status: int = 0) -> Any:
     """The rows of `hkcanto agreement`; with another status what it printed."""
-    (folder / "people.csv").write_text(people, "utf-8")
+    raw = people if isinstance(people, bytes) else people.encode()
+    (folder / "people.csv").write_bytes(raw)
     made = folder / "made.json"
     command = ["agreement", log, str(folder / "people.csv"), "-o", str(made)]
     done = CliRunner().invoke(app, command)
@@ -803,6 +804,96 @@ def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) 
     (tmp_path / "cut.eval").write_bytes(Path(judged.location).read_bytes()[:500])
     said = agreement(tmp_path, str(tmp_path / "cut.eval"), PEOPLE, status=1)
     assert "cut.eval: not a whole zip archive" in said
+
+
+@pytest.mark.parametrize(
+    ("people", "says"),
+    [
+        ("", "people.csv, line 1: the header is empty; it must have 'id'"),
+        ("id;fluency\n1;5\n", "line 1: the header is id;fluency; it must have 'id'"),
+        ("id,fluency,fluency\n1,5,1\n", "line 1: there is more than one column 'fluency'"),
+        ("id,id,fluency\n1,2,5\n", "line 1: there is more than one column 'id'"),
+        ("id,fluency\n1,\n", "line 2: there are no scores in the columns fluency"),
+        ("id,fluency\n1,5\n2,good\n", "line 3: 'fluency': 'good' is no number"),
+        ("id,fluency\n1,1_0\n", "line 2: 'fluency': '1_0' is no number"),
+        ("id,fluency\n1,1e308\n", "line 2: 'fluency': '1e308' is no number"),
+        ("id,fluency\n1,5\x00\n", "line 2: 'fluency': '5\\x00' is no number"),
+        ("fluency,id\n5\n", "line 2: 1 cells, and 2 columns in the header"),
+        ("id,note,fluency\n1,well, well,5\n", "line 2: 4 cells, and 3 columns in the header"),
+        ("id,fluency\n,5\n", "line 2: a score of 'fluency' without an 'id'"),
+        # Without `strict`, the rows after it would be in the note.
+        ('id,fluency,note\n1,5,"so\n2,3,\n', "line 3: unexpected end of data"),
+        ("id,fluency,note\n1,5," + "x" * 200_000 + "\n", "line 2: field larger than field limit"),
+        ("id,fluency,note\n1,5,好\n".encode("big5"), "people.csv: byte 21 is not UTF-8"),
+        ("id,fluency\n1,5\n".encode("utf-16"), "people.csv: byte 1 is not UTF-8"),
+        ("id,fluency\nx,5\n", "people.csv: fluency: the judge and the people have no item"),
+    ],
+)
+def test_what_is_wrong_in_the_file_of_people_is_named(
+    judged: Any, tmp_path: Path, people: str | bytes, says: str
+) -> None:
+    said = agreement(tmp_path, judged.location, people, status=1)
+    assert says in re.sub(r"(?<=\w)- ", "-", said)
+    assert "Traceback" not in said
+
+
+def test_spaces_around_names_blank_lines_and_empty_columns_are_no_faults(
+    judged: Any, tmp_path: Path
+) -> None:
+    people = "id, fluency,coherence\n1,5,\n\n2,3,\n,,\n3, 1 ,\n"
+    [found] = agreement(tmp_path, judged.location, people)
+    assert (found["criterion"], found["items"]) == ("fluency", 3)
+
+
+def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
+    from inspect_ai.log import write_eval_log
+
+    write_eval_log(judged, str(tmp_path / "whole.json"))
+    log = json.loads((tmp_path / "whole.json").read_text("utf-8"))
+
+    def of(change: Callable[[dict[str, Any]], object]) -> bytes:
+        changed = json.loads(json.dumps(log))
+        change(changed)
+        return json.dumps(changed).encode()
+
+    def score(value: Any) -> Callable[[dict[str, Any]], object]:
+        return lambda log: log["samples"][1]["scores"]["judged_summary"].update(value=value)
+
+    for content, says in (
+        (b"", "odd.json: cut off or damaged"),
+        (b"[]", "odd.json: not in a form that this version knows"),
+        (b'{"results": {}, "configs": {}}', "odd.json: not in a form"),  # lm-eval's
+        (b'{"id": 1}\n{"id": 2}\n', "odd.json: not in a form"),
+        (b'{"eval": ' + b"[" * 100_000, "odd.json: "),
+        (of(lambda log: log.pop("samples")), "odd.json: the log of task has no scores"),
+        (of(lambda log: log["samples"][1].pop("id")), "odd.json, sample 2: not in a form"),
+        (of(lambda log: log["samples"][1].update(scores=5)), "odd.json, sample 2: not in a form"),
+        (of(lambda log: log["samples"][1].update(id=[1])), "odd.json, sample 2: not in a form"),
+        (of(score({"fluency": 10**400})), "odd.json, sample 2: "),
+        (of(score({"fluency": 1e308})), "sample 2: 'fluency': 1e+308 is no score of a judge"),
+    ):
+        (tmp_path / "odd.json").write_bytes(content)
+        said = agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE, status=1)
+        assert says in said, (content[:60], said)
+    # A sample without scores, or with those of another scorer, is one that the judge did not score.
+    for change in (
+        lambda log: log["samples"][1].pop("scores"),
+        lambda log: log["samples"][1].pop("metadata", None),
+        score(None),
+        score({"fluency": "5"}),
+        score({"fluency": float("nan")}),
+    ):
+        (tmp_path / "odd.json").write_bytes(of(change))
+        assert agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE)[0]["items"] in (2, 3)
+
+
+def test_a_folder_is_no_log_and_no_csv(judged: Any, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
+    for paths in ((tmp_path, tmp_path / "people.csv"), (judged.location, tmp_path)):
+        done = CliRunner().invoke(app, ["agreement", *map(str, paths)])
+        assert done.exit_code == 1
+        assert str(tmp_path)[:20] in done.output
+        assert "Is a directory" in " ".join(done.output.split())
 
 
 def test_a_log_without_a_judge_is_refused(tmp_path: Path) -> None:

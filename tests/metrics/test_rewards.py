@@ -4,7 +4,9 @@ import asyncio
 import gzip
 import inspect
 import json
+import multiprocessing
 import os
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -219,6 +223,147 @@ def test_a_weight_of_tones_outside_of_its_range_is_refused() -> None:
         jyutping_reward(["nei5"], ["nei5"], tone_weight=2)
 
 
+def test_an_error_names_the_reward_and_the_row() -> None:
+    calls: dict[str, Callable[[], Any]] = {
+        "choice_reward, row 1: the answer 'E' is none of the options A, B, C, D": lambda: (
+            choice_reward(["A", "B"], answer=["A", "E"], options=[ISLANDS] * 2)
+        ),
+        "choice_reward, row 0: the answer True is none": lambda: choice_reward(
+            ["A"], answer=[True], options=[ISLANDS]
+        ),
+        "choice_reward, row 0: the answer 1.5 is none": lambda: choice_reward(
+            ["A"], answer=[1.5], options=[ISLANDS]
+        ),
+        "choice_reward, row 0: the answer ['B'] ": lambda: choice_reward(
+            ["A"], answer=[["B"]], options=[ISLANDS]
+        ),
+        "choice_reward, row 0: the answer 'B' is none of the options (none)": lambda: choice_reward(
+            ["A"], answer=["B"]
+        ),
+        # Each character would be an option.
+        "choice_reward, row 0: the options are '大嶼山'": lambda: choice_reward(
+            ["A"], answer=["A"], options=["大嶼山"]
+        ),
+        # The eleventh would be left out.
+        "choice_reward, row 0: the options are ['x', ": lambda: choice_reward(
+            ["A"], answer=["A"], options=[["x"] * 11]
+        ),
+        "choice_reward, row 0: the option 3 is no text": lambda: choice_reward(
+            ["A"], answer=["A"], options=[[3, 4]]
+        ),
+        "choice_reward: answer has 1 entries for 2 completions": lambda: choice_reward(
+            ["A", "B"], answer=["A"], options=[ISLANDS] * 2
+        ),
+        "choice_reward: answer is 'AB'; give a list": lambda: choice_reward(
+            ["A", "B"], answer="AB", options=[ISLANDS] * 2
+        ),
+        "jyutping_reward, row 1: ": lambda: jyutping_reward(["nei5"] * 2, ["nei5", "(nei5"]),
+        "jyutping_reward, row 1: the gold string is 5": lambda: jyutping_reward(
+            ["nei5"] * 2,
+            ["nei5", 5],  # type: ignore[list-item]
+        ),
+        "jyutping_reward: tone_weight is nan": lambda: jyutping_reward(
+            ["nei5"], ["nei5"], tone_weight=float("nan")
+        ),
+        "cantonese_reward: script is ['hant']": lambda: cantonese_reward(
+            ["你好"],
+            script=["hant"],  # type: ignore[arg-type]
+        ),
+        "cantonese_reward: completions is '你好'; give a list": lambda: cantonese_reward("你好"),
+        "cantonese_reward, row 1: the completion is 5": lambda: cantonese_reward(
+            ["你好", 5]  # type: ignore[list-item]
+        ),
+        "format_reward: pattern is '('": lambda: format_reward(["B"], pattern="("),
+        "format_reward, row 0: the message is 'B'": lambda: format_reward([["B"]]),  # type: ignore[list-item]
+        "reasoning_language_reward, row 0: a part of the message is 5": lambda: (
+            reasoning_language_reward([[{"role": "assistant", "content": [5]}]])
+        ),
+        "multiply_rewards: give at least one": multiply_rewards,
+    }
+    for message, call in calls.items():
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            call()
+
+
+def test_a_product_says_which_of_its_rewards_failed() -> None:
+    both = multiply_rewards(format_reward, choice_reward)
+    with pytest.raises(ValueError, match=r"^choice_reward, row 0: the answer 'E'"):
+        both(["A"], answer=["E"], options=[ISLANDS])
+
+    def short(completions: list[str], **_: object) -> list[float | None]:
+        del completions
+        return [1.0]
+
+    with pytest.raises(
+        ValueError, match=r"^format_reward_x_short: 2 completions, but 2, 1 rewards"
+    ):
+        multiply_rewards(format_reward, short)(["A", "B"])
+
+
+TEXTS = ["我揀南丫島。", "我揀南丫島。", "nei5 hou2"]
+LISTED = [*ISLANDS.values()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        (np.array(["B", "A", None], object), np.array([LISTED, LISTED, None], object)),
+        (np.array(["B", "A", None], object), [np.array(LISTED), np.array(LISTED, object), None]),
+        ([np.str_("B"), np.str_("A"), np.nan], [LISTED, LISTED, np.nan]),
+        ([np.int64(1), np.uint8(0), None], [ISLANDS, ISLANDS, None]),
+        (np.array([1.0, 0.0, np.nan]), [ISLANDS, ISLANDS, None]),
+        (pd.Series([1, 0, None], index=[7, 5, 3]), pd.Series([LISTED, LISTED, None])),
+        (pd.Series([1, 0, None], dtype="Int64"), pd.Series([ISLANDS, ISLANDS, None])),
+        (pd.Series(["B", "A", None], dtype="string"), pd.Series([ISLANDS, ISLANDS, None])),
+    ],
+)
+def test_columns_may_be_of_numpy_or_pandas(answer: Any, options: Any) -> None:
+    assert choice_reward(TEXTS, answer=answer, options=options) == [1.0, 0.0, None]
+    assert choice_reward(np.array(TEXTS), answer, choices=options) == [1.0, 0.0, None]
+    assert choice_reward(pd.Series(TEXTS), answer, options) == [1.0, 0.0, None]
+
+
+def test_completions_may_be_of_numpy() -> None:
+    parts = np.array([{"type": "text", "text": "nei5 hou2"}], object)
+    messages = np.array([{"role": "assistant", "content": parts}], object)
+    gold = np.array(["nei5 hou2"] * 2)
+    assert jyutping_reward([messages, np.str_("nei5")], gold) == [1.0, 0.5]
+
+
+def test_a_row_may_have_its_options_in_either_column() -> None:
+    columns: dict[str, Any] = {"options": [LISTED, None], "choices": [None, ISLANDS]}
+    assert choice_reward(["B", "B"], answer=["B", "B"], **columns) == [1.0, 1.0]
+
+
+def half(completions: list[str], **_: object) -> list[float | None]:
+    """A reward of a user."""
+    return [0.5] * len(completions)
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        *(cantonese_reward, choice_reward, format_reward, jyutping_reward),
+        *(reasoning_language_reward, multiply_rewards(choice_reward, half)),
+        multiply_rewards(multiply_rewards(choice_reward, cantonese_reward), half),
+    ],
+)
+def test_a_reward_can_be_pickled(reward: Callable[..., Any]) -> None:
+    texts = ["答案係B。", "<think>佢問緊邊個城市，應該係香港。</think>B"]
+    columns = {"answer": ["B", 1], "options": [LISTED] * 2, "jyutping": ["nei5", "hou2"]}
+    copied = pickle.loads(pickle.dumps(reward))
+    assert copied.__name__ == reward.__name__
+    assert copied(texts, **columns) == reward(texts, **columns)
+
+
+def test_a_reward_runs_in_another_process() -> None:
+    product = multiply_rewards(choice_reward, cantonese_reward)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        for reward in (choice_reward, product):
+            columns = {"answer": ["B"], "options": [LISTED]}
+            assert pool.apply(reward, (["我揀南丫島。"],), columns) == [1.0]
+
+
 def test_a_row_of_another_task_has_no_reward() -> None:
     columns = {
         "answer": ["B", None],
@@ -237,9 +382,6 @@ def test_a_row_of_another_task_has_no_reward() -> None:
 
 
 def test_a_product_is_that_of_all_and_named_after_them() -> None:
-    def half(completions: list[str], **_: object) -> list[float | None]:
-        return [0.5] * len(completions)
-
     rewards_of_texts: list[Callable[..., Any]] = [format_reward, half, cantonese_reward]
     for count in (1, 2, 3):
         for some in every(rewards_of_texts, repeat=count):

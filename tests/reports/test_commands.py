@@ -115,6 +115,31 @@ def test_a_report_needs_runs_or_the_example() -> None:
     assert hkcanto("report", "runs", "--example").exit_code == 2
 
 
+@pytest.mark.slow
+def test_the_example_runs_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    for module in ("lm_eval", "inspect_ai", "numpy", "sitecustomize", "pycantonese", "logging"):
+        ran = f"open({str(tmp_path / 'ran')!r}, 'a').write({module!r})\n"
+        (tmp_path / f"{module}.py").write_text(ran, "utf-8")
+    # Inspect reads `.env`; this one would have it run another model.
+    (tmp_path / ".env").write_text("INSPECT_EVAL_LIMIT=1\nHKCANTO_DATA_DIR=nowhere\n", "utf-8")
+    (tmp_path / "hkcanto").mkdir()
+    (tmp_path / "hkcanto" / "g2p").write_text("", "utf-8")
+    # -P is no part of it: a script that is installed has its own folder there.
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MAIN, "report", "--example", "-o", "made.md"],
+        cwd=tmp_path,
+        env={**os.environ, "HKCANTO_BENCHMARKS": "", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "ran").exists()
+    text = (tmp_path / "made.md").read_text("utf-8")
+    assert "pycantonese" in text
+    assert "tojyutping" in text
+
+
 def test_a_missing_path_is_one_line(tmp_path: Path) -> None:
     done = hkcanto("report", tmp_path / "nowhere")
     assert done.exit_code == 1

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.printable import printable
 from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
 from hkcanto_tasks.reports.blocks import table as table_of
 from hkcanto_tasks.reports.intervals import Estimate
@@ -18,7 +19,6 @@ from hkcanto_tasks.reports.renderers import Format, render
 from hkcanto_tasks.reports.renderers.formatting import (
     heading,
     interval_text,
-    printable,
     shorten,
     shown,
     value_text,

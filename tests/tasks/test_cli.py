@@ -36,7 +36,7 @@ def test_without_arguments_it_explains_itself() -> None:
 MAIN = [task for task in named_tasks().values() if task.name == task.definition.name]
 
 
-def in_terminal(columns: int, *arguments: str) -> list[str]:
+def in_terminal(columns: int, *arguments: str, status: int = 0) -> list[str]:
     """Run the command in a terminal of some width; returns its lines, without colours."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (50, columns))
@@ -51,7 +51,7 @@ def in_terminal(columns: int, *arguments: str) -> list[str]:
         except OSError:  # Linux says so that the other end is closed
             pass
     os.close(ours)
-    assert running.returncode == 0, printed
+    assert running.returncode == status, printed
     return re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).replace("\r", "").splitlines()
 
 

@@ -5,41 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...printable import one_line
 from ..blocks import Column, Estimate, Table, Unit, Value
 
 MISSING = "–"
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
 _MARKS = {"run": "this run", "human": "human", "random": "random"}
-
-# Controls would act on a terminal or be refused by a parser; bidirectional embeddings, overrides
-# and isolates would turn round the text after them; surrogates cannot be encoded.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff"
-    "\ud800-\udfff]"
-)
-
-
-def printable(text: str) -> str:
-    r"""Return a text in which everything that acts instead of showing is made visible.
-
-    Examples:
-        >>> printable("a\x00b\x1b[31m\r\n\u202ec")
-        'a␀b␛[31m\n�c'
-    """
-    return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
-
-
-def _picture(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else "\ufffd"
-
-
-def one_line(text: str) -> str:
-    """Return a printable text on one line, its white space made single spaces."""
-    return " ".join(printable(text).split())
 
 
 def encodable(text: str) -> str:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, heading, one_line, shorten, shown
+from .formatting import ShownCell, ShownRow, heading, shorten, shown
 
 # Everything that GitHub gives a meaning to inside a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")

@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from ...printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report
-from .formatting import heading, is_chinese, one_line, printable, shorten, shown
+from .formatting import heading, is_chinese, shorten, shown
 from .plots import curve, plot
 from .records import plain
 

@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from ...printable import one_line
 from ..blocks import Block, Column, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, heading, one_line, shown
+from .formatting import ShownCell, ShownRow, heading, shown
 from .plots import curve
 
 LONG_TABLE = 20

@@ -1,0 +1,32 @@
+"""Text that shows instead of acting, whoever wrote it: for terminals, pages and Markdown."""
+
+import re
+
+# Controls would act on a terminal or be refused by a parser; bidirectional marks, embeddings,
+# overrides and isolates would turn round the text after them; surrogates cannot be encoded.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef"
+    "\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which everything that acts instead of showing is made visible.
+
+    Examples:
+        >>> printable("a\x00b\x1b[31m\r\n\u202ec")
+        'a␀b␛[31m\n�c'
+    """
+    return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
+
+
+def one_line(text: str) -> str:
+    """Return a printable text on one line, its white space made single spaces."""
+    return " ".join(printable(text).split())
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\ufffd"
