@@ -43,7 +43,8 @@ class Number(setup.Setup):
     def answer(self, row: Sample) -> str:
         """Return the solution and the answer."""
         solution = f"{row.reasoning}\n" if row.reasoning else ""
-        return fill(self.template.answer_cot, {"reasoning": solution, "answer": row.target})
+        parts = {**row.cells, "reasoning": solution, "answer": row.target}
+        return fill(self.template.answer_cot, parts)
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number; numbers of the question are no answers.
