@@ -15,7 +15,7 @@ import msgspec
 
 from .data.tables import Record, UnreadableRow, as_text
 from .errors import CatalogueError
-from .prompts import NoSuchPlace, places
+from .prompts import OF_EXAMPLES, NoSuchPlace, places
 from .samples import Sample
 from .setup import Setup
 
@@ -61,12 +61,12 @@ def read_rows(
     if first is None:
         return ReadRows(rows)
     columns = [*dict.fromkeys(chain.from_iterable(record.cells for record in records))]
-    own = [*setup.values(first), *setup.names(setup.task.subjects[0]), "number"]
+    own = [*setup.values(first), *setup.names(setup.task.subjects[0])]
     taken = setup.reads(columns)
     shown: dict[str, str] = {}
     for place in chain.from_iterable(map(places, setup.template.texts)):
         there = [name for name in setup.columns(place) if name in columns and name not in taken]
-        if there and place not in own:
+        if there and place not in (*own, *OF_EXAMPLES):
             shown[place] = there[0]
     pairs = zip(records, rows, strict=True)
     rows = [_with_cells(record, row, shown) for record, row in pairs] if shown else rows
@@ -74,8 +74,12 @@ def read_rows(
         _refuse_unfilled(setup, row, records[0], own, taken)
     unread = [each for each in columns if each not in taken and each not in shown.values()]
     suspect = [each for each in unread if _CONTEXT.fullmatch(each)]
-    filled = [each for each in suspect if any(_text(record, each).strip() for record in records)]
-    return ReadRows(rows, filled)
+    filled = (each for each in suspect if any(_is_filled(record, each) for record in records))
+    return ReadRows(rows, [*filled])
+
+
+def _is_filled(record: Record, column: str) -> bool:
+    return bool(str(record.cells.get(column) or "").strip())  # a list of paragraphs, too
 
 
 def _text(record: Record, column: str) -> str:
@@ -120,10 +124,10 @@ def _refuse_unfilled(
             hint = f"The kind reads the column {used.pop()!r} itself: no prompt shows it by name. "
         elif (place,) != columns:
             hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
-        fills = ", ".join(f"{{{each}}}" for each in own)
+        fills, more = (", ".join(f"{{{each}}}" for each in some) for some in (own, OF_EXAMPLES))
         raise CatalogueError(
             f"{setup.task.benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the "
             f"place {{{place}}}, and nothing fills it. The kind {setup.task.definition.kind!r} "
-            f"fills {fills}; {file} has {record.named()}. {hint}Correct the place, or write "
-            f"{{{{{place}}}}} if these characters are meant."
+            f"fills {fills} and, in worked examples, {more}; {file} has {record.named()}. {hint}"
+            f"Correct the place, or write {{{{{place}}}}} if these characters are meant."
         ) from error

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from .errors import CatalogueError
 from .samples import Sample
 
+OF_EXAMPLES = ("number", "reasoning", "answer")
+"""The places that only worked examples have."""
+
 _PLACE = re.compile(r"(\{\{\w+\}\}|\{\w+\})")
 
 

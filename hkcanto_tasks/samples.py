@@ -38,6 +38,9 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
     target: str = ""
     reasoning: str = ""
 
+    def __hash__(self) -> int:  # that of a struct does not take `cells`
+        return hash((self.id, self.subject, self.question, self.source, self.target))
+
     @property
     def text(self) -> str:
         """All that is asked, without the words of a prompt: to measure it, and to match it."""

@@ -24,7 +24,7 @@ from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, DataCorrupt, OptionError
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .judgements import Judgement
-from .prompts import Example, Prompt, fill, places, until_stop
+from .prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
 from .samples import Sample
 from .signatures import Signature, subset_of
 
@@ -97,7 +97,7 @@ class Setup(ABC):
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
         roles = [*self.COLUMNS, "subject"]
         texts = chain.from_iterable(each.texts for each in task.benchmark.prompts.values())
-        shown = {*chain.from_iterable(map(places, texts))} if definition.columns else {}
+        shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
         said = [("a column for", role, roles) for role in definition.columns if role not in shown]
         said += [("the headline", definition.headline, ["", *known])]
         for what, name, there in said:

@@ -251,16 +251,39 @@ def test_context_that_the_prompt_lacks_is_said(
 
 @pytest.mark.parametrize(
     ("column", "cell"),
-    [("passage_id", "p7"), ("context", ""), ("background_colour", "red"), ("source", "書")],
+    [
+        ("context", []),
+        ("passage_id", "p7"),
+        ("context", ""),
+        ("background_colour", "red"),
+        ("source", "書"),
+    ],
 )
 def test_other_columns_are_not_context(
-    logic: Declare, caplog: pytest.LogCaptureFixture, column: str, cell: str
+    logic: Declare, caplog: pytest.LogCaptureFixture, column: str, cell: object
 ) -> None:
     row = {key: text for key, text in ROW.items() if key != "passage"}
     logic("{question}\n{options}", {**row, column: cell})
     with caplog.at_level(logging.WARNING, "hkcanto"):
         assert load_task("logic").unshown == []
     assert warnings(caplog) == []
+
+
+def test_a_column_called_as_a_place_of_worked_examples_is_no_place_of_a_prompt(
+    logic: Declare,
+) -> None:
+    rows = [{"text": "一。"}, {"text": "二。", "answer": "x", "reasoning": "y"}]
+    logic("{source}", *rows, kind="summarization", more="")
+    assert [sample.cells for sample in load_task("logic").samples] == [{}, {}]
+    declared = 'columns = { answer = "answer" }'
+    logic("{source}", *rows, kind="summarization", more=declared)
+    with pytest.raises(CatalogueError, match="column for 'answer'"):
+        load_task("logic")
+
+
+def test_context_in_paragraphs_is_said(logic: Declare) -> None:
+    logic("{question}\n{options}", {**ROW, "passage": ["一段", "兩段"]})
+    assert load_task("logic").unshown == ["passage"]
 
 
 def test_what_a_kind_reads_is_shown(logic: Declare) -> None:
