@@ -7,6 +7,7 @@ key, a missing prompt or a name used twice is an error that names the file and t
 
 import difflib
 import os
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -32,7 +33,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class PromptTemplate(Declared, frozen=True):
-    """The texts of a prompt; `{name}` marks what the task kind fills in.
+    """The texts of a prompt; `{name}` marks what the kind fills in, or a column of the release.
 
     Attributes:
         question: A question, scored or worked.
@@ -69,6 +70,13 @@ class PromptTemplate(Declared, frozen=True):
     example_cot: str | None = None
     answer_cot: str = "{reasoning}{answer}"
     stop_cot: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that have places."""
+        whole = ("answer_separator", "example_separator")
+        fields = msgspec.structs.asdict(self).items()
+        return [text for name, text in fields if isinstance(text, str) and name not in whole]
 
 
 class Subject(Declared, frozen=True):
@@ -135,9 +143,10 @@ class TaskDefinition(Declared, frozen=True):
         kind: What reads, renders and scores it; see `hkcanto_tasks.kinds`.
         version: Raised by every change of prompts, of what is read from answers, or of averages.
         headline: The figure to read first; the kind's first one where it is empty.
-        files: Split → path in the release, with `{stem}`. A list names files of which the first
-            that exists is read. Without a `dev` file there are no worked examples from data. A hub
-            data set needs none: its card, or the names of its files, tell which is which.
+        files: Split (`test`, `dev`, `val`) → path in the release, with `{stem}` for the subject. A
+            list names files of which the first that exists is read. Without a `dev` file there are
+            no worked examples from data. A hub data set needs none: its card, or the names of its
+            files, tell which is which.
         subjects: Its subjects, in the paper's order.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
@@ -162,6 +171,7 @@ class TaskDefinition(Declared, frozen=True):
         header: Whether CSV files have a header row.
         columns: What a cell is → the names of its column, of which the first that exists is read,
             in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
+            Another name is that of a place in the prompt: `passage` for `{passage}`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by either (`letter_or_number`), or by the option's `text`. Without it, the
             one of these that fits all rows of a file.
@@ -170,6 +180,7 @@ class TaskDefinition(Declared, frozen=True):
         examples_from_test: First test rows that are the worked examples, and not scored.
         variants: Its named variants.
         types: Type of question → regular expression that its text matches; the first one counts.
+            One that takes longer than a second on a question is an error.
         coarse: Type of question → the types that it sums up.
         titles: Category, set or type → what a person calls it.
         subject_files: Whether lm-eval's folder has a file for each subject. Without it they are
@@ -225,7 +236,7 @@ class TaskDefinition(Declared, frozen=True):
         """Return the paths in the release where a subject's file of a split may be."""
         paths = self.files.get(split, ())
         paths = (paths,) if isinstance(paths, str) else paths
-        return tuple(path.format(stem=stem) for path in paths)
+        return tuple(path.replace("{stem}", stem) for path in paths)
 
 
 class Average(Declared, frozen=True):
@@ -332,7 +343,8 @@ def read_benchmark(path: Path) -> Benchmark:
         declared = tomllib.loads(path.read_text("utf-8"))
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{path}: {error}. Fix this entry of the catalogue.") from error
+        why = f"{error}{meant(str(error), Benchmark)}"
+        raise CatalogueError(f"{path}: {why}. Fix this entry of the catalogue.") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
     tasks = [
         msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
@@ -342,6 +354,30 @@ def read_benchmark(path: Path) -> Benchmark:
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
+
+
+def meant(error: str, record: type[Any]) -> str:
+    """Say which key of a table an unknown one may be meant for; an empty text for another error.
+
+    Args:
+        error: What msgspec says.
+        record: What the whole file is converted to.
+
+    Examples:
+        >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
+        '; did you mean `revision`?'
+    """
+    match = re.search(r"unknown field `(.+?)`(?: - at `\$(.*)`)?$", error)
+    if not match:
+        return ""
+    for name in re.findall(r"\.(\w+)", match[2] or ""):
+        kinds = [get_type_hints(record)[name]]
+        while not (found := [each for each in kinds if hasattr(each, "__struct_fields__")]):
+            kinds = [inner for each in kinds for inner in get_args(each)]
+        record = found[0]
+    keys = [each for each in record.__struct_fields__ if each != "home"]
+    near = difflib.get_close_matches(match[1], keys, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:
@@ -354,6 +390,18 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         where = f"task {task.name!r}"
         if "test" not in task.files and (task.files or not benchmark.hub):
             yield f"{where} names no file for the split 'test'"
+        for split in task.files:
+            if split not in ("test", "dev", "val"):
+                yield f"{where} has files of a split {split!r}; there are test, dev and val"
+            for pattern in task.paths(split, ""):
+                if brace := re.search(r"\{[^{}]*\}?|\}", pattern):
+                    yield f"{where} has {brace[0]!r} in a path; the one place there is {{stem}}"
+        for prompt in task.sentences:
+            if prompt not in task.prompts:
+                yield f"{where} has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
+        for whole, kinds in task.coarse.items():
+            for name in {*kinds} - {*task.types}:
+                yield f"{where} sums up the type {name!r} in {whole!r}; it has {[*task.types]}"
         if "paper" not in task.prompts:
             yield f"{where} has no prompt 'paper', the one that is used by default"
         for prompt in task.prompts.values():

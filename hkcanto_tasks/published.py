@@ -21,6 +21,7 @@ from .catalogue import (
     benchmarks,
     find_benchmark,
     find_task,
+    meant,
     named_tasks,
     repeated,
 )
@@ -200,7 +201,8 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{_short(path)}: {error}. Fix this entry.") from error
+        why = f"{error}{meant(str(error), _File)}"
+        raise CatalogueError(f"{_short(path)}: {why}. Fix this entry.") from error
     find_benchmark(file.benchmark)
     return tuple(_whole(table, file, path) for table in file.tables)
 

@@ -132,6 +132,21 @@ def read_choices(
 # ------------------------------------------------------------------------------- options
 
 
+def option_columns(columns: Iterable[str]) -> set[str]:
+    """Return the columns that may have options.
+
+    Args:
+        columns: The columns of a file, in lower case.
+
+    Examples:
+        >>> sorted(option_columns(["passage", "optiona", "optionb", "answer"]))
+        ['optiona', 'optionb']
+    """
+    there = tuple(columns)
+    alike = (name for family in _families(there) if len(family) > 1 for name in family)
+    return {*_LISTS, *alike} & {*there}
+
+
 def _options(
     records: Sequence[Record], definition: TaskDefinition
 ) -> list[Options | UnreadableRow]:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ..catalogue import Subject, TaskDefinition
+from ..cells import read_rows
 from ..errors import DataCorrupt, DataNotFound
 from ..setup import Setup
 from .folders import DataFolder
@@ -57,6 +58,7 @@ class Differences:
         total: Whether there are as many rows as published in all.
         guessed: What a file is called → its subject, where that is another name.
         bad: The rows set aside.
+        unshown: Columns that look like context, and that the prompt does not show.
     """
 
     asked: int
@@ -66,6 +68,7 @@ class Differences:
     total: bool = True
     guessed: Mapping[str, str] = field(default_factory=dict)
     bad: Sequence[UnreadableRow] = ()
+    unshown: Sequence[str] = ()
 
     @property
     def breaks_comparability(self) -> bool:
@@ -80,6 +83,7 @@ class Differences:
             f"{len(self.extra)} files are no known subject's" * bool(self.extra),
             f"{len(self.counts)} have another number of questions" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
+            unshown(self.unshown),
         ]
         return ", ".join(filter(None, parts))
 
@@ -98,6 +102,20 @@ class Differences:
             yield f"taken by their words or numbers: {', '.join(taken)}"
         if self.bad:
             yield f"rows set aside: {'; '.join(f'{row.where}: {row.what}' for row in self.bad)}"
+        if self.unshown:
+            yield unshown(self.unshown)
+
+
+def unshown(columns: Sequence[str]) -> str:
+    """Say that columns look like context that a prompt lacks; an empty text without any.
+
+    Examples:
+        >>> unshown(["passage"])
+        'the prompt does not show what looks like context: name it in the template, {passage}'
+    """
+    named = ", ".join(f"{{{each}}}" for each in columns)
+    what = f"the prompt does not show what looks like context: name it in the template, {named}"
+    return what if columns else ""
 
 
 class ReleaseRows:
@@ -123,6 +141,7 @@ class ReleaseRows:
         self._tables: dict[Split, Table] = {}
         self._taken: dict[tuple[str, str], Split] = {}
         self._scripts: dict[Split, str] = {}
+        self._unshown: dict[str, None] = {}
         task = setup.task
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
@@ -474,14 +493,16 @@ class ReleaseRows:
                 reasoning="",
                 choices=tuple((each or "").strip() for each in row.choices),
             )
-            for row in self._setup.rows(self._records(split), self._every_record)
+            for row in read_rows(self._setup, self._records(split), self._every_record).rows
         ]
 
     # ------------------------------------------------------------------ what the rows are
 
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
         """Return the rows, and those set aside."""
-        read = self._setup.rows(self._records(split), self._every_record)
+        found = read_rows(self._setup, self._records(split), self._every_record)
+        read = found.rows
+        self._unshown |= dict.fromkeys(found.unshown)
         rows = [row for row in read if not isinstance(row, UnreadableRow)]
         bad = [*self._table(split).bad, *(row for row in read if isinstance(row, UnreadableRow))]
         if bad and self._folder.kind in ("sample", "own"):
@@ -514,7 +535,7 @@ class ReleaseRows:
     ) -> Differences:
         task = self._setup.task
         if self._folder.kind in ("sample", "own"):
-            return Differences(len(task.subjects))
+            return Differences(len(task.subjects), unshown=[*self._unshown])
         skipped = task.definition.examples_from_test
         files = {name: self._taken[name, "test"].files for name in self.rows}
         counts = {
@@ -537,6 +558,7 @@ class ReleaseRows:
             sum(counts.values()) == published,
             guessed,
             bad,
+            [*self._unshown],
         )
 
 
@@ -566,7 +588,7 @@ def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
                 if match := re.fullmatch(rf"(?:.*/)?{inner}", file):
                     of_pattern.setdefault(match[1], []).append(file)
             for each, paths in of_pattern.items():
-                exact = [path for path in paths if path == pattern.format(stem=each)]
+                exact = [path for path in paths if path == pattern.replace("{stem}", each)]
                 found.setdefault(each, exact or paths)
         for each, paths in found.items():
             for path in paths:
