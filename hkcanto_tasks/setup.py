@@ -271,11 +271,11 @@ class Setup(ABC):
         return Sample(
             id="1",
             question=text,
-            passage=text,
             choices=("三個", "着咗衫嗰個", "枱", "滑鼠"),
             source=text,
             target="A",
             reasoning="因為得 7 個。",
+            cells=dict.fromkeys(chain.from_iterable(map(places, self.template.texts)), text),
         )
 
     def _prompt_name(self) -> str:
