@@ -29,9 +29,14 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
     try:
         yield
     except HKCantoError as error:
-        said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
-        err.print(said, soft_wrap=not err.is_terminal)
+        print_error(error)
         raise typer.Exit(status) from error
+
+
+def print_error(error: HKCantoError) -> None:
+    """Print why hkcanto refuses to go on."""
+    said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
+    err.print(said, soft_wrap=not err.is_terminal)
 
 
 def print_json(record: object) -> None:
