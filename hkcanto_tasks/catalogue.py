@@ -2,15 +2,18 @@
 
 Ours are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
 `hkcanto.benchmarks` add folders of the same form. A file is checked when it is read: an unknown
-key, a missing prompt or a name used twice is an error that names the file and the entry.
+key, a missing prompt or a name used twice is an error that names the file and the entry. Such an
+error in a benchmark from outside is logged, and leaves out that benchmark only.
 """
 
 import difflib
+import logging
 import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -20,7 +23,9 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 import msgspec
 
 from .data.releases import FolderData, GitHubRelease, HubDataset, Release
-from .errors import CatalogueError
+from .errors import CatalogueError, from_package
+
+_log = logging.getLogger("hkcanto")
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
@@ -444,65 +449,127 @@ def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
-    """Return every benchmark of the catalogue: ours, and those from outside.
+    """Return every benchmark of the catalogue: ours, and those from outside that can be read.
 
     Raises:
-        CatalogueError: A data file is wrong.
+        CatalogueError: A file of ours is wrong.
     """
-    return tuple(read for folder in _folders() for read in _read_folder(folder))
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).benchmarks
 
 
-def named_tasks() -> dict[str, TaskVariant]:
+def named_tasks() -> Mapping[str, TaskVariant]:
     """Return every task, part, subject and variant by its name in lm-eval.
 
     Raises:
-        CatalogueError: A data file is wrong, or two benchmarks share a name.
+        CatalogueError: A file of ours is wrong.
     """
-    return _by_name(_folders())
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).tasks
 
 
-def _folders() -> tuple[Path, ...]:
-    given = os.environ.get("HKCANTO_BENCHMARKS", "").split(os.pathsep)
-    return (BENCHMARKS, *_installed(), *(Path(each).expanduser() for each in given if each))
+def left_out() -> tuple[str, ...]:
+    """Say which benchmarks from outside cannot be read, and why; a sentence for each.
+
+    Examples:
+        >>> left_out()
+        ()
+    """
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).left_out
 
 
-@cache
-def _installed() -> tuple[Path, ...]:
-    """The folders that other packages declare: a path, or what returns one."""
-    folders = []
-    for declared in entry_points(group="hkcanto.benchmarks"):
-        try:
-            found = declared.load()
-            folders.append(Path(found() if callable(found) else found))
-        except Exception as error:
-            raise CatalogueError(
-                f"the entry point {declared.name!r} = {declared.value!r} of the group "
-                f"hkcanto.benchmarks leads to no folder: {error}. Fix or uninstall its package."
-            ) from error
-    return tuple(folders)
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    benchmarks: tuple[Benchmark, ...]
+    tasks: Mapping[str, TaskVariant]
+    left_out: tuple[str, ...]
 
 
 @cache
-def _read_folder(folder: Path) -> tuple[Benchmark, ...]:
-    """The benchmark of a folder, or those of the folders in it."""
+def _catalogue(given: str) -> _Catalogue:
+    """Read our benchmarks and those from outside, of which a broken one stops only itself."""
+    found = [_read_file(file) for file in _files(BENCHMARKS, "")]
+    broken: list[str] = []
+    files: list[Path] = []
+    for declared in sorted(entry_points(group="hkcanto.benchmarks")):
+        with noted(broken):
+            with from_package(declared):
+                folder = declared.load()
+                folder = Path(folder() if callable(folder) else folder)
+            files += _files(folder, f"the entry point {declared.value}")
+    for each in filter(None, given.split(os.pathsep)):
+        with noted(broken, each):
+            files += _files(Path(each).expanduser(), "HKCANTO_BENCHMARKS")
+    taken = {name: benchmark.home for benchmark in found for name in _names(benchmark)}
+    for file in dict.fromkeys(files):
+        with noted(broken, file):
+            benchmark = _read_file(file)
+            if benchmark.home in taken.values():  # named twice
+                continue
+            names = _names(benchmark)
+            for name in sorted(names & taken.keys()):
+                raise CatalogueError(f"{file}: {name!r} is taken by {taken[name]}. Rename it.")
+            _set_up(benchmark)
+            found.append(benchmark)
+            taken |= dict.fromkeys(names, benchmark.home)
+    for each in broken:
+        _log.warning("A benchmark is left out: %s", each)
+    tasks = {task.name: task for benchmark in found for task in _named_tasks(benchmark)}
+    return _Catalogue(tuple(found), tasks, tuple(broken))
+
+
+@contextmanager
+def noted(broken: list[str], where: object = "") -> Iterator[None]:
+    """Add to a list, instead of raising it, whatever a file from outside leads to.
+
+    Args:
+        broken: The messages.
+        where: The file, for an error that does not name it.
+
+    Examples:
+        >>> messages = []
+        >>> with noted(messages, "quiz/benchmark.toml"):
+        ...     raise PermissionError("not yours")
+        >>> messages
+        ['quiz/benchmark.toml cannot be read: PermissionError: not yours.']
+    """
+    try:
+        yield
+    except CatalogueError as error:
+        broken.append(str(error))
+    except Exception as error:
+        broken.append(f"{where} cannot be read: {type(error).__name__}: {error}.")
+
+
+def _files(folder: Path, source: str) -> list[Path]:
+    """Return the file of the benchmark in a folder, or of those in the folders in it."""
     own = folder / "benchmark.toml"
     files = [own] if own.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
         raise CatalogueError(
-            f"{folder} has no benchmark.toml, nor has a folder in it. Correct HKCANTO_BENCHMARKS."
+            f"{folder} has no benchmark.toml, nor has a folder in it. Correct {source}."
         )
-    return tuple(read_benchmark(path) for path in files)
+    return files
 
 
-@cache
-def _by_name(folders: tuple[Path, ...]) -> dict[str, TaskVariant]:
-    every = [read for folder in folders for read in _read_folder(folder)]
-    for name in repeated(benchmark.name for benchmark in every):
-        raise CatalogueError(f"two benchmarks of the catalogue are called {name!r}. Rename one.")
-    tasks = [task for benchmark in every for task in _named_tasks(benchmark)]
-    for name in repeated(task.name for task in tasks):
-        raise CatalogueError(f"two benchmarks of the catalogue have a task {name!r}. Rename one.")
-    return {task.name: task for task in tasks}
+_read_file = cache(read_benchmark)
+
+
+def _set_up(benchmark: Benchmark) -> None:
+    """Refuse a benchmark with a task that its kind cannot run, or whose kind cannot be loaded."""
+    from .setup import find_kind  # which imports this module
+
+    for task in _named_tasks(benchmark):
+        try:
+            kind = find_kind(task.definition.kind)
+        except CatalogueError as error:
+            where = f"{benchmark.home}/benchmark.toml: task {task.definition.name!r}"
+            raise CatalogueError(f"{where}: {error}") from error
+        kind(task, kind.Options())
+
+
+def _names(benchmark: Benchmark) -> set[str]:
+    """Return what a benchmark, its tasks and its averages are called, on the command lines."""
+    averages = {each.name for each in benchmark.averages}
+    return {benchmark.name, *averages, *(task.name for task in _named_tasks(benchmark))}
 
 
 def find_task(name: str) -> TaskVariant:
@@ -520,7 +587,7 @@ def find_task(name: str) -> TaskVariant:
         near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.4) or [*tasks][:3]
         raise CatalogueError(
             f"no task {name!r} in the catalogue. Did you mean {' or '.join(near)}? "
-            "`hkcanto list` shows all."
+            f"`hkcanto list` shows all.{_maybe_there()}"
         )
     return tasks[name]
 
@@ -533,5 +600,12 @@ def find_benchmark(name: str) -> Benchmark:
     """
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
-        raise CatalogueError(f"no benchmark {name!r}; there are {', '.join(known)}")
+        there = f"there are {', '.join(known)}."
+        raise CatalogueError(f"no benchmark {name!r}; {there}{_maybe_there()}")
     return known[name]
+
+
+def _maybe_there() -> str:
+    """Say, of a name that is unknown, that it may be in a benchmark that cannot be read."""
+    said = "".join(f"\n  {each}" for each in left_out())
+    return said and f" Or it is in what is left out:{said}"

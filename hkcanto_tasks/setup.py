@@ -4,6 +4,7 @@ A kind of task is a class derived from `Setup`; an instance of it is one task un
 """
 
 import difflib
+import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,13 +22,15 @@ from hkcanto_metrics.reasoning import split_reasoning
 from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
 from .data.tables import Record, UnreadableRow
-from .errors import CatalogueError, DataCorrupt, OptionError
+from .errors import CatalogueError, DataCorrupt, OptionError, from_package
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .fingerprints import fingerprints
 from .judgements import Judgement
 from .prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
 from .samples import Sample
 from .signatures import Signature, subset_of
+
+_log = logging.getLogger("hkcanto")
 
 REASONING_TOKENS = 8192
 """Room for the block that a reasoning model writes before its answer."""
@@ -580,10 +583,27 @@ def find_kind(name: str) -> type[Setup]:
             f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. A package adds one by "
             "the entry point group hkcanto.kinds."
         )
-    kind: type[Setup] = declared.load()
-    return kind
+    with from_package(declared):
+        kind = declared.load()
+        if not issubclass(kind, Setup):
+            raise TypeError(f"{kind!r} is not derived from hkcanto_tasks.setup.Setup")
+    found: type[Setup] = kind
+    return found
 
 
 @cache
 def _declared() -> dict[str, EntryPoint]:
-    return {declared.name: declared for declared in entry_points(group="hkcanto.kinds")}
+    """Return the kinds by name; of two with one name, ours."""
+    found: dict[str, EntryPoint] = {}
+    for declared in sorted(entry_points(group="hkcanto.kinds"), key=_is_foreign):
+        first = found.setdefault(declared.name, declared)
+        if first.value != declared.value:
+            _log.warning(
+                "The kind %s = %s is left out: %s has that name. Rename it in its package.",
+                *(declared.name, declared.value, first.value),
+            )
+    return found
+
+
+def _is_foreign(declared: EntryPoint) -> bool:
+    return not declared.value.startswith("hkcanto_tasks.")

@@ -277,9 +277,10 @@ class ReleaseRows:
             return True
 
     def _without_script(self, split: Split, among: Sequence[Subject]) -> Split:
-        """Take the script off a stem that is not a subject's name as it is."""
+        """Take the script off a stem that the catalogue does not name as it is."""
         rest, script = script_named(split.stem)
-        names = (name for each in among for name in _names(each))
+        names = [name for each in among for name in _names(each)]
+        names += self._setup.task.definition.extra_stems
         if not script or self._words(split.stem) in {self._words(name) for name in names}:
             return split
         return replace(split, stem=rest, script=script if script != "zh" else split.script or "zh")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     Folder = str | PathLike[str]
 
+failures: "list[BaseException | None]" = []
+"""Why lm-eval could not be told our tasks or our model, for `hkcanto doctor`."""
+
 MODEL = "hkcanto-g2p"
 MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"
 
@@ -115,6 +118,8 @@ def patch(module: "ModuleType") -> None:
 def log_failure(name: str) -> None:
     """Log the exception being handled, at debug level: our failure must not disturb lm-eval."""
     import logging
+
+    failures.append(sys.exc_info()[1])
 
     logging.getLogger("hkcanto_lm_eval").debug(
         "hkcanto could not register with %s; lm_eval --include_path still works",

@@ -327,6 +327,30 @@ class TestTasks:
             assert is_ours(installed, index.yaml[TASK])
             assert index.overridden == []
 
+    def test_are_found_without_the_hook_by_the_documented_option(
+        self, installed: Environment, each_kind: Path
+    ) -> None:
+        command = "from hkcanto_tasks.cli import app; app(['path'])"
+        folder = installed.run(command)
+        environment, off = installed.using(each_kind), {"HKCANTO_AUTOLOAD": "0"}
+        assert TASK not in environment.index(env=off).yaml
+        index = environment.index(include_path=folder, env=off)
+        assert is_ours(installed, index.yaml[TASK])
+
+    def test_that_cannot_be_read_are_named_before_lm_eval_says_they_are_not_found(
+        self, installed: Environment, each_kind: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "benchmark.toml").write_text("name = 'quiz'\n", encoding="utf-8")
+        done = installed.using(each_kind).start(
+            *("-m", "lm_eval", "--model", "dummy", "--tasks", "quiz"),
+            HKCANTO_BENCHMARKS=str(tmp_path),
+            HKCANTO_CACHE=str(tmp_path / "cache"),
+        )
+        why = f"A benchmark is left out: {tmp_path}/benchmark.toml: Object missing required field"
+        assert done.returncode != 0
+        assert done.stderr.count(why) == 1
+        assert done.stderr.index(why) < done.stderr.index("Tasks not found: quiz")
+
     def test_are_added_to_an_lm_eval_imported_before(
         self, installed: Environment, each_kind: Path
     ) -> None:
