@@ -204,8 +204,10 @@ def add_to_manager(manager: "Any", builtin: "Path") -> None:
         return {"type": kind, "task": -1, "yaml_path": NoFile(-1), "config": config}
 
     @wraps(find)
-    def find_with_ours(self: "Any", include_path: "Any" = None, *args: "Any", **more: "Any") -> "Any":
-        found = find(self, include_path, *args, **more)
+    def find_with_ours(
+        self: "Any", include_path: "Any" = None, *args: "Any", **more: "Any"
+    ) -> "Any":
+        found = find(self, include_path, *args, **kw)
         if has_our_folder(listed(include_path)):
             add_in_memory(found, builtin, entry)
         return found
