@@ -207,7 +207,7 @@ def add_to_manager(manager: "Any", builtin: "Path") -> None:
     def find_with_ours(
         self: "Any", include_path: "Any" = None, *args: "Any", **more: "Any"
     ) -> "Any":
-        found = find(self, include_path, *args, **kw)
+        found = find(self, include_path, *args, **more)
         if has_our_folder(listed(include_path)):
             add_in_memory(found, builtin, entry)
         return found

@@ -11,8 +11,8 @@ def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
-        >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]
-        {'task': 'hkmmlu_cot', 'metadata': {'version': 1}}
+        >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]["task"]
+        'hkmmlu_cot'
     """
     found: dict[str, dict[str, Any]] = {}
     for task in named_tasks().values():
