@@ -19,7 +19,6 @@ from lm_eval.api.instance import Instance
 from typer.testing import CliRunner
 
 from hkcanto import tasks
-from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
@@ -83,7 +82,7 @@ def in_inspect(task: str, folder: Path, **options: Any) -> Any:
 
 
 def in_lm_eval(*names: str, **options: Any) -> dict[str, Any]:
-    return evaluate(*names, model=RespondingLM(), include_path=[str(write_others())], **options)
+    return evaluate(*names, model=RespondingLM(), **options)
 
 
 def install(folder: Path, module: str, text: str, **entry_points: str) -> None:
@@ -106,10 +105,9 @@ def letters(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def yue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The benchmark of the example, and a cache of its own for lm-eval's files."""
+def yue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark of the example."""
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
 
 
 # ---------------------------------------------------------------------- on the command lines
@@ -317,7 +315,6 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
             data = content.encode() if isinstance(content, str) else content
             (folder / name.replace("__", ".")).write_bytes(data)
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-        monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
         return folder
 
     return declare

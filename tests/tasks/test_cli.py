@@ -489,14 +489,6 @@ def test_data_of_one_benchmark_that_is_not_there_stops_only_itself(
         assert "hkmmlu/sample" in output
 
 
-def test_path_of_the_tasks_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(Path(__file__).parents[2] / "docs" / "examples"))
-    written = {path.stem for path in Path(hkcanto("path", "outside").strip()).rglob("*.yaml")}
-    assert {"yue_mmlu", "yue_mmlu_arts", "yue_gsm8k", "hkcanto_mmlu_en_anatomy"} <= written
-    assert "hkmmlu" not in written
-
-
 def test_data_path_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
