@@ -67,7 +67,7 @@ def choice_reward(
         named = given if isinstance(given, Mapping) else dict(zip(_LETTERS, given or ()))  # noqa: B905
         shown = {letter: text for letter, text in named.items() if text is not None}
         letter = _LETTERS[right : right + 1] if isinstance(right, int) else right
-        if letter not in list(shown):
+        if letter not in shown:
             raise ValueError(
                 f"choice_reward: the answer {right!r} is none of the options {', '.join(shown)}; "
                 "give a letter or a number from 0, and the options in a column `options`"
