@@ -162,8 +162,12 @@ def add_to_index(index: "Any", builtin: "Path") -> None:
     def build_with_ours(paths: "Iterable[Folder]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = with_our_folder(list(paths), builtin)
         found = build(folders, *args, **kwargs)
-        if has_our_folder(folders):
-            add_in_memory(found, builtin, index.entry_from_config)
+        try:
+            from hkcanto_lm_eval.memory import add_to
+
+            add_to(found, folders, builtin, index.entry_from_config)
+        except Exception:
+            log_failure("lm_eval.tasks")
         return found
 
     index.build = staticmethod(build_with_ours)
@@ -185,7 +189,8 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
         call.apply_defaults()
         given = call.arguments["include_path"]
         if call.arguments["include_defaults"]:
-            call.arguments["include_path"] = with_our_folder([builtin, *listed(given)], builtin)[1:]
+            user = list(given) if isinstance(given, list | tuple) else [given] if given else []
+            call.arguments["include_path"] = with_our_folder([builtin, *user], builtin)[1:]
         import hkcanto_lm_eval
 
         hkcanto_lm_eval.run_metadata = dict(call.arguments.get("metadata") or {})
@@ -194,58 +199,9 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
 
     manager.__init__ = initialize_with_ours
     if hasattr(manager, "initialize_tasks"):
+        from hkcanto_lm_eval.memory import add_to_manager
+
         add_to_manager(manager, builtin)
-
-
-def add_to_manager(manager: "Any", builtin: "Path") -> None:
-    """Have lm-eval 0.4.11, which reads a task's file when it makes it, make ours from memory."""
-    from copy import deepcopy
-    from functools import wraps
-
-    find, read = manager.initialize_tasks, manager._get_config
-
-    def entry(config: "dict[str, Any]") -> "dict[str, Any]":
-        kind = "group" if "group" in config else "python_task"
-        return {"type": kind, "task": -1, "yaml_path": NoFile(-1), "config": config}
-
-    @wraps(find)
-    def find_with_ours(
-        self: "Any", include_path: "Any" = None, *args: "Any", **more: "Any"
-    ) -> "Any":
-        found = find(self, include_path, *args, **more)
-        if has_our_folder(listed(include_path)):
-            add_in_memory(found, builtin, entry)
-        return found
-
-    @wraps(read)
-    def read_or_copy(self: "Any", name: str) -> "Any":
-        config = self.task_index.get(name, {}).get("config")
-        return deepcopy(config) if config else read(self, name)
-
-    manager.initialize_tasks, manager._get_config = find_with_ours, read_or_copy
-
-
-class NoFile(int):
-    """The -1 that lm-eval 0.4.11 has for a task without a file, and yet logs as a path."""
-
-    def __fspath__(self) -> str:
-        """Return what it logs."""
-        return "no file"
-
-
-def listed(include_path: "Any") -> "list[Folder]":
-    """Return the folders of an ``include_path``: one, several or none."""
-    several = isinstance(include_path, list | tuple)
-    return list(include_path) if several else [include_path] if include_path else []
-
-
-def has_our_folder(folders: "Iterable[Folder]") -> bool:
-    """Whether our folder is one of those."""
-    from pathlib import Path
-
-    from hkcanto_lm_eval import task_path
-
-    return Path(task_path()).resolve() in [Path(folder).resolve() for folder in folders]
 
 
 def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
@@ -256,46 +212,13 @@ def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
         from hkcanto_lm_eval import task_path
 
         present = [Path(folder).resolve() for folder in folders]
-        if builtin.resolve() in present and not has_our_folder(folders):
+        ours = Path(task_path())
+        if builtin.resolve() in present and ours.resolve() not in present:
             behind = present.index(builtin.resolve()) + 1
-            folders = [*folders[:behind], Path(task_path()), *folders[behind:]]
+            folders = [*folders[:behind], ours, *folders[behind:]]
     except Exception:
         log_failure("lm_eval.tasks")
     return folders
-
-
-def add_in_memory(index: "dict[str, Any]", builtin: "Path", entry: "Any") -> None:
-    """Add to lm-eval's index the tasks that no file has, or only one of lm-eval's own.
-
-    Nothing is written: a file that lm-eval reads can name code for it to run. A benchmark from
-    outside that is wrong is said so, and does not keep ours from running.
-
-    Args:
-        index: Name → entry, as lm-eval made it.
-        builtin: The folder of lm-eval's own tasks.
-        entry: What makes an entry of a task's configuration.
-    """
-    import logging
-    from pathlib import Path
-
-    log = logging.getLogger("hkcanto")
-
-    def is_anothers(there: "Any") -> bool:
-        path = there["yaml_path"] if isinstance(there, dict) else there.yaml_path
-        return path not in (None, -1) and not Path(path).is_relative_to(builtin)
-
-    try:
-        from hkcanto_lm_eval.index import in_memory
-
-        for name, config in in_memory().items():
-            there = index.get(name)
-            if there and is_anothers(there):
-                continue
-            if there:
-                log.warning("%s is the catalogue's task of that name, not lm-eval's own", name)
-            index[name] = entry(config)
-    except Exception as error:
-        log.warning("Benchmarks from outside are left out: %s", error)
 
 
 def register_model(_: "ModuleType") -> None:
