@@ -200,7 +200,7 @@ class TaskDefinition(Declared, frozen=True):
     letters: Annotated[str, msgspec.Meta(pattern="^[A-J]{2,10}$")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
-    columns: dict[str, str | tuple[str, ...]] = {}
+    columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
     answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
@@ -225,7 +225,7 @@ class TaskDefinition(Declared, frozen=True):
         """Return the paths in the release where a subject's file of a split may be."""
         paths = self.files.get(split, ())
         paths = (paths,) if isinstance(paths, str) else paths
-        return tuple(path.format(stem=stem) for path in paths)
+        return tuple(path.replace("{stem}", stem) for path in paths)
 
 
 class Average(Declared, frozen=True):

@@ -31,7 +31,7 @@ _AT_END = re.compile(rf"(?P<stem>.*?)[_.\s-](?P<split>{_SPLIT})", re.IGNORECASE)
 _AT_START = re.compile(rf"(?P<split>{_SPLIT})[_.\s-](?P<stem>.*)", re.IGNORECASE)
 # `test-00000-of-00002`, `part-0`, and the hub's own `0000.parquet`.
 _SHARD = re.compile(
-    r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?\d+|-\d{5}-of-\d{5}|^0\d{2,})$", re.IGNORECASE
+    r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?(\d+)|-(\d{5})-of-(\d{5})|^(0\d{2,}))$", re.IGNORECASE
 )
 _NOT_DATA = ("dataset_info", "dataset_infos", "metadata", "package", "config")
 
@@ -83,6 +83,23 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
     """
     splits = list(_of_card(root)) if "README.md" in files else []
     return splits or list(_of_names(files))
+
+
+def lacks_shards(files: Sequence[str]) -> bool:
+    """Whether some shards of one set are not there, or some are there twice.
+
+    Examples:
+        >>> lacks_shards(["law-part0.csv", "law-part2.csv"]), lacks_shards(["law.csv"])
+        (True, False)
+    """
+    stems = (file.rpartition("/")[2][: -len(table_ending(file)) or None] for file in files)
+    found = [match for stem in stems if (match := _SHARD.search(stem))]
+    numbers = sorted(int(each[1] or each[2] or each[4]) for each in found)
+    first = min(numbers, default=0)
+    announced = {int(each[3]) for each in found if each[3]} or {len(numbers)}
+    return (
+        first > 1 or announced != {len(numbers)} or numbers != [*range(first, first + len(numbers))]
+    )
 
 
 def _of_card(root: Path) -> list[Split]:
