@@ -173,19 +173,16 @@ def _compared(loaded: LoadedTask, release: Release) -> tuple[str, str]:
         lost += max(0, best[1] - release.skipped)
     if lost > aside:
         return "lost rows", f"{lost} rows are not there, {aside} were set aside"
-    for subject in loaded.task.subjects:
+    for asked in loaded.task.subjects:
         try:
-            examples = loaded.examples(subject.name)
+            examples = loaded.examples(asked.name)
         except HKCantoError:
             continue
-        stem = release.subjects and stems.get(subject.name, "")
-        sources = release.sources(stem, "dev")
-        if release.skipped:
-            sources = release.sources(stem, "test")
-        known = {each for source in sources for *_, contents in source for each in contents}
+        sources = release.sources(stems.get(asked.name, ""), "test" if release.skipped else "dev")
+        known = {_plain(each) for source in sources for *_, all_ in source for each in all_}
         for example in examples:
-            if example.sample and _plain(content_of(example.sample)) not in {*map(_plain, known)}:
-                return "other examples", f"{subject.name}: {content_of(example.sample)}"
+            if example.sample and _plain(content_of(example.sample)) not in known:
+                return "other examples", f"{asked.name}: {content_of(example.sample)}"
     present = {subject.name for subject in loaded.task.subjects}
     missing = [each.name for each in loaded.asked if each.name not in present]
     return ("set aside" if aside or missing else "same"), f"{aside} rows, subjects {missing}"
