@@ -415,6 +415,8 @@ def _renamed_columns(release: Release, random: Random) -> str:
     if not file or (not file.header and file.format in ("csv", "tsv", "semicolon")):
         return ""
     taken = {name.strip().lower() for name in (*file.names.values(), *file.extra)}
+    if file.dropped or {*file.extra} & {"label", "option", "answer_idx", "score"}:
+        return ""  # what is left over would be what was renamed, for any reader
     letters = [role for role in file.names if role in [*LETTERS]]
     roles = [role for role in file.names if role not in letters]
     renamed = {}
@@ -516,7 +518,8 @@ def _rename(release: Release, file: File, path: str) -> None:
     shards = [each for each in release.files if each.source == file.source]
     if len(shards) == 1 and all(each.path != path for each in release.files):
         swapped = {"test", "dev"} & {*PurePosixPath(path).parts} - {*PurePosixPath(file.path).parts}
-        if swapped and any(row.split not in swapped for row in file.rows):
+        lost = "dev" in file.path and "dev" not in path
+        if lost or (swapped and any(row.split not in swapped for row in file.rows)):
             return  # it would be the other split for any reader
         file.path, file.moved = path, True
 
@@ -621,7 +624,12 @@ def _second_candidate(release: Release, random: Random) -> str:
         return ""
     path = PurePosixPath(file.path)
     by_model = random.random() < 0.6
-    in_english = by_model and random.random() < 0.25 and "question" in file.rows[0].cells
+    in_english = (
+        by_model
+        and release.tells_script
+        and random.random() < 0.25
+        and "question" in file.rows[0].cells
+    )
     if in_english:
         folder = random.choice(("en", "english", "en-US", "eng"))
         place = random.choice((PurePosixPath(folder) / path, path.parent / folder / path.name))
@@ -723,7 +731,7 @@ def _one_column(file: File, random: Random, forms: Sequence[str]) -> str:
         file.order = ()
     if file.options == "marked" and file.labels[0] not in "A01":
         file.labels = LETTERS
-    if file.answer in ("index", "number", "float index") and file.order:
+    if file.answer in ("index", "number", "float index") and (file.order or file.labels[0] in "01"):
         file.answer = "letter"  # an index into a list in another order is another answer
     return f"{file.path}: options as {file.options} {file.labels[:5]} {file.order}"
 
@@ -833,6 +841,7 @@ def _layout(release: Release, random: Random) -> str:
             continue
         row = file.rows[0]
         if parquet:
+            file.shift += not file.header
             file.format, file.header = "parquet", True
         ending = PurePosixPath(file.path).suffix[1:] if not parquet else "parquet"
         file.moved = True
@@ -874,7 +883,8 @@ def _merged(release: Release, random: Random) -> str:
         name = random.choice(("all", "data", "questions")) if both else split
         merged = own[0].copied(
             path=f"{name}.{ending}", rows=rows, extra=extra, header=True, moved=True,
-            wrap="rows", source=len(kept) + 50, names={**own[0].names}
+            wrap="rows", shift=max(each.shift + (not each.header) for each in own),
+            source=len(kept) + 50, names={**own[0].names}
         )  # fmt: skip
         kept.append(merged)
         if both:
@@ -952,7 +962,7 @@ def _declared_otherwise(release: Release, random: Random) -> str:
             ("prompts", {"paper": "nowhere"}), ("prompts", {}), ("extra_stems", ["sums"]),
             ("name", "Quiz"), ("name", "hkmmlu"), ("answer", "letter"),
             ("answer", "letter_or_number"), ("columns", {"options": "options"}),
-            ("examples_from_test", 2), ("subjects", [{"name": "sums", "aliases": ["street_food"]}]),
+            ("examples_from_test", 2),
         )
     )  # fmt: skip
     if random.random() < 0.3:

@@ -122,10 +122,11 @@ def read_choices(
             found.append(wrong[-1])
             continue
         found.append(Answered(tuple(options[0]), place))
-    places = [place for each in given if isinstance(each, tuple) for place in _places(each)]
-    there = max(places, default=0) + 1
-    for record in records if wrong else ():
-        if (letter := _plain_letter(_answer(record, rows.column))) in [*definition.letters[there:]]:
+    texts = (each[0] for each in given if not isinstance(each, UnreadableRow))
+    used = (place for each in texts for place, text in enumerate(each) if text is not None)
+    unused = [*definition.letters[max(used, default=0) + 1 :]] if wrong else []
+    for record in records if unused else ():
+        if (letter := _plain_letter(_answer(record, rows.column))) in unused:
             raise DataCorrupt(
                 f"{record.where} has an answer {letter}, and no row of the file has such an option:"
                 f" its column is called otherwise, or lacks; found {record.named()}."
@@ -136,10 +137,6 @@ def read_choices(
             f"{wrong[0]}"
         )
     return found
-
-
-def _places(options: Options) -> list[int]:
-    return [place for place, text in enumerate(options[0]) if text is not None]
 
 
 # ------------------------------------------------------------------------------- options

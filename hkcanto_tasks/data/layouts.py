@@ -85,21 +85,20 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
     return splits or list(_of_names(files))
 
 
-def lacks_shards(files: Sequence[str]) -> bool:
-    """Whether some shards of one set are not there, or some are there twice.
+def shards_expected(files: Sequence[str]) -> int:
+    """Return how many shards there must be; 0 if each of them is there once.
 
     Examples:
-        >>> lacks_shards(["law-part0.csv", "law-part2.csv"]), lacks_shards(["law.csv"])
-        (True, False)
+        >>> shards_expected(["law-part0.csv", "law-part2.csv"]), shards_expected(["law.csv"])
+        (3, 0)
     """
     stems = (file.rpartition("/")[2][: -len(table_ending(file)) or None] for file in files)
     found = [match for stem in stems if (match := _SHARD.search(stem))]
     numbers = sorted(int(each[1] or each[2] or each[4]) for each in found)
-    first = min(numbers, default=0)
-    announced = {int(each[3]) for each in found if each[3]} or {len(numbers)}
-    return (
-        first > 1 or announced != {len(numbers)} or numbers != [*range(first, first + len(numbers))]
-    )
+    first = min(numbers[0], 1) if numbers else 0
+    announced = [int(each[3]) for each in found if each[3]]
+    expected = max(announced or [numbers[-1] + 1 - first if numbers else 0])
+    return 0 if numbers == [*range(first, first + expected)] else expected
 
 
 def _of_card(root: Path) -> list[Split]:

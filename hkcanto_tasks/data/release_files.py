@@ -16,7 +16,7 @@ from ..catalogue import Subject, TaskDefinition
 from ..errors import DataCorrupt, DataNotFound
 from ..setup import Setup
 from .folders import DataFolder
-from .layouts import SPLITS, Split, find_splits, lacks_shards
+from .layouts import SPLITS, Split, find_splits, shards_expected
 from .releases import HubDataset
 from .scripts import TITLES, script_in_text, script_named, script_of_folders
 from .stems import match_stems, words
@@ -313,10 +313,11 @@ class ReleaseRows:
         if key not in self._tables:
             header = () if self._setup.task.definition.header else self._setup.headerless
             whole = Table([], [])
-            if lacks_shards(split.files):
+            if expected := shards_expected(split.files):
                 raise DataNotFound(
-                    f"{self._folder.root} has not all parts of {split.files[0]}, or one of them "
-                    f"twice: {', '.join(split.files)}. Fetch the others too."
+                    f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
+                    f"{split.files[0]}, and one lacks or is there twice: "
+                    f"{', '.join(split.files)}. Fetch them again."
                 )
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
