@@ -190,7 +190,8 @@ class ReleaseRows:
         splits = [self._without_script(split, among) for split in splits]
         whose = self._match(splits, among)
         loose = [split for split in splits if split.stem not in whose and self._fits(split)]
-        parts = [part for split in loose for part in self._by_column(split, among)]
+        whole = [split for split in loose if not _PART.search(split.stem)]
+        parts = [part for split in whole for part in self._by_column(split, among)]
         named = self._match(parts, among)
         divided = {part.files for part in parts if part.stem in named}
         parts = [part for part in parts if part.files in divided]
