@@ -216,7 +216,7 @@ class TaskDefinition(Declared, frozen=True):
     letters: Annotated[str, msgspec.Meta(pattern="^[A-J]{2,10}$")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
-    columns: dict[str, str | tuple[str, ...]] = {}
+    columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
     answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import groupby
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ..cells import read_rows
 from ..errors import DataCorrupt, DataNotFound
 from ..setup import Setup
 from .folders import DataFolder
-from .layouts import SPLITS, Split, find_splits
+from .layouts import SPLITS, Split, find_splits, shards_expected
 from .releases import HubDataset
 from .scripts import TITLES, script_in_text, script_named, script_of_folders
 from .stems import match_stems, words
@@ -36,6 +37,9 @@ _SUBJECT_COLUMNS = (
 )
 _MOST_SUBJECTS = 500
 _LONGEST_SCRIPT = 30  # characters of what a cell calls it
+
+# A shard that is not called as those of one set are: its subject has more rows somewhere.
+_PART = re.compile(r"(?:^|[\W_])(?:part|shard|chunk)[\W_]?\d|\d-of-\d", re.IGNORECASE)
 
 # Folders and files of what models answered.
 _OF_MODELS = re.compile(
@@ -205,7 +209,8 @@ class ReleaseRows:
         splits = [self._without_script(split, among) for split in splits]
         whose = self._match(splits, among)
         loose = [split for split in splits if split.stem not in whose and self._fits(split)]
-        parts = [part for split in loose for part in self._by_column(split, among)]
+        whole = [split for split in loose if not _PART.search(split.stem)]
+        parts = [part for split in whole for part in self._by_column(split, among)]
         named = self._match(parts, among)
         divided = {part.files for part in parts if part.stem in named}
         parts = [part for part in parts if part.files in divided]
@@ -257,7 +262,9 @@ class ReleaseRows:
             except DataCorrupt:
                 return -1
 
-        return match_stems({split.stem for split in splits}, among, self._folder.name, rows)
+        names = {name for each in among for name in _names(each)}
+        stems = {each.stem for each in splits if each.stem in names or not _PART.search(each.stem)}
+        return match_stems(stems, among, self._folder.name, rows)
 
     def _known(self, entries: Sequence[TaskDefinition]) -> set[tuple[str, ...]]:
         subjects = (subject for entry in entries for subject in entry.subjects)
@@ -327,12 +334,11 @@ class ReleaseRows:
         if key not in self._tables:
             header = () if self._setup.task.definition.header else self._setup.headerless
             whole = Table([], [])
-            if (parts := re.search(r"-of-(\d{5})", split.files[0])) and (
-                int(parts[1]) != len(split.files)
-            ):
+            if expected := shards_expected(split.files):
                 raise DataNotFound(
-                    f"{self._folder.root} has {len(split.files)} of the {int(parts[1])} parts of "
-                    f"{split.files[0]}. Fetch the others too."
+                    f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
+                    f"{split.files[0]}, and one lacks or is there twice: "
+                    f"{', '.join(split.files)}. Fetch them again."
                 )
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
@@ -436,9 +442,10 @@ class ReleaseRows:
         return first
 
     def _refuse_outputs(self, split: Split, what: str) -> None:
-        named = self._setup.task.definition.files
-        for file in () if named else split.files:
-            if match := _OF_MODELS.search(file.rpartition(".")[0]):
+        declared = self._setup.task.definition.paths(split.name, split.stem)
+        for file in split.files:
+            beside = next((file[: -len(path)] for path in declared if file.endswith(path)), file)
+            if match := _OF_MODELS.search(beside.rpartition(".")[0] if beside == file else beside):
                 raise DataCorrupt(
                     f"{self._setup.task.name}: the only rows of {what} in {self._folder.root} are "
                     f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
@@ -473,7 +480,14 @@ class ReleaseRows:
             told = any(each.script == "sc" for each in self._setup.task.definition.variants)
             if not self._wanted or not (guess or told or split.script in ("sc", "tc")):
                 return split.script
-            text = script_in_text(self._records(split))
+            by_file = groupby(self._records(split), lambda each: each.where.rpartition(",")[0])
+            texts = [script_in_text([*each]) for _, each in by_file]
+            if {"tc", "sc"} <= {*texts}:
+                raise DataCorrupt(
+                    f"{self._folder.root}: {', '.join(split.files)} are parts of one file, and not "
+                    "in the same script. Fetch the data again."
+                )
+            text = texts[0] if len(texts) == 1 else script_in_text(self._records(split))
             if {text, split.script} == {"tc", "sc"}:
                 raise DataCorrupt(
                     f"{self._folder.root / split.files[0]} is called {TITLES[split.script]}, and "

@@ -139,7 +139,7 @@ class MultipleChoice(setup.Setup):
             if isinstance(each, UnreadableRow):
                 rows.append(each)
                 continue
-            if text is None:
+            if text is None or not text.strip():
                 what = f"no question in a column {' or '.join(questions)}; found {record.named()}"
                 rows.append(record.problem(what))
                 continue
