@@ -249,7 +249,7 @@ def equal_runs(
 
 @pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
 def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind: str) -> None:
-    rng, repeats, told, luck, said = np.random.default_rng(1), 300, 0, [], []
+    rng, repeats, told, luck, said = np.random.default_rng(1), 200, 0, [], []
     of: dict[str, Any] = {"task": "hkcanto_law"}
     if kind == "subjects":
         names = [own.name for own in find_task("hkcanto_cultural").subjects]
@@ -264,7 +264,7 @@ def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind
         luck.append(headline(chosen.best).value - 0.5)
         said.append(chosen.overstated)
 
-    # 5 % within two points, and two standard errors of a share of 300.
+    # 5 % within two points, and two standard errors of a share of 200.
     assert told / repeats < 0.05 + 0.02 + 2 * (0.05 * 0.95 / repeats) ** 0.5
     assert told > 0
     # How much the best is too good by, which is said to a tenth of it.

@@ -27,7 +27,11 @@ _SOURCES = (
     "Signal and noise: Heineman and others (2025), “Signal and Noise”; rise and chance: Penedo and "
     "others (2025), “FineWeb2”, A.5.1."
 )
-_VERDICT = "A rise of 0.5, signal twice the noise, and a last interval above chance. XXX"
+_VERDICT = (
+    "A rise of 0.5, signal twice the noise, and a last interval above chance. "
+    "Of flat curves with independent noise 6 % of 6 steps rise with signal and 1 % of 20, of those "
+    "whose noise carries over from step to step up to 26 %."
+)
 _STEP = re.compile(
     r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
     r"[-_=]?0*(\d+)(k?)(?![a-z\d.])(?:[-_]tokens[\d.]+[bt])?",
