@@ -245,7 +245,7 @@ class Run:
         if self.status in ("success", "incomplete"):
             return ""
         return (
-            f"{self.label} on {self.task} ({self.sources[0].name}) is {self.unfinished}, with "
+            f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}, with "
             f"{len(set(self.items.ids)):,} of {self.expected:,} items: those that finished first "
             "are not a random part. Finish it (inspect eval-retry LOG)."
         )

@@ -299,7 +299,7 @@ def test_a_cancelled_checkpoint_is_not_the_best() -> None:
     runs = of_steps({1: share(20), 2: share(22), 3: share(39)})
     (best,) = curves.best_records([*runs[:2], replace(runs[2], status="cancelled")])
     assert best["label"] == "checkpoint-2"
-    assert "is cancelled" in best["left_out"]["checkpoint-3"]
+    assert ": cancelled, with 40 of 424 items" in best["left_out"]["checkpoint-3"]
 
 
 def test_scores_of_a_corpus_are_compared_at_once() -> None:
