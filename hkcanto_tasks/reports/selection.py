@@ -107,7 +107,7 @@ def all_pairs(parts: Floats, *, draws: int = _DRAWS, seed: int = SEED) -> Pairs:
     Examples:
         >>> right = np.array([[1.0, 0.0]] * 12 + [[0.0, 1.0]] * 4)  # McNemar's z is 8 / √16
         >>> found = all_pairs(right / 16)
-        >>> round(0.5 / found.errors[0, 1], 6)
+        >>> round(0.5 / float(found.errors[0, 1]), 6)
         2.0
     """
     own = parts - parts.mean(axis=1, keepdims=True)
