@@ -124,11 +124,13 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
 def full_set(run: Run, name: str) -> Estimate | None:
     """Return the `stratified_estimate` of all of a task's items, of which a `--limit` ran some.
 
-    None for other parts and figures, and if an average of subjects lacks one of them.
+    None for other parts and figures, for items that were interrupted or picked one by one, and if
+    an average of subjects lacks one of them.
     """
     known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
-    if of_items is None or known.form == "rate" or run.complete or not run.is_beginning:
+    drawn = run.limited and not (run.picked or run.unfinished or run.complete)
+    if of_items is None or known.form == "rate" or not (drawn and run.is_beginning):
         return None
     _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
     values = np.bincount(epochs, of_items) / np.bincount(epochs)

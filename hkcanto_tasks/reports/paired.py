@@ -92,6 +92,12 @@ def compare(
             gate, also if some item has a value on one side only.
     """
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
+    for side in (a, b):
+        if gate is not None and side.unfinished:
+            raise ComparisonError(
+                f"{side.label} on {side.task}: {side.unfinished}, and no gate is passed by leaving "
+                "items out. Run it again, or finish it."
+            )
     if gate is not None and (one_sided := int((items.missing == 1).sum())):
         raise ComparisonError(
             f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.figure.name} "
@@ -306,6 +312,8 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
         raise ComparisonError(
             f"{a.task} has no figure {name!r}; choose one of {', '.join(a.figures)}."
         )
+    if interrupted := a.interruption or b.interruption:
+        raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
     for what, own, other in (
         ("task", a.definition.name, b.definition.name),

@@ -139,18 +139,22 @@ def verdict(comparison: Comparison) -> str:
     title = figure_title(comparison.a, figure)
     change = difference.value * points
     better = "better" if (change > 0) == figure.higher_is_better else "worse"
-    said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
     lower = "" if figure.higher_is_better else "lower is better; "
-    span = "without an interval"
+    signed, span = _digits(change, "+z").replace("-", "−"), "without an interval"
     if difference.low is not None and difference.high is not None:
         ends = difference.low * points, difference.high * points
         span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
-    significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
-    title = figure_title(comparison.a, figure)
+    tested = f"{effect.test} {p_value}"
+    said = (
+        f"{name_b} is {_digits(abs(change))} points {better} than {name_a} in {title} "
+        f"({lower}{span}), significant: {tested}; it"
+        if effect.p_value < 0.05
+        else f"No difference shown between {name_b} and {name_a} in {title}: {signed} points "
+        f"({lower}{span}), {tested}; {name_b}"
+    )
     return (
-        f"{name_b} is {said} {name_a} in {title} ({lower}{span}), {significant}: "
-        f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
+        f"{said} wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
@@ -306,7 +310,7 @@ def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: lis
         (difference, lambda row: row[1].difference),
         (wins, lambda row: "{0.wins:,}/{0.losses:,}/{0.ties:,}".format(row[1])),
         (Column("p", "p", "Of a difference if there is none."), lambda row: row[1].p_value),
-        (Column("p by Holm", "p", "For all rows together."), lambda row: row[1].p_by_holm),
+        (Column("p by Holm", "p", "For the rows that have one."), lambda row: row[1].p_by_holm),
         (Column(sides[0], unit), lambda row: row[1].a),
         (Column(sides[1], unit), lambda row: row[1].b),
         (Column("Test"), lambda row: row[1].test),

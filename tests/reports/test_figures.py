@@ -258,6 +258,7 @@ def test_epochs_of_an_item_are_one_value():
     acc, ids = once.items.values["acc"], list(once.items.ids)
     subjects = list(once.items.subjects) * 2
     twice = a_run("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
+    twice = replace(twice, limited=True)
     assert full_set(twice, "acc") == full_set(once, "acc")
 
 
@@ -265,6 +266,11 @@ def test_epochs_of_an_item_are_one_value():
     "run",
     [
         pytest.param(beginning("hkcanto_cultural", 252), id="whole"),
+        pytest.param(
+            replace(beginning("hkcanto_cultural", 60), status="cancelled"), id="cancelled"
+        ),
+        pytest.param(replace(beginning("hkcanto_cultural", 60), picked=True), id="picked"),
+        pytest.param(replace(beginning("hkcanto_cultural", 60), limited=False), id="no --limit"),
         pytest.param(beginning("hkcanto_cultural", 60, data="local-1a2b3c4"), id="own data"),
         pytest.param(beginning("hkcanto_cultural", 60, data="sample"), id="sample"),
         pytest.param(whole("hkcanto_cultural", subjects=["food"]), id="a subject"),
