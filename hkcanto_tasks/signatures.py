@@ -36,11 +36,28 @@ class Signature:
     package: str
 
     @property
+    def parts(self) -> dict[str, object]:
+        """Its parts by name, apart from the task, in the order in which they are written."""
+        parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
+        return parts | {"metric": self.metric, "v": self.version, "pkg": self.package}
+
+    @property
     def text(self) -> str:
         """The signature as the harnesses log it."""
-        parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
-        parts |= {"metric": self.metric, "v": self.version, "pkg": self.package}
-        return "|".join([self.task.replace("_", "-"), *(f"{k}:{v}" for k, v in parts.items())])
+        parts = (f"{name}:{value}" for name, value in self.parts.items())
+        return "|".join([self.task.replace("_", "-"), *parts])
+
+    def differences(self, other: "Signature") -> list[str]:
+        """Return the names of the parts in which two signatures differ, `pkg` left out.
+
+        Examples:
+            >>> ours = parse_signature("hkmmlu|shots:0|data:sample|metric:x|v:1|pkg:0.1.0")
+            >>> ours.differences(replace(ours, shots=5, options=(("cot", "yes"),), package="9"))
+            ['shots', 'cot']
+        """
+        own, others = ({"task": each.task, **each.parts} for each in (self, other))
+        names = dict.fromkeys([*own, *others])
+        return [name for name in names if name != "pkg" and own.get(name) != others.get(name)]
 
     @property
     def of_whole(self) -> "Signature":
