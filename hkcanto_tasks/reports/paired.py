@@ -332,15 +332,20 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
     every, present = a.setup.task.subjects, a.subjects
     of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
     absent = [each.name for each in of_part if each not in present]
+    if not a.trusted_data:  # nobody published how large its subjects are
+        return ""
     if figure.over == "questions":
-        alike = not a.trusted_data or a.in_proportion(every) or a.in_proportion(present)
-        why = "" if alike else "the items are not in proportion to the sizes of the subjects"
+        if a.in_proportion(every) or a.in_proportion(present):
+            return ""
+        why = "the items are not in proportion to the sizes of the subjects"
     elif absent and sum(map(a.expected_of, present)) != a.available:
-        why = f"the runs have no item of {', '.join(absent[:5])}{', …' * (len(absent) > 5)}"
+        why = f"there is no item of {', '.join(absent[:5])}{', …' * (len(absent) > 5)}"
     else:
-        why = ""
-    what = f"so that {figure.name} is not that of the task. Run it without a limit, or with a"
-    return f"{why}, {what} larger one for all subjects together." if why else ""
+        return ""
+    return (
+        f"{why}, so that {figure.name} is not that of the task. Run it without a limit, or with a "
+        "larger one for all subjects together."
+    )
 
 
 def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
