@@ -272,12 +272,14 @@ class Run:
     @cached_property
     def is_beginning(self) -> bool:
         """Whether it has each subject in proportion, as every beginning of a release has."""
+        return self.trusted_data and self.in_proportion(self.setup.task.subjects)
+
+    def in_proportion(self, subjects: Sequence[Subject]) -> bool:
+        """Return whether it has of some subjects as many items each as befits their sizes."""
         counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
-        part = counts.total() / self.expected
-        off = (
-            counts[each.name] - part * self.expected_of(each) for each in self.setup.task.subjects
-        )
-        return self.trusted_data and all(abs(each) < 1 for each in off)
+        sizes = {each.name: self.expected_of(each) for each in subjects}
+        part = sum(counts[name] for name in sizes) / sum(sizes.values())
+        return all(abs(counts[name] - part * size) < 1 for name, size in sizes.items())
 
     def expected_of(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""

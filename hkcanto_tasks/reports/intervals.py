@@ -153,6 +153,7 @@ class NonInferiority:
 
     passed: bool
     bound: float
+    confidence: float  # of the bound, one-sided
     method: str  # how the bound was found
     needed_items: int | None
 
@@ -164,12 +165,14 @@ def non_inferiority(
     delta: float,
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
+    largest: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> NonInferiority:
     """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
 
-    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units: independent
-    draws, none of which may weigh more than the heaviest one here. No item on which B does worse,
-    or A better, can lower it.
+    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units. These are
+    independent draws from a population that has no heavier one than `largest`. No item on which B
+    does worse, or A better, can lower the bound.
 
     Args:
         a: Loss of A on each item, from 0 to 1 (wrong: 1; an error rate, cut off at 1).
@@ -177,6 +180,13 @@ def non_inferiority(
         delta: Tolerance δ from 0 to 1, in the unit of the losses.
         clusters: As in `sum_clusters`.
         weights: Weight of each item, above 0; for a rate of a corpus the lengths. Equal without it.
+        largest: Weight of the heaviest unit (cluster or item) that could have been drawn. Units of
+            unequal weight need it: a sample may lack the heavy ones, and a worse run then passes.
+        confidence: Of the bound; above 0.95 if several tests share the error of 5 %.
+
+    Raises:
+        ValueError: The arguments do not fit, or units have unequal weights and `largest` is not
+            given.
 
     Examples:
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
@@ -190,13 +200,19 @@ def non_inferiority(
     if not ((bounded >= 0) & (bounded <= 1)).all() or not (units > 0).all():
         raise ValueError("Losses and the tolerance must be from 0 to 1, and weights above 0.")
     losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
-    bound = loss_bound(losses / units, units)
+    if largest is None and np.ptp(units) > _ROUNDING * units.max():
+        raise ValueError(
+            f"Units weigh from {units.min():g} to {units.max():g}: largest must be given, the "
+            "weight of the heaviest unit of the whole population and not of this sample alone."
+        )
+    heaviest = max(units.max(), largest or 0.0)
+    bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # Of equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), E being exponential variables and w the heaviest.
     odds = delta / max(1 - delta, _TINY)
-    evidence = float(np.log1p(odds * units / units.max()).sum())
-    copies = -np.log(1 - CONFIDENCE) / max(evidence, _TINY)
+    evidence = float(np.log1p(odds * units / heaviest).sum())
+    copies = -np.log(1 - confidence) / max(evidence, _TINY)
     needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
-    return NonInferiority(bound < delta, bound, "Gaffke's bound", needed)
+    return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
 
 
 def loss_bound(
@@ -204,17 +220,23 @@ def loss_bound(
     weights: Floats,
     confidence: float = CONFIDENCE,
     copies: Floats | None = None,
+    largest: float | None = None,
 ) -> float:
     """Return the upper bound of a weighted mean of independent values that are 1 at most.
 
-    Each of them occurs once, or as often as `copies` say, which need not be whole numbers.
+    Each of them occurs once, or as often as `copies` say, which need not be whole numbers. The
+    heaviest that could have been drawn weighs `largest`, by default as much as the heaviest here.
 
     Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable": the quantile of the mean with one more unit that loses everything, and
-    units weighed by independent exponential variables. Of 0s and 1s it is Clopper and Pearson's
-    bound, of n equal runs 1 - 0.05^(1/n) ("rule of three"). It holds at any size (Vlassis and
-    Thomas, 2026, arXiv:2607.08415, here of 1 - w (d - δ) / (w_max (1 - δ))); of many units it is as
-    narrow as a normal bound (Ming and others, 2026, arXiv:2607.18661).
+    nonnegative variable": the quantile of the mean with one more unit, of the largest weight, that
+    loses everything, and units weighed by independent exponential variables. Of 0s and 1s it is
+    Clopper and Pearson's bound, of n equal runs 1 - 0.05^(1/n) ("rule of three").
+
+    Vlassis and Thomas (2026, arXiv:2607.08415, a preprint) prove that it holds at any size, here of
+    1 - w (d - δ) / (w_max (1 - δ)), where w_max must be the largest weight of the population: with
+    that of a sample which lacks the heavy units it does not hold. Of many units it is as narrow as
+    a normal bound, and yet inadmissible: some valid bound is never wider and sometimes narrower
+    (Ming and others, 2026, arXiv:2607.18661, a preprint too).
 
     Examples:
         >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
@@ -224,7 +246,8 @@ def loss_bound(
 
     kinds, places = np.unique(differences + 1j * weights, return_inverse=True)
     counts = np.append(1.0, np.bincount(places, copies))  # the added unit is the first
-    values, sizes = np.append(1.0, kinds.real), np.append(weights.max(), kinds.imag)
+    heaviest = max(weights.max(), largest or 0.0)
+    values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
 
     def excess(mean: float) -> float:
         p_value = _tail(sizes * (values - mean), counts)

@@ -6,7 +6,7 @@ section 4.2). `verdicts` puts it into words.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
 
 from ..errors import ComparisonError
-from ..figures import Figure, language_of, weights
+from ..figures import Figure, language_of, parts_of, weights
 from ..runs import Run
 from . import intervals, significance
-from .intervals import Estimate, NonInferiority, errors_of, weighted_interval
+from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of, weighted_interval
 from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
@@ -72,6 +72,8 @@ def compare(
     *,
     metric: str | None = None,
     gate: float | None = None,
+    confidence: float = CONFIDENCE,
+    allowed: Collection[str] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
     parts: bool = True,
@@ -83,29 +85,23 @@ def compare(
         b: The one that is compared.
         metric: A figure of the task, such as `acc_macro`; its headline without one.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
+        confidence: Of the gate's bound.
+        allowed: Parts of the signature in which the runs may differ under a gate, such as `shots`.
         seed: Of the resampling, from 0 up.
         resamples: Number of resamples, from 1 up.
         parts: Whether to compare averages, categories and subjects too.
 
     Raises:
         ComparisonError: They are of different tasks, data or items, or have no such figure; with a
-            gate, also if some item has a value on one side only.
+            gate, also if some item has a value on one side only, if the runs differ in a part of
+            the signature that is not allowed, or if their items cannot bound the figure.
     """
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
-    for side in (a, b):
-        if gate is not None and side.unfinished:
-            raise ComparisonError(
-                f"{side.label} on {side.task}: {side.unfinished}, and no gate is passed by leaving "
-                "items out. Run it again, or finish it."
-            )
-    if gate is not None and (one_sided := int((items.missing == 1).sum())):
-        raise ComparisonError(
-            f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.figure.name} "
-            "in only one of them, and no gate is passed by leaving items out. Run them again."
-        )
+    if gate is not None and (why := _not_gated(items, b, allowed)):
+        raise ComparisonError(f"{a.definition.title}, {b.label} against {a.label}: {why}")
     overall, unscored = items.effect(), int((items.missing > 0).sum())
     of_parts = items.parts() if parts and items.figure.form != "corpus" else {}
-    tested = None if gate is None else items.gate(gate, overall.difference.value)
+    tested = None if gate is None else items.gate(gate, confidence, overall.difference.value)
     return Comparison(a, b, items.figure, overall, of_parts, unscored, tested)
 
 
@@ -274,14 +270,18 @@ class _Paired:
         ]
         return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
 
-    def gate(self, delta: float, difference: float) -> NonInferiority:
+    def gate(self, delta: float, confidence: float, difference: float) -> NonInferiority:
         """Test that B is not inferior, by what it loses on each item.
 
         The bound is never below the loss of the figure itself, which is not a mean of what the
-        items lose if it is of a corpus, or a rate that may be above 1.
+        items lose if it is of a corpus, or a rate that may be above 1. Subjects that count alike
+        are strata: how many items each has is fixed, and so are the weights of these. Other weights
+        are those of a whole task, or all alike (see `_not_gated`).
         """
         before, after = np.clip(self.losses, 0, 1).T
-        of: dict[str, Any] = {"clusters": self.clusters, "weights": self.sizes}
+        largest = sum_clusters(self.sizes[:, None], self.clusters).max()
+        of: dict[str, Any] = {"clusters": self.clusters, "weights": self.sizes, "largest": largest}
+        of["confidence"] = confidence
         found = intervals.non_inferiority(before, after, delta=delta / 100, **of)
         loss = -difference if self.figure.higher_is_better else difference
         bound = max(100 * found.bound, loss * points_of(self.figure))
@@ -295,6 +295,52 @@ class _Paired:
         }
         method = ", ".join(remark for remark, holds in remarks.items() if holds)
         return replace(found, bound=bound, passed=bound < delta, method=method)
+
+
+def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
+    """Return why a gate cannot test these items of a run and of B; empty if it can."""
+    a, figure = items.side, items.figure
+    if unlike := [name for name in a.signature.differs(b.signature) if name not in allowed]:
+        return (
+            f"the runs differ in {', '.join(unlike)}, and a gate is for runs under one setup. Run "
+            f"both alike, or pass --allow-differences {','.join(a.signature.differs(b.signature))}."
+        )
+    if stopped := [side for side in (a, b) if side.unfinished]:
+        return (
+            f"{stopped[0].label} on {stopped[0].task}: {stopped[0].unfinished}, and no gate is "
+            "passed by leaving items out. Run it again, or finish it."
+        )
+    if one_sided := int((items.missing == 1).sum()):
+        return (
+            f"{one_sided:,} items of {a.label} and {b.label} have a value of {figure.name} in only "
+            "one of them, and no gate is passed by leaving items out. Run them again."
+        )
+    if a.complete or not (a.limited or b.limited):
+        return ""
+    if items.is_rate or len({a.items.ids[at] for at in items.places}) > items.units:
+        what = "length of an item" if items.is_rate else "number of questions on a passage"
+        return (
+            f"a part of the task does not show the largest {what}, without which a bound of "
+            f"{figure.name} does not hold. Run the task without a limit"
+            f"{', or gate a figure of which every item counts alike (--metric)' * items.is_rate}."
+        )
+    every, present = a.setup.task.subjects, a.subjects
+    of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
+    absent = [each.name for each in of_part if each not in present]
+    if not a.trusted_data:  # nobody published how large its subjects are
+        return ""
+    if figure.over == "questions":
+        if a.in_proportion(every) or a.in_proportion(present):
+            return ""
+        why = "the items are not in proportion to the sizes of the subjects"
+    elif absent and sum(map(a.expected_of, present)) != a.available:
+        why = f"there is no item of {', '.join(absent[:5])}{', …' * (len(absent) > 5)}"
+    else:
+        return ""
+    return (
+        f"{why}, so that {figure.name} is not that of the task. Run it without a limit, or with a "
+        "larger one for all subjects together."
+    )
 
 
 def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:

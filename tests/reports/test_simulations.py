@@ -1,6 +1,7 @@
 """How often intervals cover and gates let a worse run pass, by enumeration and simulation.
 
-`performance/simulate_intervals.py` does more of the same, and compares it with other methods.
+`performance/simulate_intervals.py` and `simulate_gates.py` do more of the same, and compare it with
+other methods.
 """
 
 import csv
@@ -18,6 +19,7 @@ from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.reports.estimates import stratified_estimate
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
+    non_inferiority,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,
@@ -255,6 +257,55 @@ def test_inferior_epochs_seldom_pass(questions: int, delta: float):
     assert passed < 0.055
 
 
+# Units, of which some are rare and heavy: how often, how heavy, and how often these lose all.
+@pytest.mark.parametrize("items", [78, 500])
+@pytest.mark.parametrize(("share", "heavy"), [(0.02, 20.0), (0.005, 50.0), (0.2, 4.0)])
+def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: int):
+    # On the boundary. By the largest weight of the sample up to 60 % pass.
+    rng, passed, delta = np.random.default_rng(items), 0, 0.05
+    chance = delta * (1 - share + share * heavy) / (share * heavy)
+    for _ in range(REPEATS):
+        weights = np.where(rng.random(items) < share, heavy, 1.0)
+        lost = (weights > 1) & (rng.random(items) < chance)
+        how = {"weights": weights, "largest": heavy}
+        passed += non_inferiority(np.zeros(items), lost, delta=delta, **how).passed
+    assert passed / REPEATS < 0.055
+
+
+# A part of a task whose headline is a mean over subjects of unlike size.
+@pytest.mark.parametrize("sizes", [(3, 97), (40, 60, 400), (8, 8, 8, 200), (5,) * 12 + (240,)])
+@pytest.mark.parametrize("in_small", [True, False])
+def test_losses_in_some_subjects_seldom_pass(sizes: tuple[int, ...], in_small: bool):
+    # On the boundary: the small subjects lose, or all of them but the largest one win and lose.
+    rng, passed, delta = np.random.default_rng(sum(sizes)), 0, 0.05
+    subjects = np.repeat(np.arange(len(sizes)), sizes)
+    weights = 1 / np.array(sizes)[subjects]
+    losing = (subjects == np.argmax(sizes)) != in_small
+    chance = delta * weights.sum() / weights[losing].sum()
+    assert chance < 1
+    for _ in range(REPEATS):
+        noise = rng.choice([-1.0, 0.0, 1.0], len(subjects), p=[0.05, 0.9, 0.05])
+        changes = np.where(losing, rng.random(len(subjects)) < chance, noise)
+        sides = np.maximum(0, -changes), np.maximum(0, changes)
+        how = {"weights": weights, "largest": weights.max()}
+        passed += non_inferiority(*sides, delta=delta, **how).passed
+    assert passed / REPEATS < 0.055
+
+
+@pytest.mark.parametrize("looks", [4, 8])
+def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
+    # On the boundary: without sharing it, 12 and 17 % pass at some look.
+    rng, passed, delta = np.random.default_rng(looks), 0, 0.05
+    for _ in range(REPEATS):
+        drawn = rng.multinomial(800 // looks, [0.1, 0.75, 0.15], size=looks).cumsum(axis=0)
+        passed += any(
+            (own[2] - own[0]) / own.sum() < delta
+            and loss_bound(np.array([-1.0, 0, 1]), np.ones(3), 1 - 0.05 / looks, own) < delta
+            for own in drawn.astype(float)
+        )
+    assert passed / REPEATS < 0.055
+
+
 def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():
     # Every long sentence may be lost as a whole; the pooled rate is what is bounded.
     rng = np.random.default_rng(1)
@@ -262,5 +313,5 @@ def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():
     for _ in range(repeats):
         lengths = rng.choice([3.0, 10.0, 40.0], size=145)
         lost = (lengths == 40) & (rng.random(145) < delta * (3 + 10 + 40) / 40)
-        passed += loss_bound(lost.astype(float), lengths) < delta
+        passed += loss_bound(lost.astype(float), lengths, largest=40) < delta
     assert passed / repeats < 0.055
