@@ -8,7 +8,6 @@ from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
     agreement,
-    correlation_interval,
     read_human_scores,
 )
 
@@ -67,8 +66,7 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 
 def _correlation(row: Agreement, kind: Correlation) -> Estimate:
-    value: float = getattr(row, kind)
-    return _figure(rates.Estimate(value, *correlation_interval(kind, value, row.items)), row.items)
+    return _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
 
 
 def _figure(estimate: rates.Estimate, items: int) -> Estimate:

@@ -21,7 +21,7 @@ from ..errors import ComparisonError
 from ..figures import Figure, language_of, weights
 from ..runs import Run
 from . import intervals, significance
-from .intervals import Estimate, NonInferiority, errors_of, weighted_interval
+from .intervals import Estimate, NonInferiority, errors_of
 from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
@@ -239,13 +239,17 @@ class _Paired:
         return intervals.paired_mean_interval(changes, self.clusters, **of)
 
     def _ends_of_average(self) -> tuple[float, float]:
-        """Put together the subjects' own intervals: their sizes are no accident."""
-        found, plain = [], self.of(replace(self.figure, over="questions"))
-        for mask in (self.subjects == name for name in np.unique(self.subjects)):
-            part = plain.where(mask)
-            a, b = part.figures()
-            found.append((b - a, *part._ends(), self.shares[mask].sum() / len(self.places)))
-        return weighted_interval(*zip(*found, strict=True))
+        """Tango's interval, of as many draws as have the variance of the stratified mean."""
+        changes = self.b[:, 0] - self.a[:, 0]
+        shares = self.shares / len(changes)
+        gained, lost = (
+            float(shares @ np.maximum(changes, 0)),
+            float(shares @ np.maximum(-changes, 0)),
+        )
+        variance = gained + lost - (gained - lost) ** 2
+        strata = np.unique(self.subjects, return_inverse=True)[1]
+        draws = intervals.effective_draws(changes, shares, self.clusters, variance, strata)
+        return intervals.tango_interval(gained, lost, draws)
 
     def parts(self) -> Mapping[str, Sequence[Effect]]:
         """Return the effects on other averages, on parts of the task, and on subjects."""
