@@ -176,9 +176,11 @@ def _of_shares(
     share = min(1.0, max(0.0, float(shares @ own)))
     variance = share * (1 - share)
     draws = effective_draws(own, shares, clusters, variance, strata, open_shares)
-    known = not math.isnan(draws.count)
-    ends = [low + reach * end for end in _wilson(share, *draws)] if known else (None, None)
-    return Estimate(low + reach * share, *ends, len(values))
+    mean = low + reach * share
+    if math.isnan(draws.number):
+        return Estimate(mean, None, None, len(values))
+    below, above = (low + reach * end for end in _wilson(share, *draws))
+    return Estimate(mean, below, above, len(values))
 
 
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:

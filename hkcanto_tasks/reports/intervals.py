@@ -29,7 +29,7 @@ _STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
 class Draws(NamedTuple):
     """How many independent items with equal shares are as sure as those that there are."""
 
-    count: float  # NaN if there is but one unit, which says nothing of how units vary
+    number: float  # NaN if there is but one unit, which says nothing of how units vary
     quantile: float  # of the test statistic at 97.5 %
 
 
@@ -62,7 +62,7 @@ def effective_draws(
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
-        >>> effective_draws(right, np.full(4, 0.25), np.arange(4), 0.25).count
+        >>> effective_draws(right, np.full(4, 0.25), np.arange(4), 0.25).number
         4.0
     """
     from scipy.special import ndtri, stdtrit
@@ -110,9 +110,9 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
 
 def tango_interval(wins: float, losses: float, draws: Draws) -> tuple[float, float]:
     """Return Tango's interval of the shares of items that B wins and loses, of so many draws."""
-    if np.isnan(draws.count):
+    if np.isnan(draws.number):
         return -1.0, 1.0
-    up, down = draws.count * wins, draws.count * losses
+    up, down = draws.number * wins, draws.number * losses
     return -_largest_loss(down, up, draws), _largest_loss(up, down, draws)
 
 
@@ -306,7 +306,7 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
     """Return the largest loss of accuracy that Tango's test does not reject."""
     from scipy.optimize import brentq
 
-    items = draws.count
+    items = draws.number
 
     def excess(loss: float) -> float:
         """How far the observed loss is above the lowest that `loss` allows: falling, 0 at it."""

@@ -48,7 +48,7 @@ def test_clustered_items_have_the_standard_error_that_statsmodels_computes():
     fit = sm.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
     shares, largest = np.full(60, 1 / 60), 2 * np.abs(values).max()
     found = effective_draws(values / largest, shares, clusters, 1.0)
-    assert found.count == pytest.approx((largest / fit.bse[0]) ** 2)
+    assert found.number == pytest.approx((largest / fit.bse[0]) ** 2)
     assert found.quantile == pytest.approx(2.201, abs=5e-4)  # Student's t of 11
 
 
