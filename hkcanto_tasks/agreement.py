@@ -1,7 +1,9 @@
 """How a judge's scores agree with those of people: the report of `hkcanto agreement`."""
 
+from collections.abc import Container, Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from statistics import fmean
 
 from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
@@ -15,6 +17,8 @@ from .errors import LogError
 from .logs.inspect import judge_scores
 from .reports.blocks import Column, Estimate, Report, Row, Section, Table
 from .reports.report import report_of
+
+_FEW = 10
 
 
 def agreement_report(log: Path, people: Path) -> Report:
@@ -34,7 +38,8 @@ def agreement_report(log: Path, people: Path) -> Report:
     """
     try:
         judge = judge_scores(log)
-        rows = agreement(judge, read_human_scores(people, judge))
+        human = read_human_scores(people, judge)
+        rows = agreement(judge, human)
     except (OSError, ValueError) as error:
         raise LogError(str(error)) from error
     columns = [
@@ -55,7 +60,9 @@ def agreement_report(log: Path, people: Path) -> Report:
                 row.alpha,
                 row.human_alpha,
                 _figure(row.bias, row.items),
-                _figure(row.corrected, row.items),
+                _figure(
+                    row.corrected, row.items, _piled(human[row.criterion], judge[row.criterion])
+                ),
             ]
         )
         for row in rows
@@ -69,6 +76,14 @@ def _correlation(row: Agreement, kind: Correlation) -> Estimate:
     return _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
 
 
-def _figure(estimate: rates.Estimate, items: int) -> Estimate:
+def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
+    """Say so if too few scores are not at an end of the scale for an interval that holds."""
+    means = [fmean(scores) for item, scores in people.items() if item in judge]
+    piled = max(means.count(end) for end in (min(means), max(means)))
+    few = len(means) - piled < _FEW and 2 * piled > len(means)
+    return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""
+
+
+def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:
     low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
-    return Estimate(estimate.value, low, high, items)
+    return Estimate(estimate.value, low, high, items, note)

@@ -235,8 +235,9 @@ def corrected_mean(
     Prediction-powered inference: the judge's mean on many items, plus its mean error on those that
     people scored, too (Angelopoulos et al. 2023, arXiv 2301.09633). The less the judge follows the
     people, the less it weighs (PPI++, arXiv 2311.01453). The interval is by Student's t, in place
-    of the normal, with a degree of freedom less for an estimated weight; from some 30 of people's
-    items on, 94 to 95 of 100 intervals cover.
+    of the normal, with a degree of freedom less for an estimated weight. From some 30 of people's
+    items on 93 to 95 of 100 intervals cover, if ten of these items or more are not at an end of the
+    scale: of verdicts of which 90 % are good, those of 30 items cover in 80 to 90 of 100.
 
     Args:
         human: People's scores of some items, drawn at random from all.

@@ -236,10 +236,10 @@ def _tmmluplus():
 def test_a_stratified_mean_by_hand():
     # Strata of 100 and 300 items, of which 10 and 20 were run, 5 and 4 of them right: 0.25 × 0.5 +
     # 0.75 × 0.2, and the variances s² / n (1 - n / N) (Cochran 1977, equation 5.13), s² being that
-    # of the 10 and 20 items, 0.25 and 0.16, and of 20 more with that of all, 0.275 × 0.725.
+    # of the 10 and 20 items, 2.5 / 9 and 3.2 / 19, and of 20 more with that of all, 0.275 × 0.725.
     values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
     found = stratified_estimate(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
-    first, second = (2.5 + 20 * 0.199375) / 30, (3.2 + 20 * 0.199375) / 40
+    first, second = (2.5 + 20 * 0.199375) / 29, (3.2 + 20 * 0.199375) / 39
     variance = 0.25**2 * first / 10 * 0.9 + 0.75**2 * second / 20 * (1 - 20 / 300)
     count = 0.275 * 0.725 / variance
     expected = proportion_confint(0.275 * count, count, method="wilson")

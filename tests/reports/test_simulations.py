@@ -163,7 +163,7 @@ def test_epochs_are_covered(questions: int, epochs: int):
 # --- means over subjects, clusters, limits
 
 STUDY = load_script("performance/simulate_intervals.py")
-FEW = 400  # repeats
+FEW = 800  # repeats
 
 
 def held(draw: Callable[..., object], *of: object) -> float:
@@ -200,7 +200,7 @@ def test_means_over_few_passages_are_covered(count: int, share: float):
 
 @pytest.mark.parametrize("items", [20, 30, 60, 145, 500])
 def test_means_near_a_limit_are_covered(items: int):
-    assert 0.915 < held(STUDY.at_limit, items, 0.92) < 0.99
+    assert 0.915 < held(STUDY.at_limit, items, 0.92) < 0.985
 
 
 @pytest.mark.parametrize("items", [78, 145, 500])
@@ -244,7 +244,9 @@ def test_all_items_are_covered_by_a_beginning_of_them(share: float, count: int):
     sizes = rng.integers(100, 280, 22)
     hits = rng.binomial(sizes, rng.beta(8 * share, 8 * (1 - share), 22))
     for held in covered(hits, sizes, count, rng):
-        assert 0.93 - ERROR / 2 < held < 0.97 + ERROR / 2
+        # Where two right answers are to be expected, Wilson's interval holds more often.
+        most = 0.99 if share * count < 5 else 0.97 + ERROR / 2
+        assert 0.93 - ERROR / 2 < held < most
 
 
 @pytest.mark.realdata
