@@ -486,7 +486,7 @@ class _Catalogue:
 @cache
 def _catalogue(given: str) -> _Catalogue:
     """Read our benchmarks and those from outside, of which a broken one stops only itself."""
-    found = [_read_file(file) for file in _files(BENCHMARKS, "")]
+    found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
     files: list[Path] = []
     for declared in sorted(entry_points(group="hkcanto.benchmarks")):
@@ -501,7 +501,7 @@ def _catalogue(given: str) -> _Catalogue:
     taken = {name: benchmark.home for benchmark in found for name in _names(benchmark)}
     for file in dict.fromkeys(files):
         with noted(broken, file):
-            benchmark = _read_file(file)
+            benchmark = read_benchmark(file)
             if benchmark.home in taken.values():  # named twice
                 continue
             names = _names(benchmark)
@@ -550,7 +550,7 @@ def _files(folder: Path, source: str) -> list[Path]:
     return files
 
 
-_read_file = cache(read_benchmark)
+_read_ours = cache(read_benchmark)
 
 
 def _set_up(benchmark: Benchmark) -> None:

@@ -478,8 +478,9 @@ def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableR
     whole = add(given, ()) if len(only) != 1 else add(given[only[0]], (only[0],))
     if whole and rows:
         return rows
-    if one_line and path.suffix != ".json":
-        return None
+    nested = any(isinstance(value, list | dict) for value in given.values())
+    if one_line and len(given) > 1 and not (nested and path.suffix == ".json"):
+        return None  # the only line of JSON Lines
     keys = ", ".join(list(given)[:_FEW_KEYS]) + ", …" * (len(given) > _FEW_KEYS)
     raise DataCorrupt(f"{path}: it is one JSON object, with {keys or 'no keys'}, and {_EXPECTED}.")
 

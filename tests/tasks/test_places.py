@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,8 +64,7 @@ def logic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
         texts: str = "",
         kind: str = "multiple_choice",
     ) -> None:
-        catalogue._read_folder.cache_clear()
-        catalogue._by_name.cache_clear()
+        catalogue._catalogue.cache_clear()
         text = DECLARED.format(
             question=json.dumps(question), system=json.dumps(system), **locals_of(more, texts, kind)
         )
@@ -132,11 +132,10 @@ def test_every_kind_shows_a_column(
 
 def test_both_harnesses_ask_with_the_column(logic: Declare) -> None:
     from hkcanto import tasks
-    from hkcanto_lm_eval.generate import write_others
 
     rows = [{**ROW, "task": "答"}, {**ROW, "task": "揀", "passage": "冇人。"}]
     logic("{passage}\n{question}\n{options}", *rows, system="{task}。")
-    in_lm_eval = evaluate("logic", model=AnsweringLM(), include_path=[str(write_others())])
+    in_lm_eval = evaluate("logic", model=AnsweringLM())
     asked = {
         sample["doc"]["id"]: sample["arguments"][0][0] for sample in in_lm_eval["samples"]["logic"]
     }
@@ -353,8 +352,9 @@ def test_an_unknown_key_is_refused_with_what_it_may_mean(
     path = tmp_path / "benchmark.toml"
     text = path.read_text("utf-8").replace("[data]", f"{table}\n{key}")
     path.write_text(text, encoding="utf-8")
-    output = CliRunner().invoke(app, ["list", "logic"])
+    output = CliRunner().invoke(app, ["show", "logic"])
     assert output.exit_code == 1
+    assert re.search(says, " ".join(output.output.split()))
     with pytest.raises(CatalogueError, match=says):
         read_benchmark(path)
 
