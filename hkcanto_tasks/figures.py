@@ -226,8 +226,8 @@ def standard_error(
     """Return the standard error of a mean or a pooled rate; NaN of fewer than two items.
 
     Over subjects or categories it is that of a stratified mean, the subjects being the strata
-    (Cochran 1977, section 5.3); a single item of a subject varies as much as all items do. Of a
-    rate it is that of a ratio (section 6.4).
+    (Cochran 1977, section 5.3); a subject with a single item adds nothing. Of a rate it is that
+    of a ratio (section 6.4).
 
     Args:
         figure: The mean or the rate.
@@ -254,8 +254,9 @@ def standard_error(
         of_stratum.setdefault(stratum, []).append(float(each))
     weight = dict(zip(strata, weights(figure.over, strata, categories), strict=True))
     of_sum = (
-        weight[stratum] ** 2 * len(of) * variance(of if len(of) > 1 else map(float, items))
+        weight[stratum] ** 2 * len(of) * variance(of)
         for stratum, of in of_stratum.items()
+        if len(of) > 1
     )
     return sqrt(fsum(of_sum))
 

@@ -82,10 +82,10 @@ def effective_draws(
     spread = np.bincount(group, (scale * (means - mean)) ** 2) @ (whole / units)
     freedom = count - 1 + (_AT_LIMIT + 1) * limits
     common = (count * spread + _AT_LIMIT * limits * variance) / freedom if freedom else np.nan
-    apart = np.bincount(group, (scale * (means - centers[group])) ** 2)
-    own = (apart + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
+    own = np.bincount(group, (scale * (means - centers[group])) ** 2)
+    each = (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
     factors = whole**2 / units * (1 if open_shares is None else open_shares)
-    error, alike = float((factors * own).sum()), max(_ROUNDING, float(factors.sum()))
+    error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
     draws = 1 / alike if error <= _ROUNDING * alike else variance / error
     return Draws(draws, float(ndtri(_UPPER) if limits == 1 else stdtrit(count - 1, _UPPER)))
 

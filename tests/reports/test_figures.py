@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.figures import ItemValue, Pair, standard_error
 from hkcanto_tasks.reports.estimates import (
     Agreement,
     Disagreement,
@@ -87,6 +87,14 @@ def test_a_rate_says_if_a_few_items_carry_half_of_the_errors():
     assert found.note == "1 of 52 items carries half of the errors"  # 300 of 450
     even = estimate(a_run("hkcanto_g2p", {"cer": [0.1] * 52}, weights={"cer": [10] * 52}), "cer")
     assert even.note == ""
+
+
+def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
+    # 3 errors in 20 characters: 0, 1 and 2 less 0.15 × 4, 6 and 10 are -0.6, 0.1 and 0.5.
+    cer = a_run("hkcanto_g2p", {"cer": [0]}, weights={"cer": [1]}).figures["cer"]
+    items = [ItemValue.of(errors / n, "", n) for errors, n in ((0, 4), (1, 6), (2, 10))]
+    error = (3 / 2 * (0.36 + 0.01 + 0.25)) ** 0.5 / 20
+    assert standard_error(cer, items) == pytest.approx(error)
 
 
 def test_a_pooled_rate_is_errors_over_length_not_a_mean():

@@ -57,8 +57,9 @@ def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> Non
 
 def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> None:
     found = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
-    # The mean of five means has the variance of 229 items: 0.25 (1 / 54 + …) / 25.
-    items = 25 / sum(1 / count for count in (54, 56, 44, 70, 28))
+    # Half of each subject is right, and 20 more items with that variance are added to its own.
+    variances = (0.25 * (n + 20) / (n - 1 + 20) / n for n in (54, 56, 44, 70, 28))
+    items = 0.25 / (sum(variances) / 25)
     low, high = wilson(items / 2, items)
     # [43.6, 56.4]: from below 57.3, of which 15 models have at least as much, to above 42.7.
     assert (found.figure.low, found.figure.high) == pytest.approx((low, high))
