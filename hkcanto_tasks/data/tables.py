@@ -479,7 +479,7 @@ def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableR
     if whole and rows:
         return rows
     nested = any(isinstance(value, list | dict) for value in given.values())
-    if one_line and len(given) > 1 and not (nested and path.suffix == ".json"):
+    if one_line and (path.suffix != ".json" or (len(given) > 1 and not nested)):
         return None  # the only line of JSON Lines
     keys = ", ".join(list(given)[:_FEW_KEYS]) + ", …" * (len(given) > _FEW_KEYS)
     raise DataCorrupt(f"{path}: it is one JSON object, with {keys or 'no keys'}, and {_EXPECTED}.")

@@ -30,12 +30,14 @@ from hkcanto_tasks.figures import (
     value,
 )
 from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
 from .config import configuration, options_of, says_turns, shown
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
+_log.addFilter(readable_log)
 
 
 class Docs(list[dict[str, Any]]):
