@@ -195,7 +195,8 @@ def _option_reader(
         columns = [name.lower() for name in declared]
     else:
         columns = list(_family(records, there))
-        for shape in shapes if len(shapes) > 1 else ():  # shards may name their columns otherwise
+        # Shards may name their columns otherwise; a row that merely lacks one is set aside.
+        for shape in (each for each in shapes if not any({*each} < {*other} for other in shapes)):
             _family([each for each in records if tuple(each.cells) == shape], shape)
         listed = [name for name in _LISTS if name in there]
         if listed and (not columns or (columns[0] != "a" and len(columns) < 2)):
