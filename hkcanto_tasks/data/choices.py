@@ -195,7 +195,7 @@ def _option_reader(
         columns = [name.lower() for name in declared]
     else:
         columns = list(_family(records, there))
-        # Shards may name their columns otherwise; a row that merely lacks one is set aside.
+        # Shards may name their columns otherwise; a row may merely lack one.
         for shape in (each for each in shapes if not any({*each} < {*other} for other in shapes)):
             _family([each for each in records if tuple(each.cells) == shape], shape)
         listed = [name for name in _LISTS if name in there]
@@ -217,7 +217,8 @@ def _option_reader(
             raise record.problem(f"no column {named}; found {record.named()}")
         cells = record.cells
         absent = [name for name in own if name not in cells]
-        if absent and not (may_lack and own[-len(absent) :] == absent):
+        merely = own[-len(absent) :] == absent or any({*cells} < {*other} for other in shapes)
+        if absent and not (may_lack and merely):
             raise record.problem(f"no column {', '.join(absent)}; found {record.named()}")
         texts = [as_text(cells.get(name)) for name in own]
         if further:
