@@ -269,3 +269,18 @@ def test_labels_that_tell_nothing_are_refused(quiz: Quiz, options: Any) -> None:
     quiz("", many((options, "A")))
     with pytest.raises(DataCorrupt, match=r"test\.json, row 1 has "):
         load_task("quiz")
+
+
+@pytest.mark.parametrize("options", [[2.0, 3.0, 4.0, 5.0], ["02", "03", "04", "05"], [2, 3, 4, 5]])
+@pytest.mark.parametrize("form", [int, float])
+def test_a_number_is_the_text_of_an_option_in_whatever_form(
+    quiz: Quiz, options: list[Any], form: Callable[[int], Any]
+) -> None:
+    """2 + 2 = 4 is the third option; as a number from 1 the answer 4 is the fourth, 5."""
+    content = many(*((options, form(answer)) for answer in (2, 3, 4)))
+    quiz("", content)
+    with pytest.raises(DataCorrupt, match="as its number from 1 or as its text"):
+        load_task("quiz")
+    declared = Path(os.environ["HKCANTO_BENCHMARKS"], "benchmark.toml")
+    declared.write_text(declared.read_text("utf-8") + 'answer = "text"\n', encoding="utf-8")
+    assert [each.target for each in load_task("quiz").samples] == ["A", "B", "C"]
