@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -392,11 +393,10 @@ def _there(options: Options, place: int) -> int | None:
 
 def _by_text(cell: str, options: Options, letters: str) -> int | None:
     del letters
-    alike = [
-        place
-        for place, text in enumerate(options[0])
-        if text is not None and unicodedata.normalize("NFKC", text).strip() == cell
-    ]
+    texts = ["" if text is None else _plain(text) for text in options[0]]
+    alike = [place for place, text in enumerate(texts) if text == cell]
+    if not alike and (number := _number(cell)) is not None:  # `3`, and the option is `3.0`
+        alike = [place for place, text in enumerate(texts) if _number(text) == number]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -580,6 +580,11 @@ def _answer(record: Record, column: str) -> str:
 @lru_cache(4096)
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip()
+
+
+@lru_cache(4096)
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if re.fullmatch(r"[-+]?\d+(\.\d+)?", text) else None
 
 
 def _whole_number(cell: str) -> str:

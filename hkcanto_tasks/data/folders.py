@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import DataNotFound, HKCantoError, on_disk
-from .releases import Registry
+from .releases import Registry, inside
 from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 if TYPE_CHECKING:
@@ -93,8 +93,12 @@ class DataFolder:
 
         Returns:
             Paths in the folder, hidden files left out.
+
+        Raises:
+            DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        return fnmatch.filter(files_under(self.root), pattern)
+        links = self.kind in ("local", "cache")
+        return fnmatch.filter(files_under(self.root, links=links), pattern)
 
     def revision(self, *files: str) -> str:
         """Name the version of some files, for the signature that goes with a score.
@@ -177,19 +181,27 @@ class DataFolder:
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
 
 
-def files_under(root: Path) -> list[str]:
+def files_under(root: Path, *, links: bool = True) -> list[str]:
     """List the files below a folder, sorted, but for `.git`, `.DS_Store`, the hub's `.cache` …
 
     Links are followed. What is called as data is and is no file (a pipe, a link to nothing, an
     empty folder) is among them, so that its reader says so.
 
+    Args:
+        root: The folder.
+        links: Whether links may lead out of it.
+
     Raises:
-        DataNotFound: A folder cannot be read.
+        DataNotFound: A folder cannot be read, or a link leads out.
     """
     found: list[str] = []
     with on_disk(root):
         for folder, folders, files in os.walk(root, onerror=_unless_missing, followlinks=True):
             here = Path(folder)
+            for each in () if links else (*folders, *files):
+                if not each.startswith(".") and (here / each).is_symlink():
+                    name = (here / each).relative_to(root).as_posix()
+                    inside(root, name, "A link in a benchmark's own folder", DataNotFound)
             if not folders and not files and here.suffix in ENDINGS:
                 found.append(here.relative_to(root).as_posix())
             found += (

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,7 +20,7 @@ from ..setup import Setup
 from .folders import DataFolder
 from .layouts import SPLITS, Split, find_splits, shards_expected
 from .releases import HubDataset
-from .scripts import TITLES, script_in_text, script_named, script_of_folders
+from .scripts import TITLES, script_in_text, script_named, script_of, script_of_folders
 from .stems import match_stems, words
 from .tables import Record, Table, UnreadableRow, container, read_table, with_members
 
@@ -27,6 +28,9 @@ _log = logging.getLogger("hkcanto")
 
 _BAD_SHARE = 0.01
 """The share of a task's rows that may be unreadable; with more, it is not the release."""
+
+_ODD_SHARE = 0.3
+"""The share of a file's rows that may be in another script: 5 of 20 in one of HKCanto-Eval's."""
 
 _FEW_ROWS = 10
 """By how many rows a subject may differ from the paper's table where the total is right."""
@@ -528,7 +532,23 @@ class ReleaseRows:
                 f"{len(bad) + len(rows)} rows cannot be read. The first: {bad[0]}"
             ) from bad[0]
         self._setup.check(rows, str(self._folder.root / split.files[0]))
+        self._refuse_mixed(rows, split)
         return rows, bad
+
+    def _refuse_mixed(self, rows: Sequence[Any], split: Split) -> None:
+        """Refuse rows in two scripts where the task tells them apart."""
+        if not any(each.script == "sc" for each in self._setup.task.definition.variants):
+            return
+        scripts = Counter(script_of(" ".join(filter(None, (r.question, *r.choices)))) for r in rows)
+        written = sorted((scripts["tc"], scripts["sc"]))
+        odd = written[0] + scripts["both"]
+        if odd > max(1, _ODD_SHARE * (odd + written[1])):
+            raise DataCorrupt(
+                f"{self._folder.root}: {', '.join(split.files)} has rows in two scripts, by their "
+                f"text: {scripts['tc']} Traditional, {scripts['sc']} Simplified, {scripts['both']} "
+                "with both. Put each script into a file of its own whose name says which (tc, sc), "
+                "or into columns of its own; or say in a column which row is which."
+            )
 
     def _every_record(self) -> list[Record]:
         """Return the rows of all subjects, for what the file of one leaves open."""

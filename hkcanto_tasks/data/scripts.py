@@ -89,3 +89,16 @@ def script_in_text(records: list[Record]) -> str:
     if total >= _FEW and max(traditional, simplified) >= _SHARE * total:
         return "sc" if simplified > traditional else "tc"
     return "" if total or any(map(is_han, text)) else "en"
+
+
+def script_of(text: str) -> str:
+    """Return the script of a question: `tc`, `sc`, `both`, or an empty text if none can be told.
+
+    Examples:
+        >>> [script_of(text) for text in ("邊個部門？", "边个部门？", "邊個部门？", "1 + 1 = ?")]
+        ['tc', 'sc', 'both', '']
+    """
+    traditional, simplified = count_scripts(text)
+    if max(traditional, simplified) < _SHARE * (traditional + simplified):
+        return "both"
+    return "" if not traditional + simplified else "sc" if simplified > traditional else "tc"

@@ -193,7 +193,7 @@ def no_file(path: Path) -> str:
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """What the files are called that `read_table` reads, also with `.gz` or in a `.zip`."""
 
-_MOST_UNPACKED = 1 << 30
+_MOST_UNPACKED = 1 << 28
 
 
 def table_ending(file: str) -> str:
@@ -271,7 +271,7 @@ def _content(path: Path) -> bytes:
             reason = reason or f"it cannot be unpacked: {error}. {_AGAIN}"
             raise DataCorrupt(f"{path}: {reason}.") from error
     if len(content) > _MOST_UNPACKED:
-        raise DataCorrupt(f"{path} is more than {_MOST_UNPACKED >> 30} GiB unpacked: no test set.")
+        raise DataCorrupt(f"{path} is more than {_MOST_UNPACKED >> 20} MiB unpacked: no test set.")
     return content
 
 

@@ -269,3 +269,20 @@ def test_labels_that_tell_nothing_are_refused(quiz: Quiz, options: Any) -> None:
     quiz("", many((options, "A")))
     with pytest.raises(DataCorrupt, match=r"test\.json, row 1 has "):
         load_task("quiz")
+
+
+@pytest.mark.parametrize("options", [[2.0, 3.0, 4.0, 5.0], ["02", "03", "04", "05"], [2, 3, 4, 5]])
+@pytest.mark.parametrize("form", [int, float])
+def test_a_number_is_the_text_of_an_option_in_whatever_form(
+    quiz: Quiz, options: list[Any], form: Callable[[int], Any]
+) -> None:
+    """2 + 2 = 4 is the third option; as a number from 1 the answer 4 is the fourth, 5."""
+    content = many(*((options, form(answer)) for answer in (2, 3, 4)))
+    quiz("", content)
+    with pytest.raises(DataCorrupt, match="as its number from 1 or as its text"):
+        load_task("quiz")
+
+
+def test_a_number_declared_as_text_is_found_in_another_form(quiz: Quiz) -> None:
+    content = many(*(([2.0, 3.0, 4.0, 5.0], answer) for answer in (2, 3, 4)))
+    assert read(quiz, content, 'answer = "text"')[0] == ("2.0", "3.0", "4.0")

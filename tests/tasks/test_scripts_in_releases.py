@@ -350,3 +350,27 @@ def test_an_answer_column_with_blanks_costs_the_rows_without_one(folder: Folder)
     loaded = load_task("hkmmlu_hk_law")
     assert len(loaded.samples) == 199
     assert {each.target for each in loaded.samples} == {*"ABCD"}
+
+
+# ------------------------------------------------------------------------------- rows
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (COLUMNS, [*TC * 9, *SC * 9]),
+        (COLUMNS, [*TC * 3, *SC * 6, *TC * 3]),
+        ((COLUMNS[0], "Question_tc", *COLUMNS[1:]), [(SC[0][0], *TC[0])] * 9),
+    ],
+)
+def test_rows_of_one_file_in_two_scripts_are_refused(
+    folder: Folder, header: tuple[str, ...], rows: list[tuple[str, ...]]
+) -> None:
+    folder({"test/hk_law.csv": as_csv(rows, header)})
+    with pytest.raises(DataCorrupt, match=r"test/hk_law\.csv has rows in two scripts.*[69] "):
+        load_task("hkmmlu_hk_law")
+
+
+def test_a_few_questions_about_simplified_characters_are_rows_like_others(folder: Folder) -> None:
+    folder({"test/hk_law.csv": as_csv([*TC * 9, *SC])})
+    assert len(load_task("hkmmlu_hk_law").samples) == 10

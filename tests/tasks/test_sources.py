@@ -336,6 +336,19 @@ def test_own_data_inside_is_taken(tmp_path: Path) -> None:
     assert (found.kind, found.root) == ("own", tmp_path / "here/b")
 
 
+@pytest.mark.parametrize("link", ["test.csv", "more"])
+def test_a_link_out_of_a_benchmarks_own_folder_is_not_followed(tmp_path: Path, link: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "test.csv").write_text("question,A,B,answer\n?,1,2,A\n", encoding="utf-8")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "benchmark.toml").write_text(OWN.replace("PATH", '"."'), encoding="utf-8")
+    (home / link).symlink_to(elsewhere / "test.csv" if link == "test.csv" else elsewhere)
+    with pytest.raises(DataNotFound, match=f"own folder names a path outside: '{link}'"):
+        locate(read_benchmark(home / "benchmark.toml")).files()
+
+
 def test_the_users_own_links_are_followed(local: Path, tmp_path: Path, release: Benchmark) -> None:
     (local / "release").rename(tmp_path / "elsewhere")
     (local / "release").symlink_to(tmp_path / "elsewhere")
