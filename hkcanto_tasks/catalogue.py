@@ -30,7 +30,7 @@ _log = logging.getLogger("hkcanto")
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
 Scope = Literal["task", "part", "subject"]
-_Name = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*\Z")]
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,7 +100,7 @@ class Subject(Declared, frozen=True):
         aliases: Other stems that a release may use.
     """
 
-    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]*$")]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")]
     stem: str = ""
     title: str = ""
     chinese: str = ""
@@ -132,7 +132,7 @@ class Variant(Declared, frozen=True):
         script: `tc`, or `sc` for questions and prompt in Simplified script.
     """
 
-    suffix: Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]*$")] = ""
+    suffix: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")] = ""
     scoring: Literal["generative", "loglikelihood"] = "generative"
     shots: Annotated[int, msgspec.Meta(ge=0)] | None = None
     cot: bool = False
@@ -188,8 +188,8 @@ class TaskDefinition(Declared, frozen=True):
             One that takes longer than a second on a question is an error.
         coarse: Type of question → the types that it sums up.
         titles: Category, set or type → what a person calls it.
-        subject_files: Whether lm-eval's folder has a file for each subject. Without it they are
-            written when lm-eval starts, as for benchmarks from outside.
+        subject_files: Whether lm-eval's folder has a file for each subject. Without them,
+            lm-eval has these tasks in memory, as it has those of benchmarks from outside.
     """
 
     name: _Name
@@ -213,7 +213,7 @@ class TaskDefinition(Declared, frozen=True):
     language: str = ""
     sentence: str = ""
     sentences: dict[str, str] = {}
-    letters: Annotated[str, msgspec.Meta(pattern="^[A-J]{2,10}$")] = "ABCD"
+    letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
     columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
@@ -346,6 +346,8 @@ def read_benchmark(path: Path) -> Benchmark:
     """
     try:
         declared = tomllib.loads(path.read_text("utf-8"))
+        if "home" in declared:
+            raise ValueError("Object contains unknown field `home`")
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
         why = f"{error}{meant(str(error), Benchmark)}"

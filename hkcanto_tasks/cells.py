@@ -13,6 +13,7 @@ from itertools import chain
 
 import msgspec
 
+from .data.stems import names, words
 from .data.tables import Record, UnreadableRow, as_text
 from .errors import CatalogueError
 from .prompts import OF_EXAMPLES, NoSuchPlace, places
@@ -66,7 +67,9 @@ def read_rows(
     shown: dict[str, str] = {}
     for place in chain.from_iterable(map(places, setup.template.texts)):
         there = [name for name in setup.columns(place) if name in columns and name not in taken]
-        if there and place not in (*own, *OF_EXAMPLES):
+        if there and place in own:
+            _refuse_two_meanings(setup, records, place, there[0])
+        elif there and place not in OF_EXAMPLES:
             shown[place] = there[0]
     pairs = zip(records, rows, strict=True)
     rows = [_with_cells(record, row, shown) for record, row in pairs] if shown else rows
@@ -76,6 +79,21 @@ def read_rows(
     suspect = [each for each in unread if _CONTEXT.fullmatch(each)]
     filled = (each for each in suspect if any(_is_filled(record, each) for record in records))
     return ReadRows(rows, [*filled])
+
+
+def _refuse_two_meanings(setup: Setup, records: Sequence[Record], place: str, column: str) -> None:
+    """Refuse a place that the kind fills and a column could, unless both name the subject."""
+    benchmark = setup.task.benchmark
+    subjects = [names(each, benchmark.folder) for each in setup.task.definition.subjects]
+    cells = {as_text(record.cells.get(column)) or "" for record in records}
+    if not {words(cell, benchmark.folder) for cell in cells} <= {()}.union(*subjects):
+        file = records[0].where.rpartition(", row ")[0]
+        raise CatalogueError(
+            f"{benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the place "
+            f"{{{place}}}, which the kind {setup.task.definition.kind!r} fills itself, and {file} "
+            f"has a column {column!r}. If the column is meant, call the place otherwise and say "
+            f'so: {{of_row}} and columns = {{ of_row = "{column}" }}. If not, rename the column.'
+        )
 
 
 def _is_filled(record: Record, column: str) -> bool:

@@ -20,7 +20,7 @@ from hkcanto_metrics.language import identify_language, identify_reasoning
 from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
-from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
+from .catalogue import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant, find_task
 from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, DataCorrupt, OptionError, from_package
 from .figures import Figure, figures_of, in_table, with_reasoning
@@ -41,6 +41,13 @@ RUN_OPTIONS = {
     "multiturn": "true or false",
 }
 """The options of every task, besides those of its kind, and their values."""
+
+
+OF_SOME_KINDS = (
+    *("letters", "blank_options", "answer", "types", "coarse"),
+    *("sentence", "sentences", "examples"),
+)
+"""What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +93,9 @@ class Setup(ABC):
     SCAFFOLD: ClassVar[str] = ""
     """What a prompt's name may end in to ask for an answer in a fixed form."""
 
+    USES: ClassVar[tuple[str, ...]] = ()
+    """What it uses of a task's entry, of what only some kinds do (`OF_SOME_KINDS`)."""
+
     TOKENS: ClassVar[int]
     """The longest answer to ask for, without a reasoning block."""
 
@@ -102,15 +112,23 @@ class Setup(ABC):
         roles = [*self.COLUMNS, "subject"]
         texts = chain.from_iterable(each.texts for each in task.benchmark.prompts.values())
         shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
-        said = [("a column for", role, roles) for role in definition.columns if role not in shown]
+        said: list[tuple[str, str, Sequence[str]]] = [
+            ("a column for", role, roles) for role in definition.columns if role not in shown
+        ]
         said += [("the headline", definition.headline, ["", *known])]
+        bare = TaskDefinition(name="", title="", kind="")
+        declared = [
+            each for each in OF_SOME_KINDS if getattr(definition, each) != getattr(bare, each)
+        ]
+        said += [("a field", name, self.USES) for name in declared]
         for what, name, there in said:
             if name not in there:
                 besides = f", and no prompt has a place {{{name}}}" if there is roles else ""
                 raise CatalogueError(
                     f"{task.benchmark.home}/benchmark.toml: task {definition.name!r} has {what} "
                     f"{name!r}; its kind {definition.kind!r} has "
-                    f"{', '.join(filter(None, there))}{besides}. Fix this entry of the catalogue."
+                    f"{', '.join(filter(None, there)) or 'no use for it'}{besides}. Fix this entry "
+                    "of the catalogue."
                 )
 
     def at(

@@ -4,6 +4,8 @@ Each case is a small release of a kind (the package's samples, releases made her
 first rows of real ones), changed in one to four ways and loaded with `load_task`. One property is
 checked: **the same rows as before, or rows set aside and counted, or an error of ours that names a
 file; never other rows, never another exception, and nothing written outside the case's folder.**
+Every other case is changed only in ways that leave a release readable (other names that are known,
+formats, archives, shards, folders, files beside it): it must give the same rows.
 
 What a row may be read as is known from the mutation (`made_releases.Release.sources`), not from the
 package's reader. A case is made of the seed and its number alone: `--case 123` shows that one, and
@@ -51,7 +53,8 @@ class Outcome:
     Attributes:
         number: The case.
         seed: What it was made of.
-        what: `same`, `set aside`, `error`, or what is wrong.
+        what: `same`, `set aside`, `error`, or what is wrong; `no release` where no disk can hold it
+            (a file and a folder of one name).
         detail: The error, or what was read otherwise.
         seconds: The processor's time to load it.
         mutations: What was done to the release.
@@ -67,7 +70,7 @@ class Outcome:
     @property
     def is_violation(self) -> bool:
         """Whether the property is broken."""
-        return self.what not in ("same", "set aside", "error")
+        return self.what not in ("same", "set aside", "error", "no release")
 
 
 # ------------------------------------------------------------------------------- one case
@@ -80,14 +83,17 @@ def made(number: int, seed: int, data: Path | None) -> Release:
     names = [name for name in sorted(known) for _ in range(3 if name.startswith(FREE) else 1)]
     name = random.choice(names)
     release = known[name](random)
-    release.seed = name
+    release.seed, release.is_harmless = name, bool(number % 2)
     return mutated(release, random, random.choice((1, 1, 2, 2, 3, 4)) if number % 100 else 0)
 
 
 def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
     """Write a case into a folder, load it, and compare."""
     release = made(number, seed, data)
-    root = release.write(place)
+    try:
+        root = release.write(place)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        return Outcome(number, release.seed, "no release", str(error), 0.0, release.mutations)
     start = process_time()
     try:
         with _environment(release, place), _no_writes() as written:
@@ -95,6 +101,8 @@ def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
             what, detail = _compared(loaded, release)
             for sample in loaded.samples[:1]:
                 _ = loaded.setup.turn(sample), loaded.signature, loaded.remark
+        if release.is_harmless and what == "set aside":
+            what = "refused"
         if written:
             what, detail = "writes", ", ".join(written)
     except HKCantoError as error:
@@ -104,6 +112,8 @@ def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
             what = "names no file"
         if isinstance(error, OptionError) and release.task in detail:
             what = "error"
+        if release.is_harmless:
+            what = "refused"
     except Exception as error:  # what is looked for
         what, detail = "exception", f"{type(error).__name__}: {error}"
     seconds = process_time() - start

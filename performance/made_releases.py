@@ -299,7 +299,9 @@ class File:
 
     def _line(self, cells: Iterable[Any]) -> str:
         text = io.StringIO(newline="")
-        how: Any = csv.QUOTE_ALL if self.quoted else csv.QUOTE_MINIMAL
+        cells = [*cells]
+        several = any({*"\r\n"} & {*str(cell)} for cell in cells)  # which the writer may leave bare
+        how: Any = csv.QUOTE_ALL if self.quoted or several else csv.QUOTE_MINIMAL
         csv.writer(
             text, delimiter=self._delimiter, lineterminator=self.newline, quoting=how
         ).writerow(
@@ -382,6 +384,7 @@ class Release:
         in_folder: Whether its data is in the benchmark's own folder.
         tells_script: Whether the task has a variant in Simplified script, so that a release in the
             other script is refused.
+        is_harmless: Whether it is changed only in ways that leave it readable.
         skipped: How many rows of each subject are worked examples.
         mutations: What was done to it.
     """
@@ -397,8 +400,19 @@ class Release:
     lines: list[tuple[str, float, str]] = field(default_factory=list)
     in_folder: bool = False
     tells_script: bool = False
+    is_harmless: bool = False
     skipped: int = 0
     mutations: list[str] = field(default_factory=list)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the names of its files are not declared."""
+        declared = self.declared["tasks"][0] if self.declared else {}
+        return (
+            "files" not in declared
+            and self.seed.startswith(("hkmmlu", "tmm", "outside"))
+            and ("translation" not in self.seed)
+        )
 
     def write(self, place: Path) -> Path:
         """Write it below an empty folder; return the release's own folder."""

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from random import Random
@@ -990,6 +991,129 @@ def _declared_otherwise(release: Release, random: Random) -> str:
     return f"benchmark.toml, task: {key} = {value!r}"
 
 
+# ------------------------------------------------------- what leaves a release readable
+
+ALIASES = {
+    "question": ("Question", "QUESTION", "題目", "問題"),
+    "answer": ("Answer", "答案", "正確答案", "answerKey", "correct_answer"),
+}
+ALIAS_FORMS = ("{a}", "{A}", "Option{A}", "option_{a}", "選項{A}", "({A})", "{A}.", "choice {a}")
+BESIDE = {
+    "README.md": b"---\nlicense: mit\n---\n# Card\n",
+    "LICENSE": b"MIT",
+    ".DS_Store": b"\0\0\0\1Bud1",
+    "notes.txt": "一啲筆記。".encode(),
+    "dataset_infos.json": b'{"default": {"features": {}}}',
+    ".gitattributes": b"*.parquet filter=lfs\n",
+    "images/cover.png": b"\x89PNG\r\n",
+    "scripts/make.py": b"print(1)\n",
+}
+
+
+def _is_text(file: File) -> bool:
+    return file.format in ("csv", "tsv", "semicolon")
+
+
+def _other_order(release: Release, random: Random) -> str:
+    file = _pick(release, random, header=True)
+    return _reordered_columns(release, random) if file and _is_text(file) else ""
+
+
+def _known_names(release: Release, random: Random) -> str:
+    file = _pick(release, random)
+    if not file or not file.header or file.extra or "-of-" in file.path:
+        return ""
+    form = random.choice(ALIAS_FORMS)
+    for role in file.names:
+        if role in LETTERS:
+            place = LETTERS.index(role)
+            file.names[role] = form.format(a=role.lower(), A=role, n=place + 1)
+        elif role in ALIASES and "question" in file.names:
+            file.names[role] = random.choice(ALIASES[role])
+        else:
+            file.names[role] = random.choice((str.upper, str.title, " {}".format))(file.names[role])
+    return f"{file.path}: columns {[*file.names.values()]}"
+
+
+def _as_bytes(release: Release, random: Random) -> str:
+    file = _pick(release, random)
+    if not file or file.format == "parquet":
+        return ""
+    match random.randrange(6):
+        case 0:
+            file.encoding = "utf-8-sig"
+        case 1:
+            file.newline = random.choice(("\n", "\r\n"))
+        case 2:
+            file.quoted = True
+        case 3:
+            file.blank_lines = file.header
+        case 4:
+            file.final_newline = False
+        case _:
+            file.pack = "gz"
+    how = (file.encoding, file.newline, file.quoted, file.blank_lines, file.final_newline)
+    return f"{file.path}: {how} {file.pack}"
+
+
+def _beside(release: Release, random: Random) -> str:
+    name = random.choice([*BESIDE])
+    release.strays[name] = BESIDE[name]
+    return f"{name} beside it"
+
+
+def _below(release: Release, random: Random) -> str:
+    folder = random.choice(("release", "data", "HKMMLU-main", "v1.0", "questions"))
+    for file in release.files:
+        file.path, file.moved = f"{folder}/{file.path}", True
+    return f"all below {folder}"
+
+
+def _in_another_format(release: Release, random: Random) -> str:
+    if not release.is_free or any(not file.header or file.pack for file in release.files):
+        return ""
+    form = random.choice(("csv", "tsv", "json", "jsonl", "parquet"))
+    for file in release.files:
+        if file.options != "columns" and form in ("csv", "tsv"):
+            return ""
+        file.format, file.wrap, file.moved = form, "rows", True
+        file.path = str(PurePosixPath(file.path).with_suffix(f".{form}"))
+    return f"all as {form}"
+
+
+def _in_shards(release: Release, random: Random) -> str:
+    own = [
+        file
+        for file in release.files
+        if len(file.rows) > 3 and not re.search(r"-of-|/0000\.", file.path)
+    ]
+    if not release.is_free or not own or any(each.pack or each.extra for each in own):
+        return ""
+    file = random.choice(own)
+    path, half = PurePosixPath(file.path), len(file.rows) // 2
+    at = release.files.index(file)
+    release.files[at : at + 1] = [
+        file.copied(path=str(path.with_name(f"{path.stem}-0000{n}-of-00002{path.suffix}")),
+                    rows=rows, moved=True)
+        for n, rows in enumerate((file.rows[:half], file.rows[half:]))
+    ]  # fmt: skip
+    return f"{path} in two shards"
+
+
+def _one_more_column(release: Release, random: Random) -> str:
+    file = _pick(release, random)
+    if not file or (_is_text(file) and not file.header) or "-of-" in file.path:
+        return ""
+    name = random.choice(("difficulty", "year", "explanation", "author", "__index_level_0__"))
+    file.extra[name] = [str(2000 + n) for n, _ in enumerate(file.rows)]
+    return f"{file.path}: a column {name}"
+
+
+HARMLESS: Sequence[Callable[[Release, Random], str]] = (
+    *(_other_order, _known_names, _as_bytes, _beside, _below, _in_another_format, _in_shards),
+    _one_more_column,
+)
+
 MUTATIONS: Sequence[Callable[[Release, Random], str]] = (
     *(_renamed_columns, _renamed_columns, _reordered_columns, _dropped_column, _added_column),
     *(_moved, _renamed_file, _other_script, _cut_file, _duplicated, _second_candidate, _packed),
@@ -999,9 +1123,9 @@ MUTATIONS: Sequence[Callable[[Release, Random], str]] = (
 
 
 def mutated(release: Release, random: Random, count: int) -> Release:
-    """Change a release in some ways."""
+    """Change a release in some ways; in one that is harmless, by what it stays readable with."""
     while len(release.mutations) < count:
-        mutation = random.choice(MUTATIONS)
+        mutation = random.choice(HARMLESS if release.is_harmless else MUTATIONS)
         if done := mutation(release, random):
             release.mutations.append(f"{mutation.__name__.strip('_')}: {done}")
     return release

@@ -8,9 +8,10 @@ warning.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil
 from typing import Any
 
@@ -32,7 +33,10 @@ _LABELLED = re.compile(r"\s*[(（]?([A-J](?=\D)|\d(?=.[^\d]))[.．、:：)）]\s
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
 _LABEL_COLUMNS = ("labels", "{}_labels", "{}_label", "{}.label", "letters", "option_labels")
 _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
+_IN_FRONT = ("ABCDEFGHIJ", "123456789", "0123456789")
+_NUMBERS = {("index",), ("number",)}
 _BAD_SHARE = 0.01
+_LONGEST_NUMBER = 9
 
 Options = tuple[Sequence[str | None], Sequence[str], Sequence[int]]
 """A row's options in the order of the letters, the release's own label for each, and where in that
@@ -79,55 +83,39 @@ def read_choices(
         >>> read_choices([row], find_task("hkmmlu").definition, ["answer"])
         [Answered(choices=('旺角', '灣仔', None, None), answer=1)]
     """
-    given = _options(records, definition)
-    reading = None
+    letters, given = definition.letters, _options(records, definition)
+    declared = _DECLARED.get(definition.answer)
+    first = _Answers(_columns(records, answers)[0], records, given, letters)
+    column, way = (
+        (first.column, declared)
+        if declared
+        else _decided(records, given, definition, answers, release)
+    )
     found: list[Answered | UnreadableRow] = []
     wrong: list[UnreadableRow] = []
-    rows = _Rows(records, given, answers, definition.letters)
-    if not definition.answer:
-        try:
-            reading = rows.decide()
-        except UndecidedAnswers:
-            every = release()
-            if len(every) <= len(records):
-                raise
-            try:
-                given_all = _options(every, definition)
-                reading = _Rows(every, given_all, answers, definition.letters).decide()
-            except DataCorrupt:
-                reading = None
-            if reading is None or not rows.fit(reading):
-                raise
     for record, options in zip(records, given, strict=True):
         if isinstance(options, UnreadableRow):
             found.append(options)
             continue
-        cell = _answer(record, reading[0] if reading else rows.column)
-        if not cell:
-            what = f"no answer in a column {' or '.join(answers)}; found {record.named()}"
-            found.append(record.problem(what))
+        cell = _answer(record, column)
+        place = _place(way, cell, options, letters) if cell else None
+        if place is not None:
+            found.append(Answered(tuple(options[0]), place))
             continue
-        if reading:
-            place = reading[1](cell, options, definition.letters)
-        else:
-            place = _declared(cell, options, definition)
-        if place is None:
-            there = zip(definition.letters, options[0], strict=True)
-            letters = ", ".join(letter for letter, text in there if text is not None)
-            way = definition.answer or (reading[2] if reading else "letter")
-            wrong.append(
-                record.problem(
-                    f"an answer that is none of its options {letters} (answers are given by {way})"
-                )
-            )
-            found.append(wrong[-1])
-            continue
-        found.append(Answered(tuple(options[0]), place))
+        what = f"no answer in a column {' or '.join(answers)}; found {record.named()}"
+        if cell:
+            pairs = zip(letters, options[0], strict=True)
+            there = ", ".join(letter for letter, text in pairs if text is not None)
+            by = definition.answer or ", or ".join(way)
+            what = f"an answer that is none of its options {there} (answers are given by {by})"
+            wrong.append(record.problem(what))
+        found.append(record.problem(what))
     texts = (each[0] for each in given if not isinstance(each, UnreadableRow))
     used = (place for each in texts for place, text in enumerate(each) if text is not None)
-    unused = [*definition.letters[max(used, default=0) + 1 :]] if wrong else []
+    unused = letters[max(used, default=0) + 1 :] if wrong else ""
     for record in records if unused else ():
-        if (letter := _plain_letter(_answer(record, rows.column))) in unused:
+        letter = _plain_letter(_answer(record, first.column))
+        if letter and letter in unused:
             raise DataCorrupt(
                 f"{record.where} has an answer {letter}, and no row of the file has such an option:"
                 f" its column is called otherwise, or lacks; found {record.named()}."
@@ -285,31 +273,9 @@ def _listed(record: Record, column: str, letters: str) -> Options:
     """Return the options that are in one column: a list or a mapping, also as JSON text."""
     cell: Any = record.find([column])
     if isinstance(cell, str):
-        try:
+        with suppress(msgspec.MsgspecError, RecursionError):
             cell = msgspec.json.decode(cell)
-        except msgspec.MsgspecError:
-            cell = None
-    labels: list[Any] | None = None
-    texts: list[Any] | None = None
-    if isinstance(cell, Mapping):
-        texts, labels = (_first(cell, keys, list) for keys in (_TEXT_KEYS, _LABEL_KEYS))
-        if not any(isinstance(each, list) for each in cell.values()):
-            labels, texts = [*cell], [*cell.values()]
-    elif isinstance(cell, list) and cell and all(isinstance(each, Mapping) for each in cell):
-        if all(len(each) == 1 for each in cell):  # [{"A": …}, {"B": …}]
-            labels, texts = ([part for each in cell for part in each.items()], [])
-            labels, texts = [label for label, _ in labels], [text for _, text in labels]
-        else:
-            labels = [_first(each, _LABEL_KEYS) for each in cell]
-            texts = [_first(each, _TEXT_KEYS) for each in cell]
-            labels = None if all(label is None for label in labels) else labels
-    elif isinstance(cell, list):
-        texts = cell
-        marked = [_LABELLED.fullmatch(as_text(each) or "") for each in cell]
-        own = [match[1] for match in marked if match]
-        orders = {tuple(marks[: len(own)]) for marks in ("ABCDEFGHIJ", "123456789", "0123456789")}
-        if len(own) == len(texts) > 1 and tuple(sorted(own)) in orders:
-            labels, texts = own, [match[2] for match in marked if match]
+    labels, texts = _labelled(cell)
     if texts is None or any(isinstance(each, list | Mapping) for each in texts):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
     if labels is None:
@@ -319,6 +285,27 @@ def _listed(record: Record, column: str, letters: str) -> Options:
     if labels is None:
         return [as_text(each) for each in texts], (), ()
     return _by_label(record, labels, texts, letters)
+
+
+def _labelled(cell: Any) -> tuple[Sequence[object] | None, Sequence[object] | None]:
+    """Return the labels in a cell, and the texts; None where it has none."""
+    if isinstance(cell, Mapping):
+        if any(isinstance(each, list) for each in cell.values()):
+            return _first(cell, _LABEL_KEYS, list), _first(cell, _TEXT_KEYS, list)
+        return [*cell], [*cell.values()]
+    if not isinstance(cell, list):
+        return None, None
+    if cell and all(isinstance(each, Mapping) for each in cell):
+        if all(len(each) == 1 for each in cell):  # [{"A": …}, {"B": …}]
+            return [next(iter(each)) for each in cell], [each[key] for each in cell for key in each]
+        labels = [_first(each, _LABEL_KEYS) for each in cell]
+        texts = [_first(each, _TEXT_KEYS) for each in cell]
+        return (labels if any(each is not None for each in labels) else None), texts
+    marked = [match for each in cell if (match := _LABELLED.fullmatch(as_text(each) or ""))]
+    own = "".join(sorted(match[1] for match in marked))
+    if len(own) == len(cell) > 1 and any(marks.startswith(own) for marks in _IN_FRONT):
+        return [match[1] for match in marked], [match[2] for match in marked]
+    return None, cell
 
 
 def _first(cell: Mapping[str, Any], keys: Iterable[str], sort: type = object) -> Any:
@@ -351,15 +338,14 @@ def _by_label(
 
 # ------------------------------------------------------------------------------- answers
 
-_Reading = Callable[[str, Options, str], int | None]
+Way = tuple[str, ...]
+"""The readings by which an answer may name its option; those that find one must agree."""
 
 
-def _by_own_label(cell: str, options: Options, letters: str) -> int | None:
-    del letters
-    for name in (cell, _whole_number(cell), _plain_letter(cell)) if options[1] else ():
-        if name in options[1]:
-            return _there(options, options[1].index(name))
-    return None
+def _by_own_label(cell: str, options: Options, _: str) -> int | None:
+    labels = options[1]
+    forms = (cell, _whole_number(cell), _plain_letter(cell)) if labels else ()
+    return next((_there(options, labels.index(each)) for each in forms if each in labels), None)
 
 
 def _by_letter(cell: str, options: Options, letters: str) -> int | None:
@@ -370,29 +356,13 @@ def _by_letter(cell: str, options: Options, letters: str) -> int | None:
     return _there(options, letters.find(plain)) if len(plain) == 1 else None
 
 
-def _by_index(cell: str, options: Options, letters: str) -> int | None:
-    del letters
-    number = _whole_number(cell)
-    return _listed_at(options, int(number)) if number.isdecimal() else None
+def _by_number(cell: str, options: Options, _: str, first: int = 1) -> int | None:
+    number, order = _whole_number(cell), options[2] or range(len(options[0]))
+    at = int(number) - first if number.isdecimal() and len(number) < _LONGEST_NUMBER else -1
+    return _there(options, order[at]) if 0 <= at < len(order) else None
 
 
-def _by_number(cell: str, options: Options, letters: str) -> int | None:
-    del letters
-    number = _whole_number(cell)
-    return _listed_at(options, int(number) - 1) if number.isdecimal() else None
-
-
-def _listed_at(options: Options, number: int) -> int | None:
-    order = options[2] or range(len(options[0]))
-    return _there(options, order[number]) if 0 <= number < len(order) else None
-
-
-def _there(options: Options, place: int) -> int | None:
-    return place if 0 <= place < len(options[0]) and options[0][place] is not None else None
-
-
-def _by_text(cell: str, options: Options, letters: str) -> int | None:
-    del letters
+def _by_text(cell: str, options: Options, _: str) -> int | None:
     texts = ["" if text is None else _plain(text) for text in options[0]]
     alike = [place for place, text in enumerate(texts) if text == cell]
     if not alike and (number := _number(cell)) is not None:  # `3`, and the option is `3.0`
@@ -400,17 +370,14 @@ def _by_text(cell: str, options: Options, letters: str) -> int | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _by_letter_or_text(cell: str, options: Options, letters: str) -> int | None:
-    lettered, texts = _by_letter(cell, options, letters), _by_text(cell, options, letters)
-    if lettered is None or texts is None or lettered == texts:
-        return texts if lettered is None else lettered
-    return None
+def _there(options: Options, place: int) -> int | None:
+    return place if 0 <= place < len(options[0]) and options[0][place] is not None else None
 
 
-_READINGS: dict[str, _Reading] = {
+_READINGS: dict[str, Callable[[str, Options, str], int | None]] = {
     "label": _by_own_label,
     "letter": _by_letter,
-    "index": _by_index,
+    "index": partial(_by_number, first=0),
     "number": _by_number,
     "text": _by_text,
 }
@@ -421,152 +388,159 @@ _MEANING = {
     "number": "its number from 1",
     "text": "its text",
 }
+# What a task declares → the readings; an option's own label is always one.
+_DECLARED: dict[str, Way] = {
+    **{name: (name, "label") for name in ("letter", "index", "number", "text")},
+    "letter_or_number": ("letter", "number", "label"),
+}
 
 
-class _Rows:
-    """The answers of a file with the options that they name one of."""
+def _place(way: Way, cell: str, options: Options, letters: str) -> int | None:
+    found = {_READINGS[name](cell, options, letters) for name in way} - {None}
+    return found.pop() if len(found) == 1 else None
+
+
+class _Answers:
+    """The answers in a column, each with the options that it names one of."""
 
     def __init__(
         self,
+        column: str,
         records: Sequence[Record],
         given: Sequence[Options | UnreadableRow],
-        answers: Sequence[str],
         letters: str,
     ) -> None:
-        self._letters, self._records, self._given = letters, records, given
-        there = {name for shape in _shapes(records) for name in shape}
-        self._columns = [name for name in answers if name in there] or [*answers[:1]]
-        self.column = self._columns[0]
-
-    def _of(self, column: str) -> list[tuple[str, Options]]:
-        return [
+        self.column, self._letters = column, letters
+        self.rows = [
             (cell, options)
-            for record, options in zip(self._records, self._given, strict=True)
+            for record, options in zip(records, given, strict=True)
             if not isinstance(options, UnreadableRow) and (cell := _answer(record, column))
         ]
+        self._read: dict[Way, list[int | None]] = {}
 
-    def fit(self, reading: tuple[str, _Reading, str]) -> bool:
-        """Whether a reading finds an option in each row."""
-        rows = self._of(reading[0])
-        return all(reading[1](*row, self._letters) is not None for row in rows)
+    def places(self, *way: str) -> list[int | None]:
+        """Return which option each answer names, read in a way."""
+        if way not in self._read:
+            self._read[way] = [_place(way, *row, self._letters) for row in self.rows]
+        return self._read[way]
 
-    def decide(self) -> tuple[str, _Reading, str]:
-        """Return the column of the answers, what reads them, and what that is called.
-
-        Raises:
-            UndecidedAnswers: Two readings fit, and give different answers.
-        """
-        column = self.column
-        rows = self._of(column)
-        whole = self._whole(rows)
-        others = [each for each in self._columns[1:] if each.startswith(("answer", "correct"))]
-        if len(whole) > 1 and self._differ(rows, whole) and re.search("idx|index", column):
-            whole = [name for name in whole if name != "number"] or whole
-        for other in others:  # MedQA has the text as `answer` and the letter as `answer_idx`
-            more = self._of(other)
-            named = self._whole(more)
-            if len(more) == len(rows) and named:
-                agreeing = [
-                    name
-                    for name in whole
-                    if any(self._places(rows, name) == self._places(more, each) for each in named)
-                ]
-                if whole and not agreeing:
-                    raise UndecidedAnswers(
-                        f"{_file(self._records)}: the columns {column} and {other} name different "
-                        "options. Remove the one that is not the answer, or declare columns = "
-                        f'{{ answer = "{column}" }}.'
-                    )
-                whole = agreeing or whole
-        if self._differ(rows, whole):
-            raise self._undecided(column, whole)
-        if whole:
-            return column, _READINGS[whole[0]], whole[0]
-        return column, *self._nearly(column, rows)
-
-    def _whole(self, rows: Sequence[tuple[str, Options]]) -> list[str]:
+    def whole(self) -> list[str]:
         """Name the readings that find an option in every row."""
         found: list[str] = []
-        for name, read in _READINGS.items() if rows else ():
-            if found == ["label"] and name != "text":
-                continue
-            if all(read(cell, options, self._letters) is not None for cell, options in rows):
+        for name in _READINGS if self.rows else ():
+            if (found != ["label"] or name == "text") and None not in self.places(name):
                 found.append(name)
         return found
 
-    def _nearly(self, column: str, rows: Sequence[tuple[str, Options]]) -> tuple[_Reading, str]:
-        """Choose a reading where a few rows are wrong, or letters and texts stand side by side."""
-        ways = {**_READINGS, "letter, or text": _by_letter_or_text}
-        count = {name: sum(p is not None for p in self._read(rows, ways[name])) for name in ways}
-        most = max(count.values(), default=0)
-        enough = len(rows) - ceil(_BAD_SHARE * len(rows))
-        named = [name for name in ways if count[name] == most]
-        if "letter" in named:  # then the mixed reading is the same
-            named = [name for name in named if name != "letter, or text"]
-        close = [name for name in _READINGS if count[name] >= enough] if most >= enough else []
-        if most < enough and {*named} <= {"index", "number"} and most:
-            close = ["index", "number"]
-        best = named[0] if most else "letter"
-        for name in close:
-            if name != best and best in _READINGS:
-                pairs = zip(self._read(rows, ways[best]), self._read(rows, ways[name]), strict=True)
-                if any(a != b for a, b in pairs if a is not None and b is not None):
-                    raise self._undecided(column, (best, name))
-        unread = [
-            row
-            for row, place in zip(rows, self._read(rows, ways[best]), strict=True)
-            if place is None
-        ]
-        for name in _READINGS:
-            mixed = sum(each is not None for each in self._places(unread, name))
-            if mixed > len(rows) // 100:
-                raise DataCorrupt(
-                    f"{_file(self._records)}: the column {column} is of two sorts: most answers "
-                    f"are the {best} of an option, but {mixed} of {len(rows)} can only be its "
-                    f"{name}. Write letters into it, or declare in the task's entry how it is to "
-                    'be read, such as answer = "letter_or_number".'
+    def differ(self, names: Iterable[str]) -> bool:
+        """Whether some of these readings name different options in a row that both can read."""
+        by_row = zip(*map(self.places, names), strict=True)
+        return any(len({*row} - {None}) > 1 for row in by_row)
+
+
+def _columns(records: Sequence[Record], answers: Sequence[str]) -> list[str]:
+    """Return those of the columns of answers that are there; the first if none is."""
+    there = {name for shape in _shapes(records) for name in shape}
+    return [name for name in answers if name in there] or [*answers[:1]]
+
+
+def _decided(
+    records: Sequence[Record],
+    given: Sequence[Options | UnreadableRow],
+    definition: TaskDefinition,
+    answers: Sequence[str],
+    release: Callable[[], Sequence[Record]],
+) -> tuple[str, Way]:
+    """Decide by the rows of a file, else by those of the release, what fits this file too."""
+    letters = definition.letters
+    try:
+        return _decide(records, given, answers, letters)
+    except UndecidedAnswers:
+        every, sorts = release(), {*map(_sort, given)}  # files of other labels say nothing of it
+        options = _options(every, definition) if len(every) > len(records) else []
+        at = [place for place, each in enumerate(options) if _sort(each) in sorts]
+        alike, their = [every[place] for place in at], [options[place] for place in at]
+        with suppress(DataCorrupt):
+            if len(alike) > len(records):
+                column, way = _decide(alike, their, answers, letters)
+                if None not in _Answers(column, records, given, letters).places(*way):
+                    return column, way
+        raise
+
+
+def _sort(options: Options | UnreadableRow) -> str:
+    """Return the first of the labels that options may have; empty without labels."""
+    return "" if isinstance(options, UnreadableRow) else "".join(options[1][:1])
+
+
+def _decide(
+    records: Sequence[Record],
+    given: Sequence[Options | UnreadableRow],
+    answers: Sequence[str],
+    letters: str,
+) -> tuple[str, Way]:
+    """Return the column of the answers, and the way in which they are read.
+
+    Raises:
+        UndecidedAnswers: Two readings fit, and give different answers.
+    """
+    columns, file = _columns(records, answers), _file(records)
+    first = _Answers(columns[0], records, given, letters)
+    whole = first.whole()
+    if first.differ(whole) and re.search("idx|index", first.column):
+        whole = [name for name in whole if name != "number"] or whole
+    for column in columns[1:]:  # MedQA has the text as `answer` and the letter as `answer_idx`
+        if not column.startswith(("answer", "correct")):
+            continue
+        other = _Answers(column, records, given, letters)
+        named = [other.places(name) for name in other.whole()]
+        if len(other.rows) == len(first.rows) and named:
+            agreeing = [name for name in whole if first.places(name) in named]
+            if whole and not agreeing:
+                raise UndecidedAnswers(
+                    f"{file}: the columns {first.column} and {column} name different options. "
+                    "Remove the one that is not the answer, or declare columns = "
+                    f'{{ answer = "{first.column}" }}.'
                 )
-        return ways[best], best
-
-    def _read(self, rows: Sequence[tuple[str, Options]], read: _Reading) -> list[int | None]:
-        return [read(cell, options, self._letters) for cell, options in rows]
-
-    def _places(self, rows: Sequence[tuple[str, Options]], name: str) -> list[int | None]:
-        return self._read(rows, _READINGS[name])
-
-    def _differ(self, rows: Sequence[tuple[str, Options]], names: Sequence[str]) -> bool:
-        """Whether some of these readings give different options."""
-        first, *others = [self._places(rows, name) for name in names] or [[]]
-        return any(each != first for each in others)
-
-    def _undecided(self, column: str, names: Sequence[str]) -> UndecidedAnswers:
-        ways = " or ".join(f"as {_MEANING[name]}" for name in names)
-        declared = " or ".join(f'answer = "{name}"' for name in names if name != "label")
-        return UndecidedAnswers(
-            f"{_file(self._records)}: the column {column} can be read in {len(names)} ways that "
-            f"give different answers: {ways}. Write letters into it, or declare in the entry "
-            f"which it is: {declared}."
-        )
+            whole = agreeing or whole
+    if first.differ(whole):
+        raise _undecided(file, first.column, whole)
+    return first.column, (whole[0],) if whole else _nearly(file, first)
 
 
-def _declared(cell: str, options: Options, definition: TaskDefinition) -> int | None:
-    """Read an answer in the way that a task declares."""
-    way, letters = definition.answer, definition.letters
-    named: list[int | None] = []
-    if way in ("letter", "letter_or_number"):
-        named = [_by_letter(cell, options, letters)]
-        if options[1] and (place := _by_own_label(cell, options, letters)) is not None:
-            return place
-    if way == "text":
-        named = [_by_text(cell, options, letters)]
-    if way == "index":
-        named = [_by_index(cell, options, letters)]
-    if way in ("number", "letter_or_number"):
-        named.append(_by_number(cell, options, letters))
-    if way != "letter" and options[1]:  # numbers may be the options' own
-        named.append(_by_own_label(cell, options, letters))
-    found = {place for place in named if place is not None}
-    return found.pop() if len(found) == 1 else None
+def _nearly(file: str, answers: _Answers) -> Way:
+    """Choose a way where a few rows are wrong, or letters and texts stand side by side."""
+    ways: list[Way] = [*((name,) for name in _READINGS), ("letter", "text")]
+    total = len(answers.rows)
+    count = {way: total - answers.places(*way).count(None) for way in ways}
+    most, enough = max(count.values()), total - ceil(_BAD_SHARE * total)
+    best = next(way for way in ways if count[way] == most) if most else ("letter",)
+    close = [name for name in _READINGS if most >= enough and count[name,] >= enough]
+    if 0 < most < enough and {way for way in ways if count[way] == most} <= _NUMBERS:
+        close = ["index", "number"]
+    for name in close if len(best) == 1 else ():
+        if answers.differ((*best, name)):
+            raise _undecided(file, answers.column, (*best, name))
+    for name in _READINGS:
+        both = zip(answers.places(*best), answers.places(name), strict=True)
+        mixed = sum(a is None and b is not None for a, b in both)
+        if mixed > total // 100:
+            raise DataCorrupt(
+                f"{file}: the column {answers.column} is of two sorts: most answers are the "
+                f"{', or '.join(best)} of an option, but {mixed} of {total} can only be its "
+                f"{name}. Write letters into it, or declare in the task's entry how it is to be "
+                'read, such as answer = "letter_or_number".'
+            )
+    return best
+
+
+def _undecided(file: str, column: str, names: Sequence[str]) -> UndecidedAnswers:
+    ways = " or ".join(f"as {_MEANING[name]}" for name in names)
+    declared = " or ".join(f'answer = "{name}"' for name in names if name != "label")
+    return UndecidedAnswers(
+        f"{file}: the column {column} can be read in {len(names)} ways that give different answers:"
+        f" {ways}. Write letters into it, or declare in the entry which it is: {declared}."
+    )
 
 
 def _answer(record: Record, column: str) -> str:
@@ -580,6 +554,11 @@ def _answer(record: Record, column: str) -> str:
 @lru_cache(4096)
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip()
+
+
+@lru_cache(4096)
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if re.fullmatch(r"[-+]?\d+(\.\d+)?", text) else None
 
 
 @lru_cache(4096)

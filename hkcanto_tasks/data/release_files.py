@@ -3,10 +3,10 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from itertools import groupby
+from functools import cache, cached_property
+from itertools import groupby, product
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from .folders import DataFolder
 from .layouts import SPLITS, Split, find_splits, shards_expected
 from .releases import HubDataset
 from .scripts import TITLES, script_in_text, script_named, script_of, script_of_folders
-from .stems import match_stems, words
+from .stems import match_stems, names, words
 from .tables import Record, Table, UnreadableRow, container, read_table, with_members
 
 _log = logging.getLogger("hkcanto")
@@ -39,6 +39,7 @@ _SUBJECT_COLUMNS = (
     *("subject", "subject_name", "subject_en", "科目", "學科", "学科", "subset", "config"),
     *("task", "topic", "category", "domain"),
 )
+_OF_SUBJECT = 6  # of these columns name nothing but a subject
 _MOST_SUBJECTS = 500
 _LONGEST_SCRIPT = 30  # characters of what a cell calls it
 
@@ -198,64 +199,82 @@ class ReleaseRows:
 
     def _assigned(self) -> tuple[dict[str, dict[str, list[Split]]], list[str], dict[str, str]]:
         """Return subject → split → where it may be; stems of no subject; stems guessed."""
-        task = self._setup.task
+        task, known = self._setup.task, self._known
         entry, files = task.definition, with_members(self._folder.root, self._folder.files())
         if entry.files:
-            among = entry.subjects
-            others = self._known(task.benchmark.tasks) - self._known([entry])
-            splits = [
-                split for split in _declared(files, entry) if self._words(split.stem) not in others
-            ]
+            others = self._named(each for of in task.benchmark.tasks for each in of.subjects)
+            declared = _declared(files, entry)
+            splits = [each for each in declared if self._words(each.stem) not in others - known]
         else:
             splits = [*find_splits(self._folder.root, tuple(files))]
-            found_alike = (each for each in task.benchmark.tasks if not each.files)
-            among = tuple(subject for each in found_alike for subject in each.subjects)
-        splits = [self._without_script(split, among) for split in splits]
-        whose = self._match(splits, among)
+        splits = [self._without_script(split) for split in splits]
+        whose = self._match(splits)
         loose = [split for split in splits if split.stem not in whose and self._fits(split)]
-        whole = [split for split in loose if not _PART.search(split.stem)]
-        parts = [part for split in whole for part in self._by_column(split, among)]
-        named = self._match(parts, among)
+        whole = [split for split in loose if not self._is_part(split)]
+        parts = [part for split in whole for part in self._by_column(split)]
+        named = self._match(parts)
         divided = {part.files for part in parts if part.stem in named}
         parts = [part for part in parts if part.files in divided]
         whose |= named
-        found: dict[str, dict[str, list[Split]]] = {}
+        if len(entry.subjects) == 1 and entry.subjects[0] not in whose.values():
+            nameless = (split.stem for split in loose if not self._words(split.stem))
+            whose |= dict.fromkeys(nameless, entry.subjects[0])
+        found: dict[str, dict[str, dict[Split, Split]]] = {}
         for split in (*splits, *parts):
             if (subject := whose.get(split.stem)) in entry.subjects:
-                places = found.setdefault(subject.name, {}).setdefault(split.name, [])
-                alike = replace(split, stem="", values=())
-                for place, other in enumerate(places if split.column else ()):
-                    if replace(other, stem="", values=()) == alike:  # spelt in two ways
-                        places[place] = replace(other, values=(*other.values, *split.values))
-                        break
-                else:
-                    places.append(split)
-        if len(entry.subjects) == 1 and not found:
-            nameless: dict[str, list[Split]] = {}
-            for split in loose:
-                if not self._words(split.stem):
-                    nameless.setdefault(split.name, []).append(split)
-            found = {entry.subjects[0].name: nameless} if "test" in nameless else {}
-        known = {self._words(stem) for stem in entry.extra_stems}
+                places = found.setdefault(subject.name, {}).setdefault(split.name, {})
+                key = replace(split, stem="", values=()) if split.column else split
+                also = places[key].values if key in places else ()  # spelt in two ways
+                places[key] = replace(split, values=(*also, *split.values))
+        silent = {(), *map(self._words, entry.extra_stems)}
         extra = _distinct(
             split.stem
             for split in (*parts, *(each for each in loose if each.files not in divided))
             if split.name == "test"
             and split.stem not in whose
-            and self._words(split.stem) not in {(), *known}
+            and self._words(split.stem) not in silent
         )
-        missing = [each for each in task.subjects if "test" not in found.get(each.name, {})]
+        missing = [
+            each.name or each.stem
+            for each in task.subjects
+            if "test" not in found.get(each.name, {})
+        ]
         if extra and missing:
-            raise self._unmatched(missing, extra)
+            raise DataNotFound(
+                f"{task.name}: in {self._folder.root}, {len(missing)} subjects have no file, and "
+                f"{len(extra)} files are of no known subject.\n"
+                f"  subjects: {', '.join(missing)}\n  files: {', '.join(extra)}\n"
+                f"Say which is which: HKCANTO_ALIASES='{extra[0]}={missing[0]},…', or the path of "
+                "a file with such lines."
+            )
         guessed = {
             stem: subject.name
             for stem, subject in whose.items()
-            if self._words(stem) not in map(self._words, (subject.stem, *subject.aliases))
+            if self._words(stem) not in map(self._words, ("", subject.stem, *subject.aliases))
             and subject in entry.subjects
         }
-        return found, extra, guessed
+        every = {
+            name: {split: [*places.values()] for split, places in splits.items()}
+            for name, splits in found.items()
+        }
+        return every, extra, guessed
 
-    def _match(self, splits: Sequence[Split], among: Sequence[Subject]) -> dict[str, Subject]:
+    @cached_property
+    def _among(self) -> Sequence[Subject]:
+        """The subjects that files may be of: the task's, or those of all tasks without paths."""
+        task = self._setup.task
+        alike = [each for each in task.benchmark.tasks if not each.files]
+        entries = [task.definition] if task.definition.files else alike
+        return [subject for entry in entries for subject in entry.subjects]
+
+    def _named(self, subjects: Iterable[Subject]) -> set[tuple[str, ...]]:
+        return {name for each in subjects for name in names(each, self._folder.name)}
+
+    @cached_property
+    def _known(self) -> set[tuple[str, ...]]:
+        return self._named(self._among)
+
+    def _match(self, splits: Sequence[Split]) -> dict[str, Subject]:
         tests = {split.stem: split for split in reversed(splits) if split.name == "test"}
 
         @cache
@@ -266,13 +285,12 @@ class ReleaseRows:
             except DataCorrupt:
                 return -1
 
-        names = {name for each in among for name in _names(each)}
-        stems = {each.stem for each in splits if each.stem in names or not _PART.search(each.stem)}
-        return match_stems(stems, among, self._folder.name, rows)
+        stems = {each.stem for each in splits if not self._is_part(each)}
+        return match_stems(stems, self._among, self._folder.name, rows)
 
-    def _known(self, entries: Sequence[TaskDefinition]) -> set[tuple[str, ...]]:
-        subjects = (subject for entry in entries for subject in entry.subjects)
-        return {self._words(name) for each in subjects for name in (each.stem, *each.aliases)}
+    def _is_part(self, split: Split) -> bool:
+        """Whether it is called as one shard of several is."""
+        return bool(_PART.search(split.stem)) and self._words(split.stem) not in self._known
 
     def _words(self, stem: str) -> tuple[str, ...]:
         return words(stem, self._folder.name)
@@ -287,21 +305,32 @@ class ReleaseRows:
         except DataCorrupt:
             return True
 
-    def _without_script(self, split: Split, among: Sequence[Subject]) -> Split:
+    def _without_script(self, split: Split) -> Split:
         """Take the script off a stem that the catalogue does not name as it is."""
         rest, script = script_named(split.stem)
-        names = [name for each in among for name in _names(each)]
-        names += self._setup.task.definition.extra_stems
-        if not script or self._words(split.stem) in {self._words(name) for name in names}:
+        extra = map(self._words, self._setup.task.definition.extra_stems)
+        if not script or self._words(split.stem) in {*self._known, *extra}:
             return split
         return replace(split, stem=rest, script=script if script != "zh" else split.script or "zh")
 
-    def _by_column(self, split: Split, among: Sequence[Subject]) -> Iterator[Split]:
+    def _refuse_others(self, split: Split, subject: Subject) -> None:
+        """Refuse a file that is named for one subject, if a column of it names others."""
+        declared = "subject" in self._setup.task.definition.columns
+        columns = self._setup.columns("subject") if declared else _SUBJECT_COLUMNS[:_OF_SUBJECT]
+        others = self._known - names(subject, self._folder.name)
+        records = [] if split.column else self._records(split)
+        for column, record in product(columns, records):
+            if column in record.cells and self._words(cell := _cell(record, column)) in others:
+                raise DataCorrupt(
+                    f"{record.where} is of {cell!r} by its column {column!r}, and by its name the "
+                    f"file is of {subject.name or subject.title!r}. Correct the one that is wrong."
+                )
+
+    def _by_column(self, split: Split) -> Iterator[Split]:
         """Divide the rows of a file by the subjects that a column of it names."""
-        entry = self._setup.task.definition
+        entry, known = self._setup.task.definition, self._known
         declared = self._setup.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
-        known = {self._words(name) for each in among for name in _names(each)} - {()}
         found: dict[str, dict[tuple[str, ...], str]] = {}
         for column in declared or dict.fromkeys(name for each in records for name in each.cells):
             cells = {cell for each in records if (cell := _cell(each, column))}
@@ -319,17 +348,7 @@ class ReleaseRows:
         ):
             for cell in {_cell(each, best): None for each in records if _cell(each, best)}:
                 part = replace(split, stem=cell, column=best, values=(cell,))
-                yield self._without_script(part, among)
-
-    def _unmatched(self, missing: Sequence[Subject], extra: Sequence[str]) -> DataNotFound:
-        subjects = [subject.name or subject.stem for subject in missing]
-        return DataNotFound(
-            f"{self._setup.task.name}: in {self._folder.root}, {len(subjects)} subjects have no "
-            f"file, and {len(extra)} files are of no known subject.\n"
-            f"  subjects: {', '.join(subjects)}\n  files: {', '.join(extra)}\n"
-            f"Say which is which: HKCANTO_ALIASES='{extra[0]}={subjects[0]},…', or the path of a "
-            "file with such lines."
-        )
+                yield self._without_script(part)
 
     # ------------------------------------------------------------------ what is in it
 
@@ -404,7 +423,7 @@ class ReleaseRows:
                     if name in self._roles(each).values() and len({*self._roles(each).values()}) > 1
                 ]
             best = min((each.rank for each in found), default=0)
-            found = [each for each in found if each.rank == best or name == "test"]
+            found = [each for each in found if each.rank == best]
             if found:
                 self._taken[subject.name, name] = self._one_of(found, subject, name)
         return self._taken.get((subject.name, name))
@@ -443,6 +462,7 @@ class ReleaseRows:
                     "are told by names such as tc and sc.)"
                 )
         self._refuse_outputs(first, what)
+        self._refuse_others(first, subject)
         return first
 
     def _refuse_outputs(self, split: Split, what: str) -> None:
@@ -628,10 +648,6 @@ def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
         for each, paths in found.items():
             for path in paths:
                 yield Split(each, name, (path,), script=script_of_folders(path.split("/")[:-1]))
-
-
-def _names(subject: Subject) -> tuple[str, ...]:
-    return (subject.stem, *subject.aliases, subject.name, subject.title, subject.chinese)
 
 
 def _first_paths(entry: TaskDefinition, subjects: Sequence[Subject]) -> list[str]:

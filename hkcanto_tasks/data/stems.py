@@ -38,6 +38,21 @@ def words(name: str, benchmark: str = "") -> tuple[str, ...]:
     return tuple(word for word in plain if word not in _SILENT)
 
 
+def names(subject: Subject, benchmark: str) -> set[tuple[str, ...]]:
+    """Return what a subject is called in a release, each in its words.
+
+    Args:
+        subject: The subject.
+        benchmark: A word that may be in all names.
+
+    Examples:
+        >>> sorted(names(Subject(name="law", chinese="法律"), "quiz"))
+        [('law',), ('法律',)]
+    """
+    known = (subject.stem, *subject.aliases, subject.name, subject.title, subject.chinese)
+    return {words(name, benchmark) for name in known} - {()}
+
+
 def match_stems(
     stems: Collection[str],
     subjects: Sequence[Subject],
@@ -59,19 +74,7 @@ def match_stems(
     Raises:
         DataNotFound: `HKCANTO_ALIASES` cannot be read.
     """
-    names = {
-        subject: {
-            words(name, benchmark)
-            for name in (
-                subject.stem,
-                *subject.aliases,
-                subject.name,
-                subject.title,
-                subject.chinese,
-            )
-        }
-        for subject in subjects
-    }
+    known = {subject: names(subject, benchmark) for subject in subjects}
     by_hand = {words(stem, benchmark): subject for stem, subject in _by_hand().items()}
     said: dict[tuple[str, ...], list[str]] = {}
     for stem in stems:
@@ -79,10 +82,10 @@ def match_stems(
     said.pop((), None)
     ways: tuple[Callable[[tuple[str, ...], Subject], bool], ...] = (
         lambda name, subject: by_hand.get(name) in (subject.name or subject.stem, subject.stem),
-        lambda name, subject: name in names[subject],
-        lambda name, subject: {*name} in ({*each} for each in names[subject]),
+        lambda name, subject: name in known[subject],
+        lambda name, subject: {*name} in map(set, known[subject]),
         lambda name, subject: any(
-            {*name} < {*each} or {*each} < {*name} for each in names[subject] if each
+            {*name} < {*each} or {*each} < {*name} for each in known[subject]
         ),
         lambda name, subject: bool(subject.rows) and rows(said[name][0]) == subject.rows,
     )

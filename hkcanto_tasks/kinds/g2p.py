@@ -78,6 +78,7 @@ class GraphemeToPhoneme(setup.Setup):
             "Share of responses without any Jyutping syllable.",
         ),
     )
+    USES = ("examples",)
     COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
     Options = Options
     # The release's figure.

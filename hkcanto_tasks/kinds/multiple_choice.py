@@ -70,6 +70,7 @@ class MultipleChoice(setup.Setup):
     """
 
     FIGURES = (ACCURACY, UNPARSED)
+    USES = setup.OF_SOME_KINDS
     SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {
