@@ -5,7 +5,8 @@ first rows of real ones), changed in one to four ways and loaded with `load_task
 checked: **the same rows as before, or rows set aside and counted, or an error of ours that names a
 file; never other rows, never another exception, and nothing written outside the case's folder.**
 Every other case is changed only in ways that leave a release readable (other names that are known,
-formats, archives, shards, folders, files beside it): it must give the same rows.
+formats, archives, shards, folders, files beside it): it must give the same rows, unless the release
+is refused without these changes, too. A benchmark.toml with a key that does not exist is refused.
 
 What a row may be read as is known from the mutation (`made_releases.Release.sources`), not from the
 package's reader. A case is made of the seed and its number alone: `--case 123` shows that one, and
@@ -76,20 +77,23 @@ class Outcome:
 # ------------------------------------------------------------------------------- one case
 
 
-def made(number: int, seed: int, data: Path | None) -> Release:
+def made(number: int, seed: int, data: Path | None, *, changed: bool = True) -> Release:
     """Make the release of a case; every hundredth has no mutation."""
     random = Random(f"{seed}/{number}")
     known = seeds(data)
     names = [name for name in sorted(known) for _ in range(3 if name.startswith(FREE) else 1)]
     name = random.choice(names)
     release = known[name](random)
-    release.seed, release.is_harmless = name, bool(number % 2)
-    return mutated(release, random, random.choice((1, 1, 2, 2, 3, 4)) if number % 100 else 0)
+    release.seed, release.is_harmless = name, bool(number % 2) and changed
+    count = random.choice((1, 1, 2, 2, 3, 4)) if number % 100 and changed else 0
+    return mutated(release, random, count)
 
 
-def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
+def checked(
+    number: int, seed: int, data: Path | None, place: Path, *, changed: bool = True
+) -> Outcome:
     """Write a case into a folder, load it, and compare."""
-    release = made(number, seed, data)
+    release = made(number, seed, data, changed=changed)
     try:
         root = release.write(place)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
@@ -103,6 +107,8 @@ def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
                 _ = loaded.setup.turn(sample), loaded.signature, loaded.remark
         if release.is_harmless and what == "set aside":
             what = "refused"
+        if release.has_unknown_key:
+            what, detail = "unknown key", ", ".join(release.unknown)
         if written:
             what, detail = "writes", ", ".join(written)
     except HKCantoError as error:
@@ -113,7 +119,8 @@ def checked(number: int, seed: int, data: Path | None, place: Path) -> Outcome:
         if isinstance(error, OptionError) and release.task in detail:
             what = "error"
         if release.is_harmless:
-            what = "refused"
+            unchanged = checked(number, seed, data, place / "unchanged", changed=False)
+            what = "error" if unchanged.what == "error" else "refused"
     except Exception as error:  # what is looked for
         what, detail = "exception", f"{type(error).__name__}: {error}"
     seconds = process_time() - start

@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -386,6 +387,7 @@ class Release:
             other script is refused.
         is_harmless: Whether it is changed only in ways that leave it readable.
         skipped: How many rows of each subject are worked examples.
+        unknown: Keys of the benchmark.toml that no benchmark has.
         mutations: What was done to it.
     """
 
@@ -402,6 +404,7 @@ class Release:
     tells_script: bool = False
     is_harmless: bool = False
     skipped: int = 0
+    unknown: list[str] = field(default_factory=list)
     mutations: list[str] = field(default_factory=list)
 
     @property
@@ -463,6 +466,12 @@ class Release:
                     lines = [text[:place]]
             text = "\n".join(lines)
         return text
+
+    @property
+    def has_unknown_key(self) -> bool:
+        """Whether its benchmark.toml still has one after all mutations."""
+        text = to_toml(self.declared or {})
+        return not self.lines and any(re.search(rf"\b{key} = ", text) for key in self.unknown)
 
     # ------------------------------------------------------------------ what may come of it
 

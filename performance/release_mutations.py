@@ -991,6 +991,28 @@ def _declared_otherwise(release: Release, random: Random) -> str:
     return f"benchmark.toml, task: {key} = {value!r}"
 
 
+def _unknown_key(release: Release, random: Random) -> str:
+    """Misspell a key somewhere in the benchmark.toml: it is never ignored."""
+    declared = release.declared
+    if not declared:
+        return ""
+    task = declared["tasks"][0]
+    tables = [declared, task, *declared["prompts"].values()]
+    tables += [*task.get("subjects", ()), *task.get("variants", ()), task.get("files", {})]
+    tables += [declared[name] for name in ("data", "hub", "github") if name in declared]
+    table = random.choice([each for each in tables if each])
+    key = random.choice([*table])
+    misspelt = random.choice((key + key[-1], key[:-1], key.upper(), f"{key}_"))
+    if misspelt in ("", "hub", "data"):
+        return ""
+    if random.random() < 0.5 and isinstance(table[key], str | bool | int):
+        table[misspelt] = table[key]
+    else:
+        table[misspelt] = table.pop(key)
+    release.unknown.append(misspelt)
+    return f"benchmark.toml: {misspelt} for {key}"
+
+
 # ------------------------------------------------------- what leaves a release readable
 
 ALIASES = {
@@ -1119,6 +1141,7 @@ MUTATIONS: Sequence[Callable[[Release, Random], str]] = (
     *(_moved, _renamed_file, _other_script, _cut_file, _duplicated, _second_candidate, _packed),
     *(_reformatted, _other_forms, _other_forms, _blanked, _encoded, _second_header, _stray),
     *(_layout, _merged, _sharded, _declared_otherwise, _declared_otherwise),
+    *(_unknown_key,),
 )
 
 

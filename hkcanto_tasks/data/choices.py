@@ -296,8 +296,12 @@ def _labelled(cell: Any) -> tuple[Sequence[object] | None, Sequence[object] | No
     if not isinstance(cell, list):
         return None, None
     if cell and all(isinstance(each, Mapping) for each in cell):
-        if all(len(each) == 1 for each in cell):  # [{"A": …}, {"B": …}]
-            return [next(iter(each)) for each in cell], [each[key] for each in cell for key in each]
+        # [{"A": …}, {"B": …}], which Parquet fills up to [{"A": …, "B": null}, …]
+        filled = [[*({k: v for k, v in each.items() if v is not None} or each)] for each in cell]
+        if all(len(keys) == 1 for keys in filled):
+            return [key for (key,) in filled], [
+                each[key] for each, (key,) in zip(cell, filled, strict=True)
+            ]
         labels = [_first(each, _LABEL_KEYS) for each in cell]
         texts = [_first(each, _TEXT_KEYS) for each in cell]
         return (labels if any(each is not None for each in labels) else None), texts
