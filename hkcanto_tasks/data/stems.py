@@ -63,7 +63,7 @@ def match_stems(
 
     By what `HKCANTO_ALIASES` says; by name, title and aliases; by the same words in another order;
     by words that only one subject has all of, or that has them all; and, among what is left, by the
-    published number of rows.
+    published number of rows. Several stems may be one subject's, each by a name of its own.
 
     Args:
         stems: What the release calls its subjects.
@@ -101,7 +101,7 @@ def match_stems(
         found |= {
             name: each[0]
             for name, each in fitting.items()
-            if len(each) == 1 and claims[each[0]] == 1
+            if len(each) == 1 and (claims[each[0]] == 1 or fits in ways[:2])
         }
     return {stem: subject for name, subject in found.items() for stem in said[name]}
 

@@ -33,6 +33,7 @@ __all__ = ["folder"]
 
 TC = [("邊個部門負責草擬法例？", "律政司", "廉政公署", "申訴專員公署", "審計署", "A")]
 SC = [("边个部门负责草拟法例？", "律政司", "廉政公署", "申诉专员公署", "审计署", "A")]
+TITLED = (*COLUMNS, "subject")
 EN = [("Which department drafts the laws?", "Justice", "ICAC", "Ombudsman", "Audit", "A")]
 
 PAIRS = [
@@ -374,3 +375,39 @@ def test_rows_of_one_file_in_two_scripts_are_refused(
 def test_a_few_questions_about_simplified_characters_are_rows_like_others(folder: Folder) -> None:
     folder({"test/hk_law.csv": as_csv([*TC * 9, *SC])})
     assert len(load_task("hkmmlu_hk_law").samples) == 10
+
+
+# ------------------------------------------------------------------------------- subjects
+
+
+def test_a_subject_in_two_spellings_of_one_column_is_one_subject(folder: Folder) -> None:
+    """Each spelling is its own rows of the one file, and a subject that lacks is said to lack."""
+    named = [(*MANY[0], "hk_law"), (*MANY[1], "Hong Kong Law"), (*MUSIC, "hk_music")]
+    again = [(*MANY[2], "HK_LAW"), (*MANY[3], "香港法律"), (*MANY[4], "hk_law")]
+    folder({"all.csv": as_csv([*named, *again], (*COLUMNS, "subject"))})
+    loaded = load_task("hkmmlu")
+    found = {(each.subject, each.question) for each in loaded.samples}
+    assert found == {*(("hk_law", row[0]) for row in MANY[:5]), ("hk_music", MUSIC[0])}
+    assert len(loaded.samples) == 6
+    assert "(2 of 66 subjects)" in loaded.remark
+
+
+def test_a_part_of_a_file_that_lacks_a_subject_does_not_give_it_another(folder: Folder) -> None:
+    """Two files that are divided by a column: what neither has is missing, however alike."""
+    law = [(*row, "hk_law") for row in MANY[:9]]
+    folder({
+        "train.csv": as_csv([(*row, "Hong Kong Music") for row in (LONG, MUSIC)], TITLED),
+        "test.csv": as_csv(law, TITLED),
+    })  # fmt: skip
+    loaded = load_task("hkmmlu")
+    assert {each.subject for each in loaded.samples} == {"hk_law"}
+    assert {each.question for each in loaded.samples} == {row[0] for row in MANY[:9]}
+    with pytest.raises(DataNotFound, match=r"no test file of hkmmlu_hk_music.*train\.csv"):
+        load_task("hkmmlu_hk_music")
+
+
+def test_rows_of_another_subject_in_a_subjects_file_are_refused(folder: Folder) -> None:
+    rows = [*((*row, "hk_law") for row in MANY[:9]), (*MUSIC, "香港音樂")]
+    folder({"test/hk_law.csv": as_csv(rows, TITLED)})
+    with pytest.raises(DataCorrupt, match=r"hk_law\.csv, row 11 is of '香港音樂'.*'hk_law'"):
+        load_task("hkmmlu_hk_law")
