@@ -1096,7 +1096,9 @@ def _in_another_format(release: Release, random: Random) -> str:
         return ""
     form = random.choice(("csv", "tsv", "json", "jsonl", "parquet"))
     for file in release.files:
-        if file.options != "columns" and form in ("csv", "tsv"):
+        declared = release.declared["tasks"][0] if release.declared else {}
+        no_table = file.options != "columns" or not declared.get("header", True)
+        if no_table and form in ("csv", "tsv"):
             return ""
         file.format, file.wrap, file.moved = form, "rows", True
         file.path = str(PurePosixPath(file.path).with_suffix(f".{form}"))

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
+from itertools import groupby
 from math import ceil
 from typing import Any
 
@@ -178,14 +179,22 @@ def _option_reader(
         declared = (declared,)
     if declared and len(declared) == 1:
         return lambda record: _listed(record, declared[0].lower(), letters)
+    by_file = groupby(records, lambda each: _file([each]))
+    of_file = {file: [*_shapes([*rows])] for file, rows in by_file}
     shapes = [*_shapes(records)]
+    whole = dict.fromkeys(
+        shape
+        for of_one in of_file.values()
+        for shape in of_one
+        if not any({*shape} < {*other} for other in of_one)
+    )
     there = dict.fromkeys(name for keys in shapes for name in keys)
     if declared:
         columns = [name.lower() for name in declared]
     else:
         columns = list(_family(records, there))
         # Shards may name their columns otherwise; a row may merely lack one.
-        for shape in (each for each in shapes if not any({*each} < {*other} for other in shapes)):
+        for shape in whole if len(shapes) > 1 else ():
             _family([each for each in records if tuple(each.cells) == shape], shape)
         listed = [name for name in _LISTS if name in there]
         if listed and (not columns or (columns[0] != "a" and len(columns) < 2)):
@@ -206,7 +215,9 @@ def _option_reader(
             raise record.problem(f"no column {named}; found {record.named()}")
         cells = record.cells
         absent = [name for name in own if name not in cells]
-        merely = own[-len(absent) :] == absent or any({*cells} < {*other} for other in shapes)
+        merely = own[-len(absent) :] == absent or any(
+            {*cells} < {*other} for other in of_file[_file([record])]
+        )
         if absent and not (may_lack and merely):
             raise record.problem(f"no column {', '.join(absent)}; found {record.named()}")
         texts = [as_text(cells.get(name)) for name in own]
@@ -284,7 +295,10 @@ def _listed(record: Record, column: str, letters: str) -> Options:
         labels = next((each for each in beside if isinstance(each, list)), None)
     if labels is None:
         return [as_text(each) for each in texts], (), ()
-    return _by_label(record, labels, texts, letters)
+    read, marks, order = _by_label(record, labels, texts, letters)
+    if isinstance(cell, Mapping) and labels == [*cell] and [*order] != sorted(order):
+        order = [-1] * len(order)  # an object has no order for an index
+    return read, marks, order
 
 
 def _labelled(cell: Any) -> tuple[Sequence[object] | None, Sequence[object] | None]:
@@ -494,9 +508,9 @@ def _decide(
     if first.differ(whole) and re.search("idx|index", first.column):
         whole = [name for name in whole if name != "number"] or whole
     for column in columns[1:]:  # MedQA has the text as `answer` and the letter as `answer_idx`
-        if not column.startswith(("answer", "correct")):
-            continue
         other = _Answers(column, records, given, letters)
+        if not column.startswith(("answer", "correct")) and "letter" not in other.whole():
+            continue  # a label may be of something else
         named = [other.places(name) for name in other.whole()]
         if len(other.rows) == len(first.rows) and named:
             agreeing = [name for name in whole if first.places(name) in named]
@@ -558,11 +572,6 @@ def _answer(record: Record, column: str) -> str:
 @lru_cache(4096)
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip()
-
-
-@lru_cache(4096)
-def _number(text: str) -> Decimal | None:
-    return Decimal(text) if re.fullmatch(r"[-+]?\d+(\.\d+)?", text) else None
 
 
 @lru_cache(4096)

@@ -13,9 +13,12 @@ from typing import Any
 
 import msgspec
 
+from hkcanto_metrics.script import is_han
+
 from ..catalogue import Subject, TaskDefinition
 from ..cells import read_rows
 from ..errors import DataCorrupt, DataNotFound
+from ..samples import Sample
 from ..setup import Setup
 from .folders import DataFolder
 from .layouts import SPLITS, Split, find_splits, shards_expected
@@ -30,7 +33,13 @@ _BAD_SHARE = 0.01
 """The share of a task's rows that may be unreadable; with more, it is not the release."""
 
 _ODD_SHARE = 0.1
-"""The share of a file's rows that may be in another script: 6 of 424 in HKMMLU's law."""
+"""The share of a file's rows that may be odd: 6 of 424 in HKMMLU's law are in Simplified script,
+78 of 1,534 in MMLU's have broken quotation marks, 2 of 125 on insurance contradict each other."""
+
+_ENOUGH = 10
+"""With fewer rows, it is no fault that none is in Chinese, or that they are all alike."""
+
+_DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 
 _FEW_ROWS = 10
 """By how many rows a subject may differ from the paper's table where the total is right."""
@@ -47,6 +56,7 @@ _LONGEST_SCRIPT = 30  # characters of what a cell calls it
 _PART = re.compile(r"(?:^|[\W_])(?:part|shard|chunk)[\W_]?\d|\d-of-\d", re.IGNORECASE)
 
 # Folders and files of what models answered.
+_OF_A_MODEL = ("model", "model_name", "model_id")
 _OF_MODELS = re.compile(
     r"(?:^|[/_.\W])(baselines?|pred(?:iction)?s?|outputs?|results?|responses?|generations?"
     r"|completions?|submissions?|model_answers?"
@@ -356,7 +366,7 @@ class ReleaseRows:
         key = Split("", "", split.files, split.delimiter)
         if key not in self._tables:
             header = () if self._setup.task.definition.header else self._setup.headerless
-            whole = Table([], [])
+            whole, seen = Table([], []), set[str]()
             if expected := shards_expected(split.files):
                 raise DataNotFound(
                     f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
@@ -366,6 +376,13 @@ class ReleaseRows:
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
                 self._drop_second_header(table)
+                own = {str(each.cells) for each in table.records if len(split.files) > 1}
+                if len(own & seen) > max(1, _ODD_SHARE * len(own)):
+                    raise DataCorrupt(
+                        f"{self._folder.root / file}: {len(own & seen)} of its {len(own)} rows are "
+                        "in another part of the same set, too. Fetch its parts again."
+                    )
+                seen |= own
                 first = len(whole.records) + len(whole.bad)
                 whole.records.extend(
                     replace(each, number=first + each.number) if first else each
@@ -379,8 +396,13 @@ class ReleaseRows:
         """Drop a first row that names the columns again, perhaps in another language."""
         known = {name.lower() for names in self._setup.COLUMNS.values() for name in names}
         for record in table.records[:1]:
-            cells = [str(cell).strip().lower() for cell in record.cells.values() if cell]
-            if len({each for each in cells if len(each) > 1} & known) > 1:
+            cells = {name: _cell(record, name).lower() for name in record.cells}
+            if len({each for each in cells.values() if len(each) > 1} & known) > 1:
+                if any(cell in cells and cell != name for name, cell in cells.items()):
+                    raise DataCorrupt(
+                        f"{record.where} names the columns in another order than the one that is "
+                        f"read, {', '.join(cells)}: declare header = true, or remove that row."
+                    )
                 del table.records[0]
 
     def _records(self, split: Split) -> list[Record]:
@@ -390,20 +412,30 @@ class ReleaseRows:
             records = [each for each in records if _cell(each, column) == cell]
         if split.column:
             records = [each for each in records if _cell(each, split.column) in split.values]
-        roles = self._roles(split)
+        column, roles = self._roles(split)
         return (
-            [each for each in records if roles.get(_cell(each, "split")) == split.name]
+            [each for each in records if roles.get(_cell(each, column)) == split.name]
             if len({*roles.values()}) > 1
             else records
         )
 
-    def _roles(self, split: Split) -> dict[str, str]:
-        """Return the splits that a column of a file names, and what they are."""
+    def _roles(self, split: Split) -> tuple[str, dict[str, str]]:
+        """Return a column that names the splits of a file's rows, and what its cells are."""
         records = self._table(split).records
-        if not records or "split" not in records[0].cells:
-            return {}
-        cells = {_cell(each, "split") for each in records}
-        return {cell: SPLITS[cell.lower()] for cell in cells if cell.lower() in SPLITS}
+        for column in records[0].cells if records else ():
+            if column != "split" and _cell(records[0], column).lower() not in SPLITS:
+                continue
+            cells = {_cell(each, column) for each in records}
+            known = {cell: SPLITS[cell.lower()] for cell in cells if cell.lower() in SPLITS}
+            if column == "split" and len(known) < len(cells) > 1:
+                raise DataCorrupt(
+                    f"{self._folder.root}: the column split of {', '.join(split.files)} has "
+                    f"{', '.join(sorted(map(repr, cells)))}: name its rows test, dev and so on, or "
+                    "call that column otherwise."
+                )
+            if len({*known.values()}) > 1 and len(known) == len(cells):
+                return column, known
+        return "", {}
 
     # ------------------------------------------------------------------ which of several
 
@@ -420,7 +452,7 @@ class ReleaseRows:
                 found = [
                     replace(each, name=name)
                     for each in places.get("test", [])
-                    if name in self._roles(each).values() and len({*self._roles(each).values()}) > 1
+                    if name in self._roles(each)[1].values()
                 ]
             best = min((each.rank for each in found), default=0)
             found = [each for each in found if each.rank == best]
@@ -475,6 +507,14 @@ class ReleaseRows:
                     f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
                     "the release's file there, or rename this one."
                 )
+        columns = {name for each in self._records(split)[:1] for name in each.cells}
+        named = sorted(columns & {*_OF_A_MODEL})
+        if named and "answer" not in self._setup.task.definition.columns:
+            raise DataCorrupt(
+                f"{self._folder.root}: {', '.join(split.files)} has a column {named[0]!r}: its "
+                "answers may be a model's. Remove that column, or declare the one of the right "
+                'answers: columns = { answer = "…" }.'
+            )
 
     def _by_script_column(self, split: Split) -> Sequence[Split]:
         """Divide a file that has its rows in two scripts, if a column of it says which is which."""
@@ -552,22 +592,50 @@ class ReleaseRows:
                 f"{len(bad) + len(rows)} rows cannot be read. The first: {bad[0]}"
             ) from bad[0]
         self._setup.check(rows, str(self._folder.root / split.files[0]))
-        self._refuse_mixed(rows, split)
+        self._refuse_odd(rows, split)
         return rows, bad
 
-    def _refuse_mixed(self, rows: Sequence[Any], split: Split) -> None:
-        """Refuse rows in two scripts where the task tells them apart."""
-        if not any(each.script == "sc" for each in self._setup.task.definition.variants):
-            return
-        scripts = Counter(script_of(" ".join(filter(None, (r.question, *r.choices)))) for r in rows)
+    def _refuse_odd(self, rows: Sequence[Sample], split: Split) -> None:
+        """Refuse rows that cannot all be the release's: damaged, repeated, in another script."""
+        where = f"{self._folder.root}: {', '.join(split.files)}"
+        told = any(each.script == "sc" for each in self._setup.task.definition.variants)
+        texts = [row.text for row in rows]
+        few = max(1, _ODD_SHARE * len(rows))
+        if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
+            raise DataCorrupt(
+                f"{where} has characters that no text has (U+FFFD, control characters) in {damaged}"
+                f" of {len(rows)} rows: it was once read in a wrong encoding. Fetch it again."
+            )
+        if (
+            told
+            and len(rows) >= _ENOUGH
+            and not any(map(is_han, "".join(r.question for r in rows)))
+        ):
+            raise DataCorrupt(
+                f"{where} has no Chinese character in any question: it is in another language, or "
+                "was once saved in an encoding without them. Fetch it again."
+            )
+        scripts = Counter(map(script_of, texts if told else ()))
         written = sorted((scripts["tc"], scripts["sc"]))
         odd = written[0] + scripts["both"]
         if odd > max(1, _ODD_SHARE * (odd + written[1])):
             raise DataCorrupt(
-                f"{self._folder.root}: {', '.join(split.files)} has rows in two scripts, by their "
-                f"text: {scripts['tc']} Traditional, {scripts['sc']} Simplified, {scripts['both']} "
-                "with both. Put each script into a file of its own whose name says which (tc, sc), "
-                "or into columns of its own; or say in a column which row is which."
+                f"{where} has rows in two scripts, by their text: {scripts['tc']} Traditional, "
+                f"{scripts['sc']} Simplified, {scripts['both']} with both. Put each script into a "
+                "file of its own whose name says which (tc, sc), or say in a column which row is "
+                "which."
+            )
+        answers: dict[object, Counter[str]] = {}
+        for row in rows if rows and rows[0].choices else ():
+            item = row.question, row.choices, tuple(row.cells.items())
+            answers.setdefault(item, Counter())[row.target] += 1
+        contrary = sum(each.total() for each in answers.values() if len(each) > 1)
+        again = sum(each.total() - len(each) for each in answers.values())
+        if contrary > max(few, _ENOUGH) or (len(answers) > _ENOUGH and again >= len(rows) / 2):
+            what = f"{contrary} rows with different answers" if contrary else f"{again} rows again"
+            raise DataCorrupt(
+                f"{where} asks the same questions several times, {what}, of {len(rows)}. Remove "
+                "the rows that are not the release's."
             )
 
     def _every_record(self) -> list[Record]:

@@ -10,9 +10,11 @@ is set aside, with the file, the row and the reason.
 import csv
 import gzip
 import io
+import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -119,7 +121,7 @@ class Table:
 
 
 def as_text(cell: object) -> str | None:
-    """Return a cell as text: numbers as they are written; None if it is neither.
+    """Return a cell as text: numbers as they are written; None if it is neither, or NaN.
 
     Examples:
         >>> as_text(7), as_text("007"), as_text(["7"])
@@ -127,7 +129,8 @@ def as_text(cell: object) -> str | None:
     """
     if isinstance(cell, str):
         return cell
-    return str(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+    is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
+    return str(cell) if is_number else None
 
 
 def refusal(content: bytes) -> str | None:
@@ -315,7 +318,9 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
     rows: list[str | dict[str, object] | UnreadableRow] = []
     for number, line in enumerate(lines, start=1):
         try:
-            rows.append(msgspec.json.decode(line, type=dict[str, object]))
+            rows.append(_decoded(line, dict[str, object]))
+        except _NamedTwiceError as error:
+            rows.append(UnreadableRow(f"{path}, row {number}", str(error)))
         except (msgspec.MsgspecError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n") and _breaks_off(error):
                 raise _unreadable(f"{path}: row {number}", error) from error
@@ -456,7 +461,11 @@ def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableR
     """
     one_line = "\n" not in text.strip()
     try:
-        given = msgspec.json.decode(text)
+        given = _decoded(text, object)
+    except _NamedTwiceError as error:
+        if one_line:
+            return None
+        raise DataCorrupt(f"{path} has {error}. Rename one.") from error
     except (msgspec.MsgspecError, RecursionError) as error:
         if _breaks_off(error) and not one_line:
             raise _unreadable(str(path), error) from error
@@ -485,14 +494,32 @@ def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableR
     raise DataCorrupt(f"{path}: it is one JSON object, with {keys or 'no keys'}, and {_EXPECTED}.")
 
 
+class _NamedTwiceError(ValueError):
+    """A JSON object names a key twice: most readers take the last, others the first."""
+
+
+def _decoded(text: str, sort: Any) -> Any:
+    value = msgspec.json.decode(text, type=sort)
+    json.loads(text, object_pairs_hook=_named_once)
+    return value
+
+
+def _named_once(pairs: list[tuple[str, object]]) -> None:
+    if twice := [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]:
+        raise _NamedTwiceError(f"an object that names {', '.join(twice)} twice")
+
+
 _SPLITS = ("test", "dev", "train", "val", "valid", "validation")
 
 
 def _json(path: Path, text: str) -> list[str | dict[str, object]]:
     try:
-        return msgspec.json.decode(text, type=list[str | dict[str, object]])
+        rows: list[str | dict[str, object]] = _decoded(text, list[str | dict[str, object]])
+    except _NamedTwiceError as error:
+        raise DataCorrupt(f"{path} has {error}. Rename one.") from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise _unreadable(str(path), error) from error
+    return rows
 
 
 _EXPECTED = "rows are expected here: a list of objects, or an object on each line"

@@ -10,7 +10,7 @@ import pytest
 from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, DataNotFound
 
-from .test_first_contact import COLUMNS, LAW, Folder, as_csv, folder
+from .test_first_contact import COLUMNS, LAW, Folder, as_csv, as_parquet, as_records, folder
 from .test_options_in_files import Quiz, many, quiz, read
 
 __all__ = ["folder", "quiz"]
@@ -21,7 +21,8 @@ FUZZ = Path(__file__).parents[2] / "performance" / "fuzz_releases.py"
 
 
 def test_a_row_without_a_question_is_set_aside(folder: Folder) -> None:
-    folder({"test/hk_law.csv": as_csv([*OTHERS * 5, ("", *LAW[1:])])})
+    rows = [(f"{n}：{row[0]}", *row[1:]) for n in range(5) for row in OTHERS]
+    folder({"test/hk_law.csv": as_csv([*rows, ("", *LAW[1:])])})
     loaded = load_task("hkmmlu_hk_law")
     assert len(loaded.samples) == 100
     assert loaded.revision.endswith("-1rows")
@@ -137,3 +138,130 @@ def test_mutated_releases_give_the_same_rows_or_an_error() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 violations" in done.stdout
+
+
+# ------------------------------------------------------------------------------- by hand
+
+# Twenty-four questions, each with other options; and the same with another answer.
+PIERS = [
+    (
+        f"第{n}題：邊度有渡輪碼頭？",
+        *(f"{place}{n}" for place in ("大澳", "中環", "沙田", "元朗")),
+        letter,
+    )
+    for n, letter in enumerate("ABCD" * 6)
+]
+OTHERWISE = [(*row[:5], "BCDA"["ABCD".index(row[5])]) for row in PIERS]
+ENGLISH = [(f"Question {n}: where is the pier?", *row[1:]) for n, row in enumerate(PIERS)]
+AS_LATIN = as_csv(PIERS).encode().decode("latin-1")
+AS_BIG5 = as_csv(PIERS).encode("big5hkscs").decode("utf-8", errors="replace")
+TWICE = [
+    json.dumps(row)[:-1] + f', "Answer": "{other[5]}"}}'
+    for row, other in zip(as_records(PIERS), OTHERWISE, strict=True)
+]
+UNORDERED = [
+    {"question": row[0], "options": dict(zip("DCBA", row[4:0:-1], strict=True)),
+     "answer": "ABCD".index(row[5])}
+    for row in PIERS
+]  # fmt: skip
+REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
+    "UTF-8 read as Latin-1": ({"test/hk_law.csv": AS_LATIN}, "no text has .* in 24 of 24 rows"),
+    "Big5 read as UTF-8": ({"test/hk_law.csv": AS_BIG5}, "no text has .* in 24 of 24 rows"),
+    "another language": ({"test/hk_law.csv": as_csv(ENGLISH)}, "no Chinese character in any quest"),
+    "question marks": (
+        {"test/hk_law.csv": as_csv([(f"{n}??", *"1234", "A") for n in range(24)])},
+        "no Chinese character in any question",
+    ),
+    "a Chinese question beside an English one": (
+        {"test/hk_law.csv": as_csv(
+            [(row[0], *other) for row, other in zip(ENGLISH, PIERS, strict=True)],
+            ("question", "question_zh", *COLUMNS[1:]),
+        )},
+        "no Chinese character in any question",
+    ),
+    "answers of two sorts, row by row": (
+        {"test/hk_law.csv": as_csv(PIERS + OTHERWISE)},
+        "asks the same questions several times, 48 rows with different answers, of 48",
+    ),
+    "all rows twice": (
+        {"test/hk_law.csv": as_csv(PIERS * 2)},
+        "asks the same questions several times, 24 rows again, of 48",
+    ),
+    "parts that overlap": (
+        {
+            "test/hk_law-00000-of-00002.csv": as_csv(PIERS[:14]),
+            "test/hk_law-00001-of-00002.csv": as_csv(PIERS[10:]),
+        },
+        r"00001-of-00002\.csv: 4 of its 14 rows are in another part",
+    ),
+    "a key twice": ({"test/hk_law.jsonl": "\n".join(TWICE)}, "an object that names Answer twice"),
+    "a key twice, in a list": (
+        {"test/hk_law.json": f"[{','.join(TWICE)}]"}, "an object that names Answer twice"
+    ),
+    "a label that is another answer": (
+        {"test/hk_law.csv": as_csv(
+            [(*row, other[5]) for row, other in zip(PIERS, OTHERWISE, strict=True)],
+            (*COLUMNS, "label"),
+        )},
+        "the columns answer and label name different options",
+    ),
+    "a column that names a model": (
+        {"test/hk_law.csv": as_csv([(*row, "gpt-4o") for row in OTHERWISE], (*COLUMNS, "model"))},
+        "has a column 'model': its answers may be a model's",
+    ),
+    "an index into an object": (
+        {"test/hk_law.json": json.dumps(UNORDERED)}, "an answer that is none of its options"
+    ),
+    "splits in words that are unknown": (
+        {"hk_law.csv": as_csv(
+            [(*row, "測試" if n > 4 else "開發") for n, row in enumerate(PIERS)],
+            (*COLUMNS, "split"),
+        )},
+        "the column split of hk_law.csv has '測試', '開發'",
+    ),
+    "a second header in another order": (
+        {"test/hk_law.csv": as_csv([("question", *"BACD", "answer"), *PIERS])},
+        "names the columns in another order than the one that is read",
+    ),
+    "a part without an option": (
+        {
+            "test/hk_law-00000-of-00002.csv": as_csv(PIERS[:12]),
+            "test/hk_law-00001-of-00002.csv": as_csv(
+                [(*row[:3], *row[4:]) for row in PIERS[12:]], (*COLUMNS[:3], *COLUMNS[4:])
+            ),
+        },
+        "has no column for some option",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_what_would_be_other_rows_is_refused(folder: Folder, fault: str) -> None:
+    files, message = REFUSED[fault]
+    folder(files)
+    with pytest.raises(DataCorrupt, match=message):
+        load_task("hkmmlu_hk_law")
+
+
+@pytest.mark.parametrize("column", ["split", "set", "Partition"])
+def test_a_column_of_splits_may_be_called_anything(folder: Folder, column: str) -> None:
+    rows = [(*row, "Test" if n > 4 else "Train") for n, row in enumerate(PIERS)]
+    folder({"hk_law.csv": as_csv(rows, (*COLUMNS, column))})
+    loaded = load_task("hkmmlu_hk_law")
+    assert {each.question for each in loaded.samples} == {row[0] for row in PIERS[5:]}
+    assert len(loaded.examples("hk_law")) == 5
+
+
+def test_a_number_that_is_none_is_no_option(folder: Folder) -> None:
+    rows = [
+        {"question": row[0], **{letter: n + place / 2 for place, letter in enumerate("ABCD")},
+         "answer": row[5]}
+        for n, row in enumerate(PIERS)
+    ]  # fmt: skip
+    rows[2]["C"] = float("nan")  # the right one
+    folder({"test/hk_law.parquet": as_parquet(rows)})
+    loaded = load_task("hkmmlu_hk_law")
+    assert {each.question for each in loaded.samples} == {
+        row[0] for row in PIERS if row != PIERS[2]
+    }
+    assert loaded.revision.endswith("-1rows")
