@@ -1143,7 +1143,7 @@ MUTATIONS: Sequence[Callable[[Release, Random], str]] = (
     *(_moved, _renamed_file, _other_script, _cut_file, _duplicated, _second_candidate, _packed),
     *(_reformatted, _other_forms, _other_forms, _blanked, _encoded, _second_header, _stray),
     *(_layout, _merged, _sharded, _declared_otherwise, _declared_otherwise),
-    *(_unknown_key,),
+    *(_unknown_key, _unknown_key),
 )
 
 
