@@ -1,14 +1,18 @@
 """Where in a response the translation is: by its turns, paragraphs, labels, brackets and languages.
 
 What is kept depends on its place, its label and its likeness to the source, never on how good it
-is or in which variety of Chinese: what marks one variety marks all.
+is. Of several texts, it is the one in the language asked for; where there is none in that, what marks
+one variety marks all.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import groupby, pairwise
 
+from hkcanto_metrics.fluency import count_features
+from hkcanto_metrics.language import Language, identify_language
+from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import fold_script
 
 # What stands after these is kept or cut with what stands before it.
@@ -79,6 +83,17 @@ _FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『�
 _ITEM = re.compile(r"(?:1[.、)]|\(1\))\s*")
 
 
+# What a language asked for goes by. A text without a word that tells is in any variety of Chinese.
+_WRITTEN: frozenset[Language] = frozenset({"written_chinese", "simplified_mandarin"})
+_ASKED: dict[str, frozenset[Language]] = {
+    "yue": frozenset({"cantonese"}),
+    "zh": _WRITTEN,
+    "en": frozenset({"english"}),
+}
+_BRACKETED = re.compile(r"^[(（]([^()（）]*)[)）]$")
+_HEAD_OF_LINE = re.compile(r"[^:：，。]{2,40}[:：]\**\s*")
+
+
 class _Piece:
     """A text, and what it is compared by: Chinese characters and words of other languages."""
 
@@ -109,36 +124,101 @@ def label_length(text: str) -> int:
     return label.end() if label else 0
 
 
-def find_translation(text: str, source: str) -> tuple[str, set[str]]:
+def find_translation(text: str, source: str, language: str = "") -> tuple[str, set[str]]:
     """Find the translation in a response.
 
     Args:
         text: The response, without what encloses all of it.
         source: The text to be translated. Marks that it has too, such as brackets around a line,
             mark nothing.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. By default any but the
+            source's, if that is Written Chinese.
 
     Returns:
         The translation, or all of the text if none is found, and the names of what else there was.
+        The translation is empty where there is nothing but its romanisation.
 
     Examples:
         >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
         ('佢走咗。', {'notes'})
+        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue")[0]
+        '佢走咗。'
     """
     original = _Piece(source[:_CHARACTERS_READ])
     lines, rest = _lines(text)
+    found, removed, sure = _read(text, lines, rest, original)
+    asked = _ASKED.get(language, frozenset())
+    if not language and _told(source) in _WRITTEN:
+        asked = _ASKED["yue"] | _ASKED["en"]
+    read = _Piece(found[:_CHARACTERS_READ])
+    is_note = read.about and not _OF_LANGUAGE.search(original.folded)
+    told = _told(found)
+    in_other = asked and told not in asked and (told is not None or is_note)
+    if in_other and (version := _version_in(asked, lines, original, read)):
+        return version, removed | {"second version" if found in text else "preamble"}
+    romanised = sum(line.size for line in lines if line.romanised)
+    only_romanised = not (sure or original.romanised) and romanised >= _SHORT * original.size
+    if only_romanised and (is_note or in_other or not read.chinese):
+        more = {"notes"} if any(not line.romanised for line in lines) else set()
+        return "", {"romanisation"} | more
+    return found, removed
+
+
+def _version_in(
+    asked: frozenset[Language], lines: list[_Piece], original: _Piece, found: _Piece
+) -> str:
+    """The first translation among the lines that are in a language; empty if there is none."""
+    bare = map(_without_head, lines)
+    for in_language, run in groupby(bare, lambda line: _told(line.text) in (None, *asked)):
+        own = list(run) if in_language else []
+        version, _, _ = _read("\n".join(each.gap + each.text for each in own), own, "", original)
+        version = _BRACKETED.sub(r"\1", version)
+        made = _Piece(version[:_CHARACTERS_READ])
+        least = _COMPLETE if found.chinese == made.chinese else _SHORT
+        shared = max(
+            _share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams)
+        )
+        # In the place of a note in another language, it need not be a good translation.
+        is_note = found.chinese != made.chinese and not is_degenerate(version)
+        related = is_note or not original.chinese or shared >= _RELATED
+        if related and made.size >= least * original.size and _told(version) in asked:
+            return version
+    return ""
+
+
+def _read(
+    text: str, lines: list[_Piece], rest: str, original: _Piece
+) -> tuple[str, set[str], bool]:
+    """Return the translation, what else there was, and whether that is beyond doubt."""
     for strict in (True, False):
         reading = _Reading(original, strict)
         stopped = not all(map(reading.take, lines))
         if reading.kept and (not strict or reading.is_plausible()):
             break
     else:
-        return text, set()
+        return text, set(), False
     if not reading.removed:
-        return _trim(text, original, reading.removed)
+        return *_trim(text, original, reading.removed), strict
     if stopped and len(reading.kept) > 1 and reading.kept[-1].text.endswith((":", "：")):
         reading.kept.pop()
     found = "".join(piece.gap + piece.text for piece in reading.kept).strip()
-    return _trim(found + ("" if stopped else rest), original, reading.removed)
+    return *_trim(found + ("" if stopped else rest), original, reading.removed), strict
+
+
+def _told(text: str) -> Language | None:
+    """The language that the words of a text tell; None where they tell none or several."""
+    language = identify_language(text[:_CHARACTERS_READ]).language
+    if language in _WRITTEN and not count_features(text[:_CHARACTERS_READ])[1]:
+        return None
+    return None if language in ("mixed", "none") else language
+
+
+def _without_head(line: _Piece) -> _Piece:
+    """A line without what says in it, in whatever words, that a translation follows."""
+    head = _HEAD_OF_LINE.match(line.text)
+    if head and _ABOUT.search(fold_script(head[0])):
+        return _Piece(line.text[head.end() :], line.gap)
+    return line
 
 
 def _lines(text: str) -> tuple[list[_Piece], str]:
