@@ -91,7 +91,9 @@ _ASKED: dict[str, frozenset[Language]] = {
     "en": frozenset({"english"}),
 }
 _BRACKETED = re.compile(r"^[(（]([^()（）]*)[)）]$")
-_HEAD_OF_LINE = re.compile(r"[^:：，。]{2,40}[:：]\**\s*")
+_HEAD_OF_LINE = re.compile(r"[^:：，。\n]{2,40}[:：]\**\s*")
+_COLON = re.compile("[:：]")
+_QUOTATION = ("「", "『", "“", '"')
 
 
 class _Piece:
@@ -145,31 +147,44 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
         '佢走咗。'
     """
     original = _Piece(source[:_CHARACTERS_READ])
-    lines, rest = _lines(text)
+    lines, rest = _lines(_after_copy(text, source.strip()))
     found, removed, sure = _read(text, lines, rest, original)
-    asked = _ASKED.get(language, frozenset())
-    if not language and _told(source) in _WRITTEN:
-        asked = _ASKED["yue"] | _ASKED["en"]
+    told, asked = _told(found), _ASKED.get(language, frozenset())
+    if not language and {told, _told(source)} <= _WRITTEN:
+        asked = _ASKED["yue"]
     read = _Piece(found[:_CHARACTERS_READ])
-    is_note = read.about and not _OF_LANGUAGE.search(original.folded)
-    told = _told(found)
+    is_note = bool(_NOTES.match(read.folded[:_HEAD])) or (
+        read.about and not _OF_LANGUAGE.search(original.folded)
+    )
     in_other = asked and told not in asked and (told is not None or is_note)
-    if in_other and (version := _version_in(asked, lines, original, read)):
-        return version, removed | {"second version" if found in text else "preamble"}
-    romanised = sum(line.size for line in lines if line.romanised)
-    only_romanised = not (sure or original.romanised) and romanised >= _SHORT * original.size
-    if only_romanised and (is_note or in_other or not read.chinese):
+    if in_other:
+        bare = [_without_head(line, original, labelled=True) for line in lines]
+        if version := _version_in(asked, bare, original, read):
+            return version, removed | {"second version" if found in text else "preamble"}
+    romanised = 0 if original.romanised else sum(line.size for line in lines if line.romanised)
+    doubtful = is_note or not read.chinese if in_other or not sure else False
+    if doubtful and romanised >= _SHORT * original.size:
         more = {"notes"} if any(not line.romanised for line in lines) else set()
         return "", {"romanisation"} | more
+    bare_text = _without_head(read, original).text
+    if bare_text != read.text and _told(bare_text) in (asked or _ASKED["yue"]):
+        return found.removeprefix(read.text.removesuffix(bare_text)), removed | {"label"}
     return found, removed
+
+
+def _after_copy(text: str, source: str) -> str:
+    """Put what introduces a translation in the line of its source's copy into a line of its own."""
+    before, copy, after = text.partition(source)
+    head = _HEAD_OF_LINE.match(after.lstrip()) if copy else None
+    introduces = head and _ABOUT.search(fold_script(head[0]))
+    return f"{before}{copy}\n{after.lstrip()}" if introduces else text
 
 
 def _version_in(
     asked: frozenset[Language], lines: list[_Piece], original: _Piece, found: _Piece
 ) -> str:
     """The first translation among the lines that are in a language; empty if there is none."""
-    bare = map(_without_head, lines)
-    for in_language, run in groupby(bare, lambda line: _told(line.text) in (None, *asked)):
+    for in_language, run in groupby(lines, lambda line: _told(line.text) in (None, *asked)):
         own = list(run) if in_language else []
         version, _, _ = _read("\n".join(each.gap + each.text for each in own), own, "", original)
         version = _BRACKETED.sub(r"\1", version)
@@ -213,12 +228,16 @@ def _told(text: str) -> Language | None:
     return None if language in ("mixed", "none") else language
 
 
-def _without_head(line: _Piece) -> _Piece:
-    """A line without what says in it, in whatever words, that a translation follows."""
+def _without_head(line: _Piece, original: _Piece, *, labelled: bool = False) -> _Piece:
+    """A text without what says before it, in whatever words, that a translation follows."""
     head = _HEAD_OF_LINE.match(line.text)
-    if head and _ABOUT.search(fold_script(head[0])):
-        return _Piece(line.text[head.end() :], line.gap)
-    return line
+    if not head:
+        return line
+    about = _ABOUT.search(fold_script(head[0])) and not _OF_LANGUAGE.search(original.folded)
+    # Not before speech, which a translation may introduce so where its source does not.
+    is_own = "\n" in head[0] or (labelled and not line.text.startswith(_QUOTATION, head.end()))
+    introduces = about or (is_own and not _COLON.search(original.text))
+    return _Piece(line.text[head.end() :], line.gap) if introduces else line
 
 
 def _lines(text: str) -> tuple[list[_Piece], str]:
