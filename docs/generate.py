@@ -1,4 +1,4 @@
-"""Make `docs/tasks`, `docs/figures.md`, and tables in `docs/adding_a_benchmark.md` and `rewards.md`.
+"""Make `docs/tasks`, `docs/figures.md`, and tables in two other pages of the documentation.
 
     python docs/generate.py [BENCHMARK …]
 

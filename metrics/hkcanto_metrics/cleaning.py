@@ -50,8 +50,8 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         source: The text to be translated. A kind of wrapping that it has itself is part of the
             translation, and is kept.
         language: The language asked for: ``yue``, ``zh`` or ``en``. Of several texts, the one in
-            that language is the translation. By default it is any but the source's, if that is
-            Written Chinese.
+            that language is the translation. By default, Cantonese comes before Written Chinese
+            where the source is Written Chinese.
 
     Returns:
         The text without its wrapping, and the names of what was removed.

@@ -223,7 +223,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
 
 
 def _is_chinese(text: str) -> bool:
-    """Whether a text is in no other language; one of a word or two, whether all of it is Chinese."""
+    """Whether a text is in no other language; of a word or two, whether all of it is Chinese."""
     language = identify_language(text).language
     if language == "none":
         return all(map(is_han, filter(str.isalpha, text)))

@@ -1,7 +1,7 @@
-"""How much of a text is Cantonese prose of its writer's own, for rewards: quotations earn nothing.
+"""How much of a text is Cantonese prose of the writer's own, for rewards.
 
-What is paid for is what a model learns to write. So that a reward is not had by a word of Cantonese,
-the question said again or a list of words, these count for nothing here.
+A model learns to write whatever is paid for. A word of Cantonese, the question said again and a
+list of words are cheap to write, so they count for nothing here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     Args:
         text: Any text.
         question: The question: four of its characters in a row, and more, are a quotation.
-        options: The texts of its options; of two characters or more, they are quotations as a whole.
+        options: The texts of its options, from two characters up.
 
     Returns:
         The text with a character for private use in the place of each option quoted.

@@ -164,7 +164,8 @@ def cantonese_reward(
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
         [1.0, 0.0, 0.0]
-        >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], options=[["叮叮", "纜車"]] * 2)
+        >>> of_both = {"options": [["叮叮", "纜車"]] * 2}
+        >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
         [0.0, 1.0]
     """
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
@@ -177,7 +178,9 @@ def cantonese_reward(
 
     def score(text: str, **asked: Any) -> float:
         asks, shown = _question(**asked)
-        said = without_quotations(strip_reasoning(text), asks, shown)
+        # Twice, as in an evaluation: once for the answer, once in cleaning it.
+        answer = strip_reasoning(strip_reasoning(text).lstrip())
+        said = without_quotations(answer, asks, shown)
         if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
             return 0.0
         ratio, written = count_features(said)

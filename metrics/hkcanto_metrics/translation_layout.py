@@ -1,8 +1,8 @@
 """Where in a response the translation is: by its turns, paragraphs, labels, brackets and languages.
 
 What is kept depends on its place, its label and its likeness to the source, never on how good it
-is. Of several texts, it is the one in the language asked for; where there is none in that, what marks
-one variety marks all.
+is. Of several texts, it is the one in the language asked for. Where there is none in that, what
+marks one variety marks all.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
         text: The response, without what encloses all of it.
         source: The text to be translated. Marks that it has too, such as brackets around a line,
             mark nothing.
-        language: The language asked for: ``yue``, ``zh`` or ``en``. By default any but the
-            source's, if that is Written Chinese.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese comes
+            before Written Chinese where the source is Written Chinese.
 
     Returns:
         The translation, or all of the text if none is found, and the names of what else there was.
@@ -190,9 +190,7 @@ def _version_in(
         version = _BRACKETED.sub(r"\1", version)
         made = _Piece(version[:_CHARACTERS_READ])
         least = _COMPLETE if found.chinese == made.chinese else _SHORT
-        shared = max(
-            _share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams)
-        )
+        shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
         # In the place of a note in another language, it need not be a good translation.
         is_note = found.chinese != made.chinese and not is_degenerate(version)
         related = is_note or not original.chinese or shared >= _RELATED

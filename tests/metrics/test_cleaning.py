@@ -221,7 +221,9 @@ def test_without_a_version_in_the_language_asked_for_nothing_else_is_picked(
 
 
 def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
-    text = "唔好嘥氣喇，佢隻貓唔會出嚟㗎。\n\nThis says that there is no point: the cat will not come."
+    text = (
+        "唔好嘥氣喇，佢隻貓唔會出嚟㗎。\n\nThis says that there is no point: the cat will not come."
+    )
     cleaned = clean_output(text, source=CHINESE, language="yue")
     assert cleaned.text == "唔好嘥氣喇，佢隻貓唔會出嚟㗎。"
 

@@ -25,7 +25,6 @@ from hkcanto_metrics.fluency import (
     length_penalty,
     pool_fluency,
 )
-
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
