@@ -2,7 +2,7 @@
 
 REWARD is `now` or `before`: `cantonese_reward`, or what it was when it paid for any text with a
 Chinese character and without words of Written Chinese. Each step's completions are written to
-OUTPUT, a line each, with what both would pay; `docs/generate.py` draws `docs/grpo_curves.jsonl`.
+OUTPUT, a line each, with what both would pay.
 """
 
 import json

@@ -224,8 +224,8 @@ def cantonese_prose(text: str) -> CantoneseProse:
         What is in Cantonese; nothing of a text whose language is another (see `identify_language`).
 
     Examples:
-        >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。")[:2]
-        (0.6, '佢哋返咗屋企\n今日天氣晴朗，市民外出活動')
+        >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。").share
+        0.6666666666666666
         >>> cantonese_prose("They call it 叮叮.").share
         0.0
     """

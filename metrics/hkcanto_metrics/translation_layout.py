@@ -90,6 +90,7 @@ _ASKED: dict[str, frozenset[Language]] = {
     "zh": _WRITTEN,
     "en": frozenset({"english"}),
 }
+_FEW = 15
 _BRACKETED = re.compile(r"^[(（]([^()（）]*)[)）]$")
 _HEAD_OF_LINE = re.compile(r"[^:：，。\n]{2,40}[:：]\**\s*")
 _COLON = re.compile("[:：]")
@@ -190,7 +191,11 @@ def _version_in(
         version = _BRACKETED.sub(r"\1", version)
         made = _Piece(version[:_CHARACTERS_READ])
         least = _COMPLETE if found.chinese == made.chinese else _SHORT
-        shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
+        shared = max(
+            _share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams)
+        )
+        if original.size < _FEW:  # 他走了 and 佢走咗 have no pair of characters in common
+            shared = max(shared, len({*made.units} & {*original.units}) / (len(made.units) or 1))
         # In the place of a note in another language, it need not be a good translation.
         is_note = found.chinese != made.chinese and not is_degenerate(version)
         related = is_note or not original.chinese or shared >= _RELATED

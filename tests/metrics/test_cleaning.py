@@ -205,6 +205,12 @@ def test_of_two_versions_the_one_in_the_language_asked_for_is_kept(
     assert clean_output(text, source=ENGLISH, language="zh").text in (MANDARIN, CHINESE)
 
 
+def test_a_version_of_a_short_sentence_is_told_too() -> None:
+    for source, version in (("他走了。", "佢走咗。"), ("他今天沒有空。", "佢今日冇空。")):
+        text = f"{source}\n直接翻譯成粵語：{version}"
+        assert clean_output(text, source=source, language="yue").text == version
+
+
 def test_a_version_after_its_source_in_one_line_is_kept() -> None:
     text = f"{CHINESE} 直接翻譯成粵語：{CANTONESE}"
     assert clean_output(text, source=CHINESE, language="yue").text == CANTONESE
