@@ -162,7 +162,9 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
         bare = [_without_head(line, original, labelled=True) for line in lines]
         if version := _version_in(asked, bare, original, read):
             return version, removed | {"second version" if found in text else "preamble"}
-    romanised = 0 if original.romanised else sum(line.size for line in lines if line.romanised)
+    # A gloss has the characters that it explains.
+    spelt = [line for line in lines if line.romanised and not _HAN_CHARACTER.search(line.folded)]
+    romanised = 0 if original.romanised else sum(line.size for line in spelt)
     doubtful = is_note or not read.chinese if in_other or not sure else False
     if doubtful and romanised >= _SHORT * original.size:
         more = {"notes"} if any(not line.romanised for line in lines) else set()
@@ -185,15 +187,18 @@ def _version_in(
     asked: frozenset[Language], lines: list[_Piece], original: _Piece, found: _Piece
 ) -> str:
     """The first translation among the lines that are in a language; empty if there is none."""
-    for in_language, run in groupby(lines, lambda line: _told(line.text) in (None, *asked)):
+
+    def is_own(line: _Piece) -> bool:
+        # What introduced the next version is left empty.
+        return bool(line.units) and not line.romanised and _told(line.text) in (None, *asked)
+
+    for in_language, run in groupby(lines, is_own):
         own = list(run) if in_language else []
         version, _, _ = _read("\n".join(each.gap + each.text for each in own), own, "", original)
         version = _BRACKETED.sub(r"\1", version)
         made = _Piece(version[:_CHARACTERS_READ])
         least = _COMPLETE if found.chinese == made.chinese else _SHORT
-        shared = max(
-            _share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams)
-        )
+        shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
         if original.size < _FEW:  # 他走了 and 佢走咗 have no pair of characters in common
             shared = max(shared, len({*made.units} & {*original.units}) / (len(made.units) or 1))
         # In the place of a note in another language, it need not be a good translation.
@@ -240,7 +245,11 @@ def _without_head(line: _Piece, original: _Piece, *, labelled: bool = False) -> 
     # Not before speech, which a translation may introduce so where its source does not.
     is_own = "\n" in head[0] or (labelled and not line.text.startswith(_QUOTATION, head.end()))
     introduces = about or (is_own and not _COLON.search(original.text))
-    return _Piece(line.text[head.end() :], line.gap) if introduces else line
+    if not introduces:
+        return line
+    bare = line.text[head.end() :]
+    is_bracketed = head[0][0] in "(（" and bare[-1:] in (")", "）")
+    return _Piece(bare[:-1] if is_bracketed else bare, line.gap)
 
 
 def _lines(text: str) -> tuple[list[_Piece], str]:
