@@ -52,8 +52,8 @@ _NUMBER = re.compile(
     rf"|(?P<plain>{_PLAIN})(?P<million>\smillion)?)"
 )
 
-# What makes a number no result: an expression, also of an unknown, a root or π; an ordinal, a time, a
-# negation, an idiom.
+# What makes a number no result: an expression, also of an unknown, a root or π; an ordinal, a time,
+# a negation, an idiom.
 _UNUSED_BEFORE = re.compile(
     r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
     r"|(?<![a-z])[a-z][ \t]*[-+×÷/][ \t]*\(?[ \t]*$|(?:√|\\sqrt)[ \t(]*$"
@@ -76,7 +76,8 @@ _CUE = re.compile(
     r"|答案|(?<![^\s。])答(?=:)|(?<![a-z])answer(?![a-z])"
 )
 _FILLER = re.compile(
-    r"(?i)(?:[ \t:=>→(\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|(?:hk|us|nt)\t|-+[> ]|[就即应该系是为有]|大?约|百分之|is|about)*+"
+    r"(?i)(?:[ \t:=>→(\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|(?:hk|us|nt)\t|-+[> ]"
+    r"|[就即应该系是为有]|大?约|百分之|is|about)*+"
 )
 # What may stand between a number and an end.
 _CLAUSE = re.compile(r"[^,。;!?=(]*(?:[,。;!?(]|$)")

@@ -197,7 +197,7 @@ def _version_in(
         version, _, _ = _read("\n".join(each.gap + each.text for each in own), own, "", original)
         version = _BRACKETED.sub(r"\1", version)
         made = _Piece(version[:_CHARACTERS_READ])
-        least = _COMPLETE if found.chinese == made.chinese else _SHORT
+        least = _COMPLETE if found.chinese == made.chinese else _SUMMARY
         shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
         if original.size < _FEW:  # 他走了 and 佢走咗 have no pair of characters in common
             shared = max(shared, len({*made.units} & {*original.units}) / (len(made.units) or 1))
