@@ -22,6 +22,9 @@ _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓�
 # Of the references of real translations, sentences of five characters and more have 2.3 or more in
 # a clause, and those of twelve and more at most three quarters in words that only Cantonese has.
 _LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _LONG = 2, 0.85, 12
+# Of 20 characters in a row, these sentences have 58 % and more that differ, and loops such as
+# 唔想諗唔想睇, to which GRPO leads, have 50 % and less.
+_WINDOW, _LEAST_DIFFERENT = 20, 0.55
 
 _MARK = "\ue000"  # for private use: stands where an option was named
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
@@ -90,12 +93,15 @@ def cantonese_share(text: str, min_characters: int, *, answers: bool = False) ->
         announcing = [*filter(_ANNOUNCED.search, naming)] or [min(naming, key=_length)]
         clauses = [each for each in clauses if each not in announcing]
     said = "".join(clauses)
-    length, n_han = _length(said), sum(map(is_han, said))
+    han = [*filter(is_han, said)]
+    length, n_han = _length(said), len(han)
+    windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
+    is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
     n_clauses = sum(any(map(is_han, each)) for each in clauses)
     is_list = n_han < _LEAST_IN_A_CLAUSE * n_clauses or (
         length >= _LONG and prose.features > _MOST_IN_FEATURES
     )
-    if length < max(1, min_characters) or is_list or len(_LATIN_WORD.findall(text)) > n_han:
+    if length < max(1, min_characters) or is_list or is_loop or len(_LATIN_WORD.findall(text)) > n_han:
         return 0.0
     return 0.0 if is_degenerate(text) else prose.share
 
