@@ -253,6 +253,27 @@ def test_a_romanisation_with_a_note_is_no_translation(source: str, note: str) ->
     assert clean_output(with_characters, source=source, language="yue").text == CANTONESE
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        f"（粵語發音：{CANTONESE}）",
+        f"直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n佢舊年",
+        f"我哋可以咁講：\n{CANTONESE}\n（讀音：\n{ROMANISED}）\n希望幫到你！",
+    ],
+)
+def test_a_version_ends_where_the_next_is_introduced(after: str) -> None:
+    cleaned = clean_output(f"{MANDARIN}\n\n{after}", source=CHINESE, language="yue")
+    assert cleaned.text == CANTONESE
+
+
+def test_glosses_with_characters_are_no_romanisation_of_a_translation() -> None:
+    glosses = "".join(f"* **{each} (keoi5 zek3 maau1)** means her cat.\n" for each in "佢隻貓" * 4)
+    text = f"This keeps the tone of the original:\n\n**佢隻貓匿埋咗喺床底。**\n\n{glosses}"
+    cleaned = clean_output(text, source=CHINESE, language="yue")
+    assert "佢隻貓匿埋咗喺床底。" in cleaned.text
+    assert "romanisation" not in cleaned.removed
+
+
 def test_the_task_says_which_language_is_asked_for() -> None:
     text = f"{MANDARIN}\n\n直接翻譯成粵語：\n{CANTONESE}"
     for name, kept in (

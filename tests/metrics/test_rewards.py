@@ -269,6 +269,32 @@ def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing(
     assert jyutping_reward([text], ["nei5 hou2"]) == [reward]
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "係唔想諗都唔想諗唔駛諗都唔駛唔想諗都唔駛",
+        "佢哋嘅佢哋嘅咁佢哋嘅佢咁佢哋嘅佢哋嘅咁佢",
+        "我鍾意我唔鍾意我鍾意我唔鍾意佢鍾意我唔鍾意我，佢唔鍾意。",
+    ],
+)
+def test_a_loop_of_few_characters_earns_nothing(loop: str) -> None:
+    assert cantonese_reward([loop]) == [0.0]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("今日落雨唔想出街", "我唔知佢去咗邊", "部電腦壞咗要攞去整", "琴晚瞓得好差"),
+        *("我想買多兩本簿", "今日個天好靚", "個老細成日鬧人", "你幫我拎住先"),
+        *("尖沙咀成日都好多人", "等埋我先好走", "今朝凍到震", "阿妹畫畫好叻"),
+        *("出面好嘈，閂窗啦", "架車泊喺邊度", "佢笑到碌地", "條河好大到好似好大好大咁"),
+    ],
+)
+def test_a_short_sentence_in_cantonese_earns_all(sentence: str) -> None:
+    assert cantonese_reward([sentence]) == [1.0]
+
+
+
 @pytest.mark.realdata
 def test_real_sentences_in_cantonese_earn_all() -> None:
     with gzip.open(real_folder() / "real_translations.jsonl.gz", "rt", encoding="utf-8") as lines:
