@@ -101,7 +101,12 @@ def cantonese_share(text: str, min_characters: int, *, answers: bool = False) ->
     is_list = n_han < _LEAST_IN_A_CLAUSE * n_clauses or (
         length >= _LONG and prose.features > _MOST_IN_FEATURES
     )
-    if length < max(1, min_characters) or is_list or is_loop or len(_LATIN_WORD.findall(text)) > n_han:
+    if (
+        length < max(1, min_characters)
+        or is_list
+        or is_loop
+        or len(_LATIN_WORD.findall(text)) > n_han
+    ):
         return 0.0
     return 0.0 if is_degenerate(text) else prose.share
 

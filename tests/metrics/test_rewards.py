@@ -294,7 +294,6 @@ def test_a_short_sentence_in_cantonese_earns_all(sentence: str) -> None:
     assert cantonese_reward([sentence]) == [1.0]
 
 
-
 @pytest.mark.realdata
 def test_real_sentences_in_cantonese_earn_all() -> None:
     with gzip.open(real_folder() / "real_translations.jsonl.gz", "rt", encoding="utf-8") as lines:
