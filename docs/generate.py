@@ -1,4 +1,4 @@
-"""Make `docs/tasks`, `docs/figures.md`, and the tables of fields in `docs/adding_a_benchmark.md`.
+"""Make `docs/tasks`, `docs/figures.md`, and tables in two other pages of the documentation.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -9,14 +9,16 @@ import dataclasses
 import json
 import re
 import sys
+import tomllib
 import types
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from hkcanto_metrics import rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
@@ -64,6 +66,8 @@ def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     if guide.is_file():
         made[guide] = with_fields(guide.read_text(encoding="utf-8"))
         made[folder.parent / "figures.md"] = figures_page()
+        guide = folder.parent / "rewards.md"
+        made[guide] = with_games(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
@@ -315,6 +319,64 @@ def with_fields(guide: str) -> str:
         return f"{place[1]}\n{field_table(records[place[2]])}\n<!-- end -->"
 
     return re.sub(r"(<!-- fields: (\w+) -->)\n.*?<!-- end -->", made, guide, flags=re.DOTALL)
+
+
+_GAMES = Path(__file__).with_name("reward_games.toml")
+_LONGEST_GAME = 110
+_REWARDS = {
+    each.__name__: each
+    for each in (
+        rewards.cantonese_reward,
+        rewards.multiply_rewards(rewards.choice_reward, rewards.cantonese_reward),
+        rewards.reasoning_language_reward,
+        rewards.jyutping_reward,
+        rewards.format_reward,
+    )
+}
+
+
+def games() -> list[tuple[dict[str, Any], float]]:
+    """Return the completions of `docs/reward_games.toml`, and what each earns."""
+    told = tomllib.loads(_GAMES.read_text(encoding="utf-8"))
+    shared = {name: [told[name]] for name in ("question", "options", "answer")}
+    made = []
+    for game in told["games"]:
+        own = {name: game[name] for name in ("script",) if name in game}
+        columns = {**shared, "jyutping": [game.get("jyutping")], **own}
+        (earns,) = _REWARDS[game["reward"]]([game["text"] * game.get("times", 1)], **columns)
+        made.append((game, earns or 0.0))
+    return made
+
+
+def with_games(guide: str) -> str:
+    """Return the page of rewards with its table of games made anew.
+
+    Args:
+        guide: Its text. The table is between `<!-- games -->` and `<!-- end -->`.
+    """
+
+    def shorten(text: str) -> str:
+        return f"{text[:_LONGEST_GAME]}…" if len(text) > _LONGEST_GAME else text
+
+    def shown(game: Mapping[str, Any]) -> str:
+        text = shorten(game["text"].replace("\n", "↵") or " ")
+        own = (f"{name} `{game[name]}`" for name in ("jyutping", "script") if name in game)
+        times = f" × {game['times']}" if "times" in game else ""
+        return ", ".join((f"`` {text} ``{times}", *own))
+
+    rows = [
+        (
+            shown(game),
+            f"`{game['reward']}`".replace("_x_", "` × `"),
+            f"{game['earned']:.2g}",
+            f"{earns:.2g}",
+            game.get("note", ""),
+        )
+        for game, earns in games()
+    ]
+    table = _rows(("completion", "reward", "earned", "earns", "why"), rows)
+    place = r"(<!-- games -->)\n.*?<!-- end -->"
+    return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
 
 
 def field_table(record: type[Any]) -> str:

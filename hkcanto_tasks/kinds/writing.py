@@ -67,7 +67,8 @@ class Writing(setup.Setup):
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Clean an answer and judge what is left of it."""
         source = sample.source if self.REWRITES else ""
-        return self.judge_text(clean_output(answer, source=source), sample)
+        language = self.task.definition.language
+        return self.judge_text(clean_output(answer, source=source, language=language), sample)
 
     @abstractmethod
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:

@@ -1,8 +1,8 @@
 """Removal of what models put around a translation, before it is scored.
 
 What encloses the whole response goes first, then what stands before and after the translation (see
-`hkcanto_metrics.translation_layout`). No rule asks how good a text is or in which style, script or
-language it is written, so that none gains by it; what was removed is reported.
+`hkcanto_metrics.translation_layout`). No rule asks how good a text is, so that none gains by it; of
+several versions, the one in the language asked for is kept. What was removed is reported.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Cleaned:
         return not {"reasoning", "code fence", "label", "quotes"} >= set(self.removed)
 
 
-def clean_output(text: str, *, source: str = "") -> Cleaned:
+def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
     A label names the result or its language and ends in a colon, or stands in 【】: ``譯文：``,
@@ -49,6 +49,9 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
         text: A model's response.
         source: The text to be translated. A kind of wrapping that it has itself is part of the
             translation, and is kept.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. Of several texts, the one in
+            that language is the translation. By default, Cantonese comes before Written Chinese
+            where the source is Written Chinese.
 
     Returns:
         The text without its wrapping, and the names of what was removed.
@@ -64,7 +67,7 @@ def clean_output(text: str, *, source: str = "") -> Cleaned:
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
     kept, removed = _unwrapped(text.strip(), candidates)
     if source.strip():
-        kept, found = find_translation(kept, source)
+        kept, found = find_translation(kept, source, language)
         removed |= found
         kept, within = _unwrapped(kept.strip(), candidates - removed)
         removed |= within

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from cantonesedetect import CantoneseDetector, Detector
 
+from hkcanto_metrics.language import IN_DETECTORS_CHARACTERS, SWC_EXCEPTIONS, identify_language
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
-from hkcanto_metrics.script import CharacterTable, simplified_share, to_traditional
+from hkcanto_metrics.script import is_han, simplified_share
 
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 _MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
@@ -30,25 +31,18 @@ Not 1, because the detector's SWC features are words that Cantonese may have too
 一把遮: 11 of the 20 Cantonese articles and talks in HKCanto-Eval have some.
 """
 
+
 _DETECTOR = CantoneseDetector()
-# cantonesedetect 1.1.2 lacks a "|" here, and so takes the 些 of 些少 for an SWC feature.
-SWC_EXCEPTIONS = re.compile(Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些["))
-_DETECTORS_CHARACTERS = frozenset(
-    f"{Detector.CANTO_FEATURE_RE.pattern}{Detector.CANTO_EXCLUDE_RE.pattern}"
-    f"{Detector.SWC_FEATURE_RE.pattern}{Detector.SWC_EXCLUDE_RE.pattern}"
-)
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-def _to_detectors_character(character: str) -> str:
-    """The Traditional character, unless the detector knows the one given.
-
-    Conversion would turn some of those, such as 吃 and 台, into variants that it does not know.
-    """
-    return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
+def _quick(pattern: str) -> re.Pattern[str]:
+    """Spare most characters a long list: what it matches begins with a character that it has."""
+    return re.compile(f"(?=[{''.join(filter(str.isalpha, {*pattern}))}])(?:{pattern})")
 
 
-IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
+_CANTONESE = _quick(Detector.CANTO_FEATURE_RE.pattern), _quick(Detector.CANTO_EXCLUDE_RE.pattern)
+_SWC = _quick(Detector.SWC_FEATURE_RE.pattern), _quick(SWC_EXCEPTIONS)
 
 
 class Term(NamedTuple):
@@ -92,14 +86,17 @@ class Fluency:
 def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluency:
     """Judge whether a text is Cantonese by the words in it.
 
-    A text passes if it has a Chinese character, is not caught in a loop, and either has no SWC
-    feature or at least nine Cantonese features for each of them. From that follows:
+    A text passes if it is in Chinese or in a mixture (`identify_language`), it is not
+    caught in a loop, and it has either no SWC feature or at least nine Cantonese features for each
+    of them. From that follows:
 
     * Neutral text, with no feature of either kind, passes: it has no word that only Written Chinese
       uses. Formal Cantonese is often like that, and of the questions of HKCanto-Eval that have the
       same length, more are neutral in Cantonese than in Written Chinese.
     * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless all the text is in them.
-    * English words do not count.
+    * English words in Cantonese sentences do not count. A text in English, or in any other
+      language, fails whatever Cantonese words it names, and so does one without any prose, such
+      as a letter with a name. A Chinese word alone, too short to tell, passes as neutral.
     * Simplified script does not fail a text; ``simplified_ratio`` reports it. Features are looked
       up after conversion to Traditional characters.
 
@@ -122,23 +119,41 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
         (Term(term='他', start=0, end=1),)
     """
     n_characters = len("".join(text.split()))
-    judged = _without_quotations(text.translate(IN_DETECTORS_CHARACTERS))
+    judged = _outside_quotations(text)
     has_chinese = Detector.ALL_HAN_RE.search(judged) is not None
-    n_cantonese = len(_features(judged, Detector.CANTO_FEATURE_RE, Detector.CANTO_EXCLUDE_RE))
-    swc_spans = _features(judged, Detector.SWC_FEATURE_RE, SWC_EXCEPTIONS)
-    ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
+    ratio, swc_terms = count_features(text)
     degenerate = is_degenerate(text)
+    passes = has_chinese and not degenerate and (not swc_terms or ratio >= MIN_CANTONESE_RATIO)
     penalty = 1.0 if max_characters is None else length_penalty(n_characters, max_characters)
     return Fluency(
         label=str(_DETECTOR.judge(judged)) if has_chinese else "none",
         cantonese_ratio=ratio,
-        swc_terms=tuple(Term(text[start:end], start, end) for start, end in swc_spans),
+        swc_terms=swc_terms,
         simplified_ratio=simplified_share(text),
         degenerate=degenerate,
-        passed=has_chinese and not degenerate and (not swc_spans or ratio >= MIN_CANTONESE_RATIO),
+        passed=passes and _is_chinese(text),
         length_penalty=penalty,
         n_characters=n_characters,
     )
+
+
+def count_features(text: str) -> tuple[Rate, tuple[Term, ...]]:
+    """Count the features of Cantonese and of SWC outside of quotations.
+
+    Args:
+        text: As `cantonese_fluency` takes it.
+
+    Returns:
+        `Fluency.cantonese_ratio` and `Fluency.swc_terms`.
+
+    Examples:
+        >>> count_features("佢話他走咗。")
+        (0.6666666666666666, (Term(term='他', start=2, end=3),))
+    """
+    judged = _outside_quotations(text)
+    n_cantonese, swc_spans = len(_features(judged, *_CANTONESE)), _features(judged, *_SWC)
+    ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
+    return ratio, tuple(Term(text[start:end], start, end) for start, end in swc_spans)
 
 
 def length_penalty(n_characters: int, max_characters: int = 500) -> float:
@@ -207,8 +222,17 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     }
 
 
-def _without_quotations(text: str) -> str:
-    """The text with quotations overwritten, or all of it if no Chinese is left outside of them."""
+def _is_chinese(text: str) -> bool:
+    """Whether a text is in no other language; of a word or two, whether all of it is Chinese."""
+    language = identify_language(text).language
+    if language == "none":
+        return all(map(is_han, filter(str.isalpha, text)))
+    return language not in ("english", "other")
+
+
+def _outside_quotations(text: str) -> str:
+    """The text as the detector knows it, its quotations overwritten if Chinese is left outside."""
+    text = text.translate(IN_DETECTORS_CHARACTERS)
     outside = Detector.ALL_QUOTEMARKS_RE.sub(
         lambda quotation: "…" * len(quotation[0]), _STRAIGHT_QUOTES.sub(r"“\1”", text)
     )

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
-from cantonesedetect.Detector import CANTO_EXCLUDE_RE, CANTO_FEATURE_RE, SWC_FEATURE_RE
+from cantonesedetect.Detector import (
+    CANTO_EXCLUDE_RE,
+    CANTO_FEATURE_RE,
+    SWC_EXCLUDE_RE,
+    SWC_FEATURE_RE,
+)
 
-from hkcanto_metrics.fluency import IN_DETECTORS_CHARACTERS, SWC_EXCEPTIONS
 from hkcanto_metrics.reasoning import Reasoned, split_reasoning
-from hkcanto_metrics.script import Script, count_scripts
+from hkcanto_metrics.script import CharacterTable, Script, count_scripts, to_traditional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,6 +41,25 @@ _ENOUGH, _LEAST_OWN = 12, 0.25  # prose that goes without the lines that may exp
 _LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chinese characters
 
 _Kind = Literal["cantonese", "written", "chinese", "latin", "other"]  # `chinese` is either
+_CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "chinese")
+_WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandarin")
+
+# cantonesedetect 1.1.2 lacks a "|" here, and so takes the 些 of 些少 for an SWC feature.
+SWC_EXCEPTIONS = SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
+_DETECTORS_CHARACTERS = frozenset(
+    f"{CANTO_FEATURE_RE.pattern}{CANTO_EXCLUDE_RE.pattern}{SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
+)
+
+
+def _to_detectors_character(character: str) -> str:
+    """The Traditional character, unless the detector knows the one given.
+
+    Conversion would turn some of those, such as 吃 and 台, into variants that it does not know.
+    """
+    return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
+
+
+IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
 
 # What only Cantonese says, besides cantonesedetect's words; characters that stand in many.
 _CANTONESE = (
@@ -44,7 +67,9 @@ _CANTONESE = (
     r"|呢[個啲度句題道位樣種次項條件組類部段篇張隻間日邊陣埋一二兩三四幾]|俾|咩|囉|嘞|吖|嗌|攞|咋|噉"
     r"|(?<![伯杜昆])仲(?![裁介夏尼春秋冬])|邊[個啲種樣句項題條隻間]|點[計算]|喇(?![嘛叭])"
     r"|跟住|同埋|先至|淨係|(?<!挑)揀(?!選)|[問講睇做諗考計搵用寫讀食行玩學]緊"
-    r"|(?<![日曝晾])晒(?![太衣日乾黑傷])"
+    r"|(?<![日曝晾])晒(?![太衣日乾黑傷])|成[日晚朝]|今朝(?!有?酒)|老[細豆]"
+    r"|[靚叻閂攰嬲餸揸嘥]|(?<!斯|普)拎|住先(?![進生後是])"
+    r"|[買食飲玩坐攞講睇寫行等]多[兩幾三啲](?!天)|[等同計搵食擺企坐行執]埋(?![葬伏頭])"
 )
 _WRITTEN = r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
 _GRAMMATICAL = {
@@ -64,7 +89,7 @@ _GRAMMATICAL = {
 
 _FEATURES = (
     f"{CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
-    f"|(?:{SWC_EXCEPTIONS.pattern})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
+    f"|(?:{SWC_EXCEPTIONS})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
 )
 # The assertion spares most characters the long list.
 _FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
@@ -158,16 +183,7 @@ def identify_language(text: str) -> WrittenLanguage:
         >>> identify_language("The word 「唔該」 is said when you ask for something.").language
         'english'
     """
-    lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
-    prose = _NO_PROSE.sub("…", lines)
-    own = _QUOTED.sub("…", _OPTIONS.sub("", prose))
-    weights, features, script = _weigh(_own_pieces(own))
-    if (rest := _LETTERED.sub("", own)) != own:
-        found = _weigh(_own_pieces(rest))
-        if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weights.values())):
-            weights, features, script = found
-    if not weights:
-        weights, features, script = _weigh(map(_Piece, prose.split("\n")))
+    weights, features, script, _ = _judge(text)
     total = sum(weights.values())
     shares = {name: weight / total for name, weight in weights.items() if weight}
     language: Language = "none"
@@ -180,6 +196,55 @@ def identify_language(text: str) -> WrittenLanguage:
         script=script,
         n_characters=len("".join(text.split())),
         shares=shares,
+    )
+
+
+class CantoneseProse(NamedTuple):
+    """The part of a text that is in Cantonese.
+
+    Attributes:
+        share: Its share of the Chinese prose, from 0 to 1.
+        text: Its sentences.
+        features: Share of its characters that are in words that only Cantonese has, from 0 to 1.
+    """
+
+    share: float
+    text: str
+    features: float
+
+
+def cantonese_prose(text: str) -> CantoneseProse:
+    """Find the sentences of a text that are in Cantonese.
+
+    Sentences without a word that tells Cantonese from Written Chinese count as Cantonese, but no
+    more of them than there is Cantonese besides. Quotations count where nothing around them tells.
+
+    Args:
+        text: Any text. The time is linear in its length.
+
+    Returns:
+        What is in Cantonese; nothing of a text whose language is another (see `identify_language`).
+
+    Examples:
+        >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。").share
+        0.6666666666666666
+        >>> cantonese_prose("They call it 叮叮.").share
+        0.0
+    """
+    weights, features, _, pieces = _judge(text)
+    is_untold = not any(features) and {*filter(weights.get, weights)} <= {*_WRITTEN_CHINESE}
+    if is_untold and weights and _QUOTED.search(text):
+        weights, features, _, pieces = _judge(text, quoted=True)
+    if not features[0] or weights["cantonese"] < MIN_SHARE * sum(weights.values()):
+        return CantoneseProse(0.0, "", 0.0)
+    size = {kind: sum(each.weight for each in pieces if each.kind == kind) for kind in _CHINESE}
+    said = "\n".join(each.text for each in pieces if each.kind in ("cantonese", "chinese"))
+    told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
+    in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
+    return CantoneseProse(
+        share=(size["cantonese"] + min(size["cantonese"], size["chinese"])) / sum(size.values()),
+        text=said,
+        features=in_features / sum(map(len, _HAN.findall(said))),
     )
 
 
@@ -264,11 +329,29 @@ class _Piece:
         return self.is_told and (is_latin or other.is_told) and self.kind != other.kind
 
 
-def _weigh(judged: Iterable[_Piece]) -> tuple[dict[Language, float], tuple[int, int], Script]:
+_Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
+
+
+def _judge(text: str, *, quoted: bool = False) -> _Weighed:
+    """Weigh the languages of a text's prose, see `_weigh`, where need be with its quotations."""
+    lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
+    prose = _NO_PROSE.sub("…", lines)
+    own = _OPTIONS.sub("", prose)
+    own = own if quoted else _QUOTED.sub("…", own)
+    weighed = _weigh(_own_pieces(own))
+    if (rest := _LETTERED.sub("", own)) != own:
+        found = _weigh(_own_pieces(rest))
+        if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weighed[0].values())):
+            weighed = found
+    return weighed if weighed[0] else _weigh(map(_Piece, prose.split("\n")))
+
+
+def _weigh(judged: Iterable[_Piece]) -> _Weighed:
     """Weigh the sentences of each language; beside others, names and terms alone are none.
 
     Returns the weight of each language, in Chinese characters, or nothing if there is no prose to
-    speak of; the numbers of Cantonese and of Written Chinese features; and the script.
+    speak of; the numbers of Cantonese and of Written Chinese features; the script; and the
+    sentences with Chinese characters or others than Latin ones.
     """
     pieces = list(judged)
     latin = [each for each in pieces if each.kind == "latin"]
@@ -302,7 +385,7 @@ def _weigh(judged: Iterable[_Piece]) -> tuple[dict[Language, float], tuple[int, 
     }
     if sum(weights.values()) < _FEWEST and not any(features):
         weights = {}
-    return weights, features, script
+    return weights, features, script, others
 
 
 def _own_pieces(prose: str) -> Iterator[_Piece]:

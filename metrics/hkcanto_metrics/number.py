@@ -28,10 +28,10 @@ _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
 # Full-width signs; Chinese characters are folded to Simplified script.
 _SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
 _DECORATION = re.compile(
-    r"(?P<kept>\\[dt]?frac\s?\{[0-9]+\}\s?\{[0-9]+\}|\\f?box(?:ed)?(?![a-z]))"
+    r"(?P<kept>\\[dt]?frac\s?\{[0-9]+\}\s?\{[0-9]+\}|\\(?:f?box(?:ed)?|pi|sqrt)(?![a-z]))"
     r"|(?P<times>\\(?:times|div|cdot)(?![a-z])|乘以?|除以"
     r"|(?<=[0-9])\\?\*(?=[0-9])|(?<=[^\n] )\\?\*(?= ))"
-    r"|(?P<equal>\\approx)|(?P<list>(?m:^)[ #*]*)\(?[0-9]{1,2}[.)、](?=[ *]*[^\s0-9*])"
+    r"|(?P<equal>\\approx)|(?P<list>(?m:^)[ #*]*)\(?[0-9]{1,2}[.)、](?=[ *]*[^\s0-9*]| +[0-9])"
     r"|\\(?:[A-Za-z]+|[^\w\n,]|,(?![0-9]{3}))|[{}$¥£€*_`~\"'“”「」『』【】]"
 )
 
@@ -44,35 +44,42 @@ _PLAIN = (
     rf"|[{_HAN}两十廿卅][{_HAN}两十百千万亿]*+(?:点[{_HAN}]+)?)"
 )
 _NUMBER = re.compile(
-    r"(?i)(?P<sign>(?<![^\W系是为氏])(?<![0-9)] )(?<!\))-\t?|负|(?<![a-z])(?:minus|negative)\s)?(?:"
+    r"(?i)(?P<sign>(?<![^\W系是为氏])(?<![0-9)] )(?<![^a-z][a-z] )(?<!\))-\t?|负"
+    r"|零下[ \t]*|(?<![a-z])(?:minus|negative)\s)?(?:"
     r"\\[dt]?frac\s?\{(?P<top>[0-9]+)\}\s?\{(?P<bottom>[0-9]+)\}"
     r"|(?:(?P<whole>[0-9]+) +)?(?P<over>[0-9]+) ?/ ?(?P<under>[0-9]++)(?![/.][0-9])"
     rf"|(?:(?P<and>{_PLAIN})又)?(?P<parts>{_PLAIN})分之?(?P<of>{_PLAIN})(?!秒)"
-    rf"|(?:(?P<ones>{_PLAIN})(?:[个年日天元蚊](?=半)|(?!半))|一)?(?P<part>[半½⅓⅔¼¾])"
+    rf"|(?:(?P<ones>{_PLAIN})(?:(?:[^\W0-9a-z]|公[斤里升分尺]|小时|分钟)(?=半(?![年价夜数]))|(?!半))|一)?(?P<part>[半½⅓⅔¼¾])"
     rf"|(?P<plain>{_PLAIN})(?P<million>\smillion)?)"
 )
 
-# What makes a number no result: an expression, an ordinal, a time, a negation, an idiom.
+# What makes a number no result: an expression, also of an unknown, a root or π; an ordinal, a time,
+# a negation, an idiom.
 _UNUSED_BEFORE = re.compile(
     r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
+    r"|(?<![a-z])[a-z][ \t]*[-+×÷/][ \t]*\(?[ \t]*$|(?:√|\\sqrt)[ \t(]*$"
     r"|[a-z]-$|[×^]\t*$|(?:第|步骤|(?<![a-z])step|[不唔][是系]|(?<![a-z])not) ?$"
 )
 _UNUSED_AFTER = re.compile(
     r"%?[ \t]*+[^\W0-9]{0,6}(?:[ \t]*+\([^()\n0-9]{,12}\))?[ \t]*+[-+×÷/x=][ \t(-]*+[0-9]|:[0-9]"
+    r"|[ \t]*+(?:π|√|\\pi|\\sqrt)|(?i:[ \t]*+[-+×÷][ \t]*+[b-hj-z](?![a-z]))"
     r"|[ \t]*+个?(?:[年月日天周]|礼拜|星期|小时|钟头?|分钟)[之以]?[后前内](?![ \t]*(?:[。.!#(]|$))"
     r"|\^|多|(?:st|nd|rd|th)\s|号|(?<=一)[齐共定样起直种些步]"
 )
 # Between two numbers: both are meant, or they make up one quantity.
 _JOINED = re.compile(
     r"\s*[^\W0-9]{0,8}?\s*(?:或者?|还是|定系|同埋?|和|与|、|至|or|and|to)\s*"
-    r"|到|\s*(?:个?钟头?|小时|分|hours?)[,\s]*"
+    r"|到|[^\n0-9]{0,8}[亦也又]可能[系是为有]?\s*|\s*(?:个?钟头?|小时|分|hours?)[,\s]*"
 )
 
 _CUE = re.compile(
     r"(?i)(?P<marked>#{4,})\s*|(?P<boxed>\\f?box(?:ed)?)"
     r"|答案|(?<![^\s。])答(?=:)|(?<![a-z])answer(?![a-z])"
 )
-_FILLER = re.compile(r"(?i)(?:[ \t:=>→(]|-+[> ]|[就即应该系是为有]|大?约|百分之|is|about)*+")
+_FILLER = re.compile(
+    r"(?i)(?:[ \t:=>→(\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|(?:hk|us|nt)\t|-+[> ]"
+    r"|[就即应该系是为有]|大?约|百分之|is|about)*+"
+)
 # What may stand between a number and an end.
 _CLAUSE = re.compile(r"[^,。;!?=(]*(?:[,。;!?(]|$)")
 _OPEN_BRACKET = re.compile(r"\([^)]*$")
@@ -83,7 +90,7 @@ _QUESTION = re.compile(
     r"(?i)\?\s*(?:\n|$)|(?:几[^乎率何十百千万\s]|多少|请计算|how (?:many|much))(?![^\n]*=)"
 )
 _REFUSAL = re.compile(
-    r"(?i)无法|未[知能]|难以|冇办法|[唔不](?:到|出|确定|可以知)|[唔不]能?[知清识]|需要.{0,4}(?:更多|进一步)"
+    r"(?i)无法|未[知能]|提供更多(?:资[料讯]|信息)|难以|冇办法|[唔不](?:到|出|确定|可以知)|[唔不]能?[知清识]|需要.{0,4}(?:更多|进一步)"
     r"|[未没冇缺](?:有|乏)?(?:足够|给|提供|讲明|说明)|(?:资[料讯]|信息|数据|条件).{0,4}[不唔][足够]"
     r"|cannot|can.t|unable|not (?:enough|possible)|insufficient|impossible|don.t know"
     r"|more information"
@@ -354,7 +361,7 @@ class _Question:
                 is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
                 every.append(_Result(value, *match.span(), is_chinese))
         numbers = [one for one in every if not _OPEN_BRACKET.search(self._text, start, one.start)]
-        numbers = numbers or every
+        numbers = numbers or [one for one in every if one.value not in self._given]
         if not numbers:
             return None
         first = numbers[0]

@@ -28,6 +28,11 @@ Options = Mapping[str, str | None] | Sequence[str | None]
 Rewards = list[float | None]
 
 _LETTERS = "ABCDEFGHIJ"
+_LONGEST_JYUTPING = 20_000
+_TONE = re.compile("[a-z][1-6]")
+_ALTERNATIVES = re.compile(r"[a-z][1-6]\s*[|/]\s*[a-z]+[1-6]")
+# Characters, marks of clauses and line ends; an answer is in one stretch or spread over several.
+_NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
 # Where chat templates put the reasoning that they take out of a message.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
@@ -61,14 +66,13 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, right: Any, *given: Any) -> float | None:
-        if right is None:
+    def score(text: str, answer: Any, options: Any = None, choices: Any = None) -> float | None:
+        if answer is None:
             return None
-        shown = _shown(next((each for each in given if each is not None), ()))
-        letter = _letter(right)
+        shown, letter = _shown(options if options is not None else choices), _letter(answer)
         if letter not in list(shown):
             raise ValueError(
-                f"the answer {right!r} is none of the options {', '.join(shown) or '(none)'}; "
+                f"the answer {answer!r} is none of the options {', '.join(shown) or '(none)'}; "
                 "give a letter or a number from 0, and the options in a column `options`"
             )
         return float(read_choice(strip_reasoning(text).lstrip(), shown).letter == letter)
@@ -111,12 +115,12 @@ def jyutping_reward(
             f"jyutping_reward: tone_weight is {tone_weight!r}; a wrong tone counts 0 to 1 errors"
         )
 
-    def score(text: str, gold: Any) -> float | None:
-        if gold is None:
+    def score(text: str, jyutping: Any) -> float | None:
+        if jyutping is None:
             return None
-        if not isinstance(gold, str):
-            raise ValueError(f"the gold string is {gold!r}; give Jyutping as a text")
-        found = score_jyutping(strip_reasoning(text).lstrip(), gold)
+        if not isinstance(jyutping, str):
+            raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
+        found = score_jyutping(_last_jyutping(strip_reasoning(text).lstrip(), jyutping), jyutping)
         pairs = [(right, got) for right, got in found.alignment if right and got and right != got]
         tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
         spared = (1 - tone_weight) * tones / found.ser.total
@@ -126,63 +130,110 @@ def jyutping_reward(
 
 
 def cantonese_reward(
-    completions: Sequence[Completion], *, script: Literal["hant", "hans"] | None = None, **_: object
+    completions: Sequence[Completion],
+    question: Sequence[str | None] | None = None,
+    options: Sequence[Options | None] | None = None,
+    choices: Sequence[Options | None] | None = None,
+    *,
+    script: Literal["hant", "hans"] | None = None,
+    min_characters: int = 4,
+    **_: object,
 ) -> Rewards:
-    """Reward an answer in fluent Cantonese, whatever it says.
+    """Reward an answer in Cantonese, whatever it says.
 
-    A text of a few neutral words passes too: use `multiply_rewards` with a reward of the content.
+    Quotations of the question and of the options do not count, nor do the clauses that end in an
+    option, such as 答案係A. What is left has to be prose of some length: no list of words, no loop.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
+        question: The questions, where there are any.
+        options: The options of each question, as in `choice_reward`.
+        choices: The same, for data sets that call them so.
         script: Traditional (``hant``) or Simplified (``hans``), where one is asked for.
+        min_characters: How many different Chinese characters it must have, particles such as 嘅 not
+            counted.
 
     Returns:
-        1.0 where `cantonese_fluency` passes the text, times the share of its characters that are in
-        the script; else 0.0.
+        The share of the Chinese that is in Cantonese (`cantonese_prose`), times the share of its
+        characters that are in the script; 0.0 for less than ``min_characters``, and where
+        `cantonese_fluency` finds too many words of Written Chinese.
 
     Raises:
-        ValueError: ``script`` is neither.
+        ValueError: ``script`` is neither, or ``min_characters`` is no number from 0 up.
 
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
         [1.0, 0.0, 0.0]
+        >>> of_both = {"options": [["叮叮", "纜車"]] * 2}
+        >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
+        [0.0, 1.0]
     """
-    from hkcanto_metrics.cleaning import clean_output
-    from hkcanto_metrics.fluency import cantonese_fluency
+    from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
+    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+    from hkcanto_metrics.script import simplified_share
 
     if script not in (None, "hant", "hans"):
         raise ValueError(f"cantonese_reward: script is {script!r}; give 'hant', 'hans' or None")
+    _check_length("cantonese_reward", min_characters)
 
-    def score(text: str) -> float:
-        fluency = cantonese_fluency(clean_output(strip_reasoning(text).lstrip()).text)
-        simplified = fluency.simplified_ratio
-        share = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return fluency.passed * share
+    def score(text: str, **asked: Any) -> float:
+        asks, shown = _question(**asked)
+        # Twice, as in an evaluation: once for the answer, once in cleaning it.
+        answer = strip_reasoning(strip_reasoning(text).lstrip())
+        said = without_quotations(answer, asks, shown)
+        if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
+            return 0.0
+        ratio, written = count_features(said)
+        simplified = simplified_share(said)
+        in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
+        return share * in_script * (not written or ratio >= MIN_CANTONESE_RATIO)
 
-    return _rewards("cantonese_reward", score, completions)
+    columns = {"question": question, "options": options, "choices": choices}
+    return _rewards("cantonese_reward", score, completions, columns)
 
 
-def reasoning_language_reward(completions: Sequence[Completion], **_: object) -> Rewards:
+def reasoning_language_reward(
+    completions: Sequence[Completion],
+    question: Sequence[str | None] | None = None,
+    options: Sequence[Options | None] | None = None,
+    choices: Sequence[Options | None] | None = None,
+    *,
+    min_characters: int = 10,
+    **_: object,
+) -> Rewards:
     """Reward reasoning in Cantonese that comes to an end.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
+        question: The questions, whose words do not count when they are said again.
+        options: Their options, likewise.
+        choices: The same, for data sets that call them so.
+        min_characters: How many different Chinese characters it must have, as in
+            `cantonese_reward`.
 
     Returns:
-        1.0 where `score_reasoning` calls it Cantonese and finished, else 0.0: also without any
-        reasoning, so that none is no way out.
+        The share of its Chinese that is in Cantonese; 0.0 where it has no end, is in another
+        language or too short, a loop or a list of words: also without any reasoning, so that none
+        is no way out.
+
+    Raises:
+        ValueError: ``min_characters`` is no number from 0 up.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
         [1.0, 0.0]
     """
-    from hkcanto_metrics.language import score_reasoning
+    from hkcanto_metrics.own_words import cantonese_share, without_quotations
 
-    def score(text: str) -> float:
-        found = score_reasoning(text)
-        return (found.cantonese or 0.0) * (found.finished or 0.0)
+    _check_length("reasoning_language_reward", min_characters)
 
-    return _rewards("reasoning_language_reward", score, completions)
+    def score(text: str, **asked: Any) -> float:
+        found = split_reasoning(text)
+        own = without_quotations(found.reasoning, *_question(**asked))
+        return cantonese_share(own, min_characters) if found.finished else 0.0
+
+    columns = {"question": question, "options": options, "choices": choices}
+    return _rewards("reasoning_language_reward", score, completions, columns)
 
 
 def format_reward(
@@ -279,10 +330,40 @@ def _rewards(
     rewards: Rewards = []
     for row, (completion, *cells) in enumerate(zip(*rows.values(), strict=True)):
         try:
-            rewards.append(score(_text(completion), *map(_plain, cells)))
+            named = dict(zip([*rows][1:], map(_plain, cells), strict=True))
+            rewards.append(score(_text(completion), **named))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
+
+
+def _check_length(reward: str, least: object) -> None:
+    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
+        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+
+
+def _question(
+    question: Any = None, options: Any = None, choices: Any = None
+) -> tuple[str, list[str]]:
+    """Return what a row asks, and the texts of the options that it shows."""
+    if not isinstance(question, str | None):
+        raise ValueError(f"the question is {question!r}; give a text")
+    return question or "", [*_shown(options if options is not None else choices).values()]
+
+
+def _last_jyutping(text: str, gold: str) -> str:
+    """Return the last stretch of Jyutping that may be the whole answer; all of it without any.
+
+    Alternatives, such as ``(hou2|hou3)`` or ``hou2/hou3``, are no answer.
+    """
+    from hkcanto_metrics.jyutping import fold, parse_answer
+
+    folded = fold(text[:_LONGEST_JYUTPING])
+    if _ALTERNATIVES.search(folded):
+        return ""
+    least = min(map(len, parse_answer(gold)))
+    stretches = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
+    return stretches[-1] if stretches else text
 
 
 def _plain(value: Any) -> Any:
@@ -294,7 +375,9 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(given: Any) -> dict[str, str]:
-    """Return the options that a question shows, by their letters."""
+    """Return the options that a question shows, if any, by their letters."""
+    if given is None:
+        return {}
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
             raise ValueError(

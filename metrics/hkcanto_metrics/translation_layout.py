@@ -1,14 +1,18 @@
 """Where in a response the translation is: by its turns, paragraphs, labels, brackets and languages.
 
 What is kept depends on its place, its label and its likeness to the source, never on how good it
-is or in which variety of Chinese: what marks one variety marks all.
+is. Of several texts, it is the one in the language asked for. Where there is none in that, what
+marks one variety marks all.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import groupby, pairwise
 
+from hkcanto_metrics.fluency import count_features
+from hkcanto_metrics.language import Language, identify_language
+from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import fold_script
 
 # What stands after these is kept or cut with what stands before it.
@@ -79,6 +83,20 @@ _FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『�
 _ITEM = re.compile(r"(?:1[.、)]|\(1\))\s*")
 
 
+# What a language asked for goes by. A text without a word that tells is in any variety of Chinese.
+_WRITTEN: frozenset[Language] = frozenset({"written_chinese", "simplified_mandarin"})
+_ASKED: dict[str, frozenset[Language]] = {
+    "yue": frozenset({"cantonese"}),
+    "zh": _WRITTEN,
+    "en": frozenset({"english"}),
+}
+_FEW = 15
+_BRACKETED = re.compile(r"^[(（]([^()（）]*)[)）]$")
+_HEAD_OF_LINE = re.compile(r"[^:：，。\n]{2,40}[:：]\**\s*")
+_COLON = re.compile("[:：]")
+_QUOTATION = ("「", "『", "“", '"')
+
+
 class _Piece:
     """A text, and what it is compared by: Chinese characters and words of other languages."""
 
@@ -109,36 +127,129 @@ def label_length(text: str) -> int:
     return label.end() if label else 0
 
 
-def find_translation(text: str, source: str) -> tuple[str, set[str]]:
+def find_translation(text: str, source: str, language: str = "") -> tuple[str, set[str]]:
     """Find the translation in a response.
 
     Args:
         text: The response, without what encloses all of it.
         source: The text to be translated. Marks that it has too, such as brackets around a line,
             mark nothing.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese comes
+            before Written Chinese where the source is Written Chinese.
 
     Returns:
         The translation, or all of the text if none is found, and the names of what else there was.
+        The translation is empty where there is nothing but its romanisation.
 
     Examples:
         >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
         ('佢走咗。', {'notes'})
+        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue")[0]
+        '佢走咗。'
     """
     original = _Piece(source[:_CHARACTERS_READ])
-    lines, rest = _lines(text)
+    lines, rest = _lines(_after_copy(text, source.strip()))
+    found, removed, sure = _read(text, lines, rest, original)
+    told, asked = _told(found), _ASKED.get(language, frozenset())
+    if not language and {told, _told(source)} <= _WRITTEN:
+        asked = _ASKED["yue"]
+    read = _Piece(found[:_CHARACTERS_READ])
+    is_note = bool(_NOTES.match(read.folded[:_HEAD])) or (
+        read.about and not _OF_LANGUAGE.search(original.folded)
+    )
+    in_other = asked and told not in asked and (told is not None or is_note)
+    if in_other:
+        bare = [_without_head(line, original, labelled=True) for line in lines]
+        if version := _version_in(asked, bare, original, read):
+            return version, removed | {"second version" if found in text else "preamble"}
+    # A gloss has the characters that it explains.
+    spelt = [line for line in lines if line.romanised and not _HAN_CHARACTER.search(line.folded)]
+    romanised = 0 if original.romanised else sum(line.size for line in spelt)
+    doubtful = is_note or not read.chinese if in_other or not sure else False
+    if doubtful and romanised >= _SHORT * original.size:
+        more = {"notes"} if any(not line.romanised for line in lines) else set()
+        return "", {"romanisation"} | more
+    bare_text = _without_head(read, original).text
+    if bare_text != read.text and _told(bare_text) in (asked or _ASKED["yue"]):
+        return found.removeprefix(read.text.removesuffix(bare_text)), removed | {"label"}
+    return found, removed
+
+
+def _after_copy(text: str, source: str) -> str:
+    """Put what introduces a translation in the line of its source's copy into a line of its own."""
+    before, copy, after = text.partition(source)
+    head = _HEAD_OF_LINE.match(after.lstrip()) if copy else None
+    introduces = head and _ABOUT.search(fold_script(head[0]))
+    return f"{before}{copy}\n{after.lstrip()}" if introduces else text
+
+
+def _version_in(
+    asked: frozenset[Language], lines: list[_Piece], original: _Piece, found: _Piece
+) -> str:
+    """The first translation among the lines that are in a language; empty if there is none."""
+
+    def is_own(line: _Piece) -> bool:
+        # What introduced the next version is left empty.
+        return bool(line.units) and not line.romanised and _told(line.text) in (None, *asked)
+
+    for in_language, run in groupby(lines, is_own):
+        own = list(run) if in_language else []
+        version, _, _ = _read("\n".join(each.gap + each.text for each in own), own, "", original)
+        version = _BRACKETED.sub(r"\1", version)
+        made = _Piece(version[:_CHARACTERS_READ])
+        least = _COMPLETE if found.chinese == made.chinese else _SUMMARY
+        shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
+        if original.size < _FEW:  # 他走了 and 佢走咗 have no pair of characters in common
+            shared = max(shared, len({*made.units} & {*original.units}) / (len(made.units) or 1))
+        # In the place of a note in another language, it need not be a good translation.
+        is_note = found.chinese != made.chinese and not is_degenerate(version)
+        related = is_note or not original.chinese or shared >= _RELATED
+        if related and made.size >= least * original.size and _told(version) in asked:
+            return version
+    return ""
+
+
+def _read(
+    text: str, lines: list[_Piece], rest: str, original: _Piece
+) -> tuple[str, set[str], bool]:
+    """Return the translation, what else there was, and whether that is beyond doubt."""
     for strict in (True, False):
         reading = _Reading(original, strict)
         stopped = not all(map(reading.take, lines))
         if reading.kept and (not strict or reading.is_plausible()):
             break
     else:
-        return text, set()
+        return text, set(), False
     if not reading.removed:
-        return _trim(text, original, reading.removed)
+        return *_trim(text, original, reading.removed), strict
     if stopped and len(reading.kept) > 1 and reading.kept[-1].text.endswith((":", "：")):
         reading.kept.pop()
     found = "".join(piece.gap + piece.text for piece in reading.kept).strip()
-    return _trim(found + ("" if stopped else rest), original, reading.removed)
+    return *_trim(found + ("" if stopped else rest), original, reading.removed), strict
+
+
+def _told(text: str) -> Language | None:
+    """The language that the words of a text tell; None where they tell none or several."""
+    language = identify_language(text[:_CHARACTERS_READ]).language
+    if language in _WRITTEN and not count_features(text[:_CHARACTERS_READ])[1]:
+        return None
+    return None if language in ("mixed", "none") else language
+
+
+def _without_head(line: _Piece, original: _Piece, *, labelled: bool = False) -> _Piece:
+    """A text without what says before it, in whatever words, that a translation follows."""
+    head = _HEAD_OF_LINE.match(line.text)
+    if not head:
+        return line
+    about = _ABOUT.search(fold_script(head[0])) and not _OF_LANGUAGE.search(original.folded)
+    # Not before speech, which a translation may introduce so where its source does not.
+    is_own = "\n" in head[0] or (labelled and not line.text.startswith(_QUOTATION, head.end()))
+    introduces = about or (is_own and not _COLON.search(original.text))
+    if not introduces:
+        return line
+    bare = line.text[head.end() :]
+    is_bracketed = head[0][0] in "(（" and bare[-1:] in (")", "）")
+    return _Piece(bare[:-1] if is_bracketed else bare, line.gap)
 
 
 def _lines(text: str) -> tuple[list[_Piece], str]:

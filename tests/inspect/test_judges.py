@@ -427,7 +427,7 @@ def test_half_a_character_does_not_end_the_run(translate: Callable[..., Any], an
 def test_half_a_character_in_an_output_is_shown_as_a_wrong_one() -> None:
     output = ModelOutput.from_content("m", TRANSLATION + "\ud83d")
     state = TaskState(ModelName("m/m"), 1, 1, SOURCE, [], output=output)
-    assert judged_text(state, [], SOURCE) == (TRANSLATION + "�", "")
+    assert judged_text(state, [], SOURCE, "yue") == (TRANSLATION + "�", "")
 
 
 def test_an_answer_that_was_cut_off_is_not_completed(translate: Callable[..., Any]) -> None:

@@ -9,6 +9,8 @@ import pytest
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.script import to_simplified
 from hkcanto_metrics.translation import score_translation
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import setup
 
 from .test_reasoning import assert_quick
 
@@ -178,6 +180,110 @@ def test_a_labelled_back_translation_is_not_the_translation(style: str) -> None:
     for label, source in (("中文翻譯：", CHINESE), ("English translation:", ENGLISH)):
         cleaned = clean_output(f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source)
         assert cleaned.text == TRANSLATIONS[style]
+
+
+CANTONESE, MANDARIN = TRANSLATIONS["Cantonese"], TRANSLATIONS["Written Chinese"]
+ROMANISED = (
+    "keoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1, keoi5 zek3 maau1 dou3 ji4 gaa1 zung6 nik1 hai2 "
+    "cong4 haa6 dai2."
+)
+INTRODUCTIONS = ["直接翻譯成粵語：", "翻譯做廣東話就係：", "粵語：", "In Cantonese:"]
+
+
+@pytest.mark.parametrize("introduction", ["口語講法：\n", *INTRODUCTIONS])
+@pytest.mark.parametrize("gap", ["", "\n"])
+@pytest.mark.parametrize("other", [CHINESE, MANDARIN, f"書面語：{MANDARIN}", f"原文：{CHINESE}"])
+def test_of_two_versions_the_one_in_the_language_asked_for_is_kept(
+    other: str, introduction: str, gap: str
+) -> None:
+    text = f"{other}\n\n{introduction}{gap}{CANTONESE}"
+    for source in (CHINESE, ENGLISH):
+        cleaned = clean_output(text, source=source, language="yue")
+        assert cleaned.text == CANTONESE
+        assert cleaned.overgenerated
+    assert clean_output(text, source=CHINESE).text == CANTONESE  # it is not the source's language
+    assert clean_output(text, source=ENGLISH, language="zh").text in (MANDARIN, CHINESE)
+
+
+def test_a_version_of_a_short_sentence_is_told_too() -> None:
+    for source, version in (("他走了。", "佢走咗。"), ("他今天沒有空。", "佢今日冇空。")):
+        text = f"{source}\n直接翻譯成粵語：{version}"
+        assert clean_output(text, source=source, language="yue").text == version
+
+
+def test_a_version_after_its_source_in_one_line_is_kept() -> None:
+    text = f"{CHINESE} 直接翻譯成粵語：{CANTONESE}"
+    assert clean_output(text, source=CHINESE, language="yue").text == CANTONESE
+
+
+@pytest.mark.parametrize("language", ["", "yue"])
+@pytest.mark.parametrize("translation", [CANTONESE, MANDARIN])
+def test_without_a_version_in_the_language_asked_for_nothing_else_is_picked(
+    translation: str, language: str
+) -> None:
+    for around in AROUND:
+        text = around.format(translation)
+        assert clean_output(text, source=CHINESE, language=language).text == translation
+
+
+def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
+    text = (
+        "唔好嘥氣喇，佢隻貓唔會出嚟㗎。\n\nThis says that there is no point: the cat will not come."
+    )
+    cleaned = clean_output(text, source=CHINESE, language="yue")
+    assert cleaned.text == "唔好嘥氣喇，佢隻貓唔會出嚟㗎。"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "",
+        "\n\nNote: 佢 means she.",
+        "\n\nThis is how a speaker of Cantonese would say it aloud.",
+        "\n\n（註：呢句係用粵拼寫嘅。）",
+        "\n\n以上係粵語嘅羅馬拼音。",
+    ],
+)
+@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
+def test_a_romanisation_with_a_note_is_no_translation(source: str, note: str) -> None:
+    cleaned = clean_output(ROMANISED + note, source=source, language="yue")
+    assert cleaned.text == ""
+    assert "romanisation" in cleaned.removed
+    with_characters = f"{ROMANISED}\n\n{CANTONESE}{note}"
+    assert clean_output(with_characters, source=source, language="yue").text == CANTONESE
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        f"（粵語發音：{CANTONESE}）",
+        f"直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n佢舊年",
+        f"我哋可以咁講：\n{CANTONESE}\n（讀音：\n{ROMANISED}）\n希望幫到你！",
+    ],
+)
+def test_a_version_ends_where_the_next_is_introduced(after: str) -> None:
+    cleaned = clean_output(f"{MANDARIN}\n\n{after}", source=CHINESE, language="yue")
+    assert cleaned.text == CANTONESE
+
+
+def test_glosses_with_characters_are_no_romanisation_of_a_translation() -> None:
+    glosses = "".join(f"* **{each} (keoi5 zek3 maau1)** means her cat.\n" for each in "佢隻貓" * 4)
+    text = f"This keeps the tone of the original:\n\n**佢隻貓匿埋咗喺床底。**\n\n{glosses}"
+    cleaned = clean_output(text, source=CHINESE, language="yue")
+    assert "佢隻貓匿埋咗喺床底。" in cleaned.text
+    assert "romanisation" not in cleaned.removed
+
+
+def test_the_task_says_which_language_is_asked_for() -> None:
+    text = f"{MANDARIN}\n\n直接翻譯成粵語：\n{CANTONESE}"
+    for name, kept in (
+        ("hkcanto_translation_en_yue", CANTONESE),
+        ("hkcanto_translation_zh_yue", CANTONESE),
+        ("hkcanto_translation_yue_zh", MANDARIN),
+    ):
+        source = {"en": ENGLISH, "zh": CHINESE, "yue": CANTONESE}[name.split("_")[2]]
+        judged = setup(name).judge(text, Sample(id="", source=source, target=kept))
+        assert judged.answer == kept, name
 
 
 def test_a_continuation_of_the_source_is_cut() -> None:

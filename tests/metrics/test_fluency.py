@@ -25,6 +25,8 @@ from hkcanto_metrics.fluency import (
     length_penalty,
     pool_fluency,
 )
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import setup
 
 from ..scripts import load_script
 
@@ -82,6 +84,22 @@ def test_without_chinese_characters_nothing_passes(text: str) -> None:
     assert not fluency.passed
     assert fluency.label == "none"
     assert fluency.cantonese_ratio == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tram is called 叮叮 after its bell. It has run since 1904, and people love it.",
+        "Le tramway est surnommé 叮叮.",
+        "電車は叮叮と呼ばれています。とても便利です。",
+        "전차는 叮叮 이라고 불립니다.",
+        "A：叮叮",
+        "Din6 ce1 ge3 faa1 meng2 hai6 叮叮",
+    ],
+)
+def test_a_text_in_another_language_fails_whatever_it_names(text: str) -> None:
+    assert not cantonese_fluency(text).passed
+    assert setup("hkcanto_fluency").judge(text, Sample(id="", source="？")).values["fluent"] == 0
 
 
 @pytest.mark.parametrize("text", LOOPS)

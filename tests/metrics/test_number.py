@@ -167,6 +167,25 @@ def test_evidence_in_a_long_text() -> None:
         ("#### 佢每盒有 20 個。所以兩盒有 40 個。", 40),
         ("#### 4 年後佢 18 歲。", 18),
         ("####\n兩年前佢有 20 個。佢有幾多個？\n####", None),
+        ("#### 3. 一盒有幾多個？", None),
+        ("#### 3. 25 個", 25),
+        # of an unknown, nothing is known; with an equals sign it is
+        ("####x - 48", None),
+        ("####x -48", None),
+        ("####48 - x", None),
+        ("####2x+3", None),
+        ("#### 3x = 75", 75),
+        ("#### x - 48 = 12，即係 x = 60", 60),
+        ("#### 60 km/h", 60),
+        (r"\boxed{2\pi}", None),
+        (r"\boxed{\sqrt{2}}", None),
+        (r"\boxed{\sqrt{16} = 4}", 4),
+        ("#### 一瓶半", Fraction(3, 2)),
+        ("#### 兩公斤半", Fraction(5, 2)),
+        ("#### 12 隻半年大嘅貓", 12),
+        ("#### 零下 5 度", -5),
+        ("💰 **HK$150.00**\n\n計法：200 × 0.8 − 10", 150),
+        ("答案就係袋數乘以每袋嘅重量。\n\n✅ 佢有 **25** 個。", 25),
     ],
 )
 def test_marked(text: str, value: Fraction | None) -> None:
@@ -422,6 +441,7 @@ def test_no_number(text: str) -> None:
         "需要更多資料。",
         "There is not enough information.",
         "More information is needed.",
+        "請提供更多資訊。",
     ],
 )
 def test_a_refusal_takes_no_earlier_number(refusal: str) -> None:
@@ -472,6 +492,7 @@ def test_a_mark_stands_though_the_talk_after_it_breaks_off() -> None:
         "答案係 18 至 20。",
         "答案係18到20。",
         "#### 18 or 20",
+        "可能係 18 個，亦可能係 20 個，視乎佢食咗邊啲。",
         "The answer is 18 apples and 20 oranges.",
         "18 to 20",
         "答案係 2 小時 30 分鐘。",

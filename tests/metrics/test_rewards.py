@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import inspect
 import json
 import multiprocessing
 import os
@@ -23,7 +22,8 @@ from hypothesis import strategies as st
 
 from hkcanto_metrics import rewards
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.language import score_reasoning
+from hkcanto_metrics.fluency import cantonese_fluency
+from hkcanto_metrics.language import identify_language, score_reasoning
 from hkcanto_metrics.response_text import Response, beginning_of, normalize_response
 from hkcanto_metrics.rewards import (
     cantonese_reward,
@@ -35,6 +35,8 @@ from hkcanto_metrics.rewards import (
 )
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
+
+from ..scripts import load_script
 
 ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
 GOLD = "nei5 (hou2|hou3) aa3"
@@ -70,21 +72,33 @@ responses = st.lists(pieces, max_size=12).map("".join)
 def test_a_reward_is_the_score_of_any_response(text: str) -> None:
     letters = choice_reward([text] * 4, answer=[*"ABCD"], options=[ISLANDS] * 4)
     assert letters == [evaluated(text, ISLANDS, letter) for letter in "ABCD"]
-    judged = JYUTPING.judge(text, Sample(id="", target=GOLD)).values
-    assert jyutping_reward([text], [GOLD]) == [max(0.0, 1 - judged["ser"])]
-    fluency = FLUENCY.judge(text, Sample(id="", target="")).values
-    assert cantonese_reward([text]) == [fluency["fluent"]]
-    assert cantonese_reward([text], script="hant") == [
-        fluency["fluent"] * (1 - fluency["simplified_ratio"])
-    ]
+    if len(re.findall("[a-z][1-6]", text)) < 3:  # of complete answers, the last counts
+        judged = JYUTPING.judge(text, Sample(id="", target=GOLD)).values
+        assert jyutping_reward([text], [GOLD]) == [max(0.0, 1 - judged["ser"])]
+
+
+@settings(max_examples=300, deadline=None)
+@given(responses)
+def test_what_earns_as_cantonese_is_fluent_and_what_earns_as_reasoning_is_cantonese(
+    text: str,
+) -> None:
+    (reward,) = cantonese_reward([text])
+    judged = FLUENCY.judge(text, Sample(id="", target="")).values
+    assert not reward or judged["fluent"]
+    assert cantonese_reward([text], script="hant") == [reward]  # there is no Simplified text
+    (reward,) = reasoning_language_reward([text], min_characters=0)
     reasoned = score_reasoning(text)
-    both = (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
-    assert reasoning_language_reward([text]) == [float(both)]
+    assert not reward or (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
+
+
+def real_folder() -> Path:
+    return Path(os.environ["HKCANTO_DATA_DIR"]).parent / "conformance"
 
 
 def real_outputs() -> Iterator[dict[str, Any]]:
-    path = Path(os.environ["HKCANTO_DATA_DIR"]).parent / "conformance"
-    with gzip.open(path / "real_outputs_unlabelled.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        real_folder() / "real_outputs_unlabelled.jsonl.gz", "rt", encoding="utf-8"
+    ) as lines:
         yield from map(json.loads, lines)
 
 
@@ -96,9 +110,10 @@ def test_a_reward_is_the_score_of_every_real_output() -> None:
     found = choice_reward(columns["text"], answer=columns["gold"], options=columns["options"])
     assert found == [evaluated(row["text"], row["options"], row["gold"]) for row in rows]
     assert 0.3 < sum(filter(None, found)) / len(found) < 0.9
-    assert cantonese_reward(columns["text"]) == [
-        FLUENCY.judge(row["text"], Sample(id="", target="")).values["fluent"] for row in rows
-    ]
+    rewarded = zip(cantonese_reward(columns["text"]), rows, strict=True)
+    earned = [row["text"] for reward, row in rewarded if reward]
+    fluent = [FLUENCY.judge(text, Sample(id="", target="")).values["fluent"] for text in earned]
+    assert sum(fluent) > 0.99 * len(fluent) > 0  # a reward ignores what the options say
 
 
 @pytest.mark.realdata
@@ -168,6 +183,127 @@ def test_reasoning_in_another_language_or_none_is_not_rewarded() -> None:
     ]
     assert reasoning_language_reward(texts) == [1.0, 0.0, 0.0]
     assert reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。"]) == [0.0]
+
+
+# Tried to game them -------------------------------------------------------------------------------
+
+docs = load_script("docs/generate.py")
+TRAM = {"question": ["電車公司嘅綽號係咩？"], "options": [["叮叮", "豬籠車", "水翼船", "纜車"]]}
+
+
+@pytest.mark.parametrize(("game", "earns"), docs.games(), ids=lambda each: str(each)[:40])
+def test_a_game_earns_at_most_half_unless_the_table_says_why(
+    game: dict[str, Any], earns: float
+) -> None:
+    assert earns <= 0.5 or len(game["note"]) > 20
+    assert earns <= game["earned"] or "note" in game
+
+
+def test_the_table_of_games_is_that_of_the_docs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "rewards.md").read_text("utf-8")
+    assert docs.with_games(text) == text, "run `python docs/generate.py`"
+    assert len(docs.games()) == 60
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        ("係叮叮，因為電車行嗰陣會叮叮聲㗎。", 1.0),
+        ("電車公司嘅綽號係叮叮，因為佢行嗰陣會響。\n答案：A", 1.0),
+        ("A。因為佢響鐘嘅聲係噉。", 1.0),
+        ("電車公司嘅綽號係叮叮。", 0.0),
+        ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation in Simplified script is one
+        ("綽號梗係叮叮啦。", 0.0),
+        # 10 characters of Cantonese; as many neutral ones earn beside them, the other 6 do not.
+        ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
+        ("佢哋成日都搭車返屋企。是。", 0.0),  # 佢, 哋, 屋企 against 是: less than nine tenths
+    ],
+)
+def test_an_answer_earns_by_what_it_says_itself(text: str, reward: float) -> None:
+    assert cantonese_reward([text], **TRAM) == [pytest.approx(reward)]
+
+
+def test_a_row_without_a_question_or_options_quotes_nothing() -> None:
+    texts = ["電車公司嘅綽號係叮叮。"] * 2
+    columns: dict[str, Any] = {"question": [*TRAM["question"], None]}
+    assert cantonese_reward(texts, **columns, options=[*TRAM["options"], np.nan]) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("characters", [5, 6])
+def test_the_least_length_is_in_different_characters_without_particles(characters: int) -> None:
+    texts = ["佢哋返屋企㗎喎。", "佢哋佢哋返屋企屋企啦。"]
+    assert cantonese_reward(texts, min_characters=characters) == [float(characters == 5)] * 2
+    thoughts = [f"<think>{text}</think>A" for text in texts]
+    found = reasoning_language_reward(thoughts, min_characters=characters)
+    assert found == [float(characters == 5)] * 2
+
+
+def test_a_copied_question_is_no_reasoning() -> None:
+    texts = ["<think>{}</think>A".format(TRAM["question"][0] + more) for more in ("", "諗下先")]
+    assert reasoning_language_reward(texts, **(TRAM | {k: v * 2 for k, v in TRAM.items()})) == [
+        0,
+        0,
+    ]
+    texts = ["<think>佢問電車公司嘅綽號，我記得大家都叫佢做叮叮。</think>A"]
+    assert reasoning_language_reward(texts, **TRAM) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        ("nei5 hou3，唔係，係 nei5 hou2", 1.0),
+        ("nei5 hou2，唔係，係 nei5 hou3", 0.5),
+        ("nei5 hou2\n\n你 = nei5，好 = hou2", 1.0),
+        ("你 (nei5) 好 (hou2)", 1.0),  # no stretch is complete
+        ("nei5\nhou2", 1.0),
+        ("nei5 (hou2|hou3)", 0.0),
+        ("nei5 hou2|hou3", 0.0),
+        ("nei5 hou2 / hou3", 0.0),
+        ("/nei5 hou2/", 1.0),
+        ("nei5 hou2 nei5 hou2", 0.0),  # two errors in two syllables
+    ],
+)
+def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing(
+    text: str, reward: float
+) -> None:
+    assert jyutping_reward([text], ["nei5 hou2"]) == [reward]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "係唔想諗都唔想諗唔駛諗都唔駛唔想諗都唔駛",
+        "佢哋嘅佢哋嘅咁佢哋嘅佢咁佢哋嘅佢哋嘅咁佢",
+        "我鍾意我唔鍾意我鍾意我唔鍾意佢鍾意我唔鍾意我，佢唔鍾意。",
+    ],
+)
+def test_a_loop_of_few_characters_earns_nothing(loop: str) -> None:
+    assert cantonese_reward([loop]) == [0.0]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("今日落雨唔想出街", "我唔知佢去咗邊", "部電腦壞咗要攞去整", "琴晚瞓得好差"),
+        *("我想買多兩本簿", "今日個天好靚", "個老細成日鬧人", "你幫我拎住先"),
+        *("尖沙咀成日都好多人", "等埋我先好走", "今朝凍到震", "阿妹畫畫好叻"),
+        *("出面好嘈，閂窗啦", "架車泊喺邊度", "佢笑到碌地", "條河好大到好似好大好大咁"),
+    ],
+)
+def test_a_short_sentence_in_cantonese_earns_all(sentence: str) -> None:
+    assert cantonese_reward([sentence]) == [1.0]
+
+
+@pytest.mark.realdata
+def test_real_sentences_in_cantonese_earn_all() -> None:
+    with gzip.open(real_folder() / "real_translations.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = {json.loads(line)["reference"] for line in lines}
+    sentences = sorted({each.strip() for text in texts for each in re.split("(?<=[。！？])", text)})
+    fluent = [each for each in sentences if cantonese_fluency(each).passed]
+    told = [each for each in fluent if identify_language(each).cantonese_share]
+    assert len(told) > 1900
+    assert cantonese_reward(told).count(1.0) > 0.99 * len(told)
+    assert cantonese_reward(fluent).count(1.0) > 0.9 * len(fluent)
 
 
 # As trainers call them ----------------------------------------------------------------------------
@@ -273,6 +409,17 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "cantonese_reward, row 1: the completion is 5": lambda: cantonese_reward(
             ["你好", 5]  # type: ignore[list-item]
         ),
+        "cantonese_reward: min_characters is -1": lambda: cantonese_reward(
+            ["A"], min_characters=-1
+        ),
+        "reasoning_language_reward: min_characters is 1.5": lambda: reasoning_language_reward(
+            ["A"],
+            min_characters=1.5,  # type: ignore[arg-type]
+        ),
+        "cantonese_reward, row 0: the question is ['?']": lambda: cantonese_reward(
+            ["A"],
+            question=[["?"]],  # type: ignore[list-item]
+        ),
         "format_reward: pattern is '('": lambda: format_reward(["B"], pattern="("),
         "format_reward, row 0: the message is 'B'": lambda: format_reward([["B"]]),  # type: ignore[list-item]
         "reasoning_language_reward, row 0: a part of the message is 5": lambda: (
@@ -361,7 +508,7 @@ def test_a_reward_runs_in_another_process() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for reward in (choice_reward, product):
             columns = {"answer": ["B"], "options": [LISTED]}
-            assert pool.apply(reward, (["我揀南丫島。"],), columns) == [1.0]
+            assert pool.apply(reward, (["我揀B，因為嗰度好多人去行山。"],), columns) == [1.0]
 
 
 def test_a_row_of_another_task_has_no_reward() -> None:
@@ -374,7 +521,7 @@ def test_a_row_of_another_task_has_no_reward() -> None:
         "trainer_state": object(),
         "log_extra": print,
     }
-    texts = ["答案係B。", "nei5"]
+    texts = ["答案係B，嗰度有好多人行山。", "nei5"]
     assert choice_reward(completions=texts, **columns) == [1.0, None]  # type: ignore[arg-type]
     assert jyutping_reward(completions=texts, **columns) == [None, 1.0]  # type: ignore[arg-type]
     both = multiply_rewards(choice_reward, cantonese_reward)
@@ -465,16 +612,6 @@ def test_the_example_for_verifiers_rewards_a_reply(monkeypatch: pytest.MonkeyPat
     assert asyncio.run(pasted["Question"](data=data).letter(reply)) == 1.0
 
 
-def test_the_example_of_a_rubric_rewards_a_completion(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What `Rubric` does with it, in verifiers 0.2.0: not a function of a group by its signature.
-    monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(Rubric=SimpleNamespace))
-    (letter,) = run_block(3)["rubric"].funcs
-    given = {"prompt": [], "answer": "B", "state": {}, "info": {"options": ISLANDS}, "task": ""}
-    assert letter(completion=[{"role": "assistant", "content": "我揀B。"}], **given) == 1.0
-    groups = {"states", "prompts", "completions", "answers", "tasks", "infos"}
-    assert not groups & {*inspect.signature(letter).parameters}
-
-
 def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
     class Record(SimpleNamespace):
         def model_dump(self) -> dict[str, Any]:
@@ -484,7 +621,7 @@ def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.Monkey
     server = SimpleNamespace(**dict.fromkeys(names, Record))
     monkeypatch.setitem(sys.modules, "nemo_gym", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "nemo_gym.base_resources_server", server)
-    pasted = run_block(4)
+    pasted = run_block(3)
     body = pasted["Question"](
         response=SimpleNamespace(output_text="<think>？</think>答案：B"),
         answer="B",

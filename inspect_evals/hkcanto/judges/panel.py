@@ -88,6 +88,7 @@ def judge(
     judgements: int,
     stop: Sequence[str],
     structured: bool,
+    language: str,
 ) -> Scorer:
     """Return what scores a response by several judgements.
 
@@ -100,6 +101,7 @@ def judge(
             several models, each judges once.
         stop: Texts before which the model's answer ends.
         structured: Whether to send the form's JSON schema along, for providers that enforce it.
+        language: The language asked for, as `clean_output` takes it.
 
     Raises:
         ValueError: No judgement is asked for; while it scores, the sample's metadata has no source.
@@ -117,7 +119,7 @@ def judge(
                 f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge "
                 "compares with the source text; the task must put it there"
             )
-        text, shown = judged_text(state, stop, source)
+        text, shown = judged_text(state, stop, source, language)
 
         def ask(grader: Model, seed: int) -> Awaitable[Judgement]:
             code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
@@ -146,13 +148,15 @@ def judge(
     return score
 
 
-def judged_text(state: TaskState, stop: Sequence[str], source: str) -> tuple[str, str]:
+def judged_text(
+    state: TaskState, stop: Sequence[str], source: str, language: str
+) -> tuple[str, str]:
     """Return what a model answered, as judges are shown it, and what was done to it, in words.
 
     It is without its wrapping, as the automatic metrics read it, and no longer than they do.
     """
     response = strip_reasoning(well_formed(state.output.completion)).lstrip()
-    cleaned = clean_output(until_stop(response, stop), source=source)
+    cleaned = clean_output(until_stop(response, stop), source=source, language=language)
     text, whole = cleaned.text[:LONGEST], len(cleaned.text)
     replaced = sum(map(ne, text, neutralize(text)))
     changes = {

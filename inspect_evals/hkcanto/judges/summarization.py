@@ -102,7 +102,7 @@ def judged_summary(
             it off for one that refuses it.
     """
     of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
-    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, structured)
+    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, structured, "yue")
 
 
 def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:

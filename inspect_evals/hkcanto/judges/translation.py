@@ -109,7 +109,8 @@ def judged_translation(
             it off for one that refuses it.
     """
     prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
-    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, structured)
+    into = direction.split("_")[1]
+    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, structured, into)
 
 
 def translation_prompt(
