@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
 from ..runs import Floats, Ints, Run
-from .intervals import Estimate, effective_draws, errors_of, ratio_interval
+from .intervals import CONFIDENCE, Estimate, effective_draws, errors_of, ratio_interval
 from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
+_SELDOM = 3.5  # right answers, or wrong ones: three, and what rounding makes of them
 _FEW = 0.05  # of the items, behind half of the errors
 
 
@@ -186,10 +187,20 @@ def _of_shares(
 
 
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3)."""
+    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
+
+    Where it would hold too seldom, of at most three right or wrong answers, an end is Poisson's
+    (Brown, Cai and DasGupta, 2001, "Interval estimation for a binomial proportion", section 4.1.1).
+    """
+    from scipy.special import gammaincinv
+
     z2 = quantile**2 / count
     center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
     low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
+    few = count * min(share, 1 - share)
+    if 0 < few < _SELDOM:
+        end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
+        low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
