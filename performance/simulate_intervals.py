@@ -298,7 +298,11 @@ def held_out(rng: np.random.Generator, repeats: int) -> Table:
         draw = partial(of_unlike_subjects, rng, sizes, shares, easy)
         shown = 100 * np.mean([draw() for _ in range(repeats)], axis=0)
         table.add_row(f"{share:.1%}, {name}", *(f"{each:.1f}" for each in shown))
-    for count, most, share, correlation in ((8, 9, 0.6, 0.3), (14, 6, 0.8, 0.1), (30, 12, 0.9, 0.4)):
+    for count, most, share, correlation in (
+        (8, 9, 0.6, 0.3),
+        (14, 6, 0.8, 0.1),
+        (30, 12, 0.9, 0.4),
+    ):
         draw = partial(of_uneven_passages, rng, count, most, share, correlation)
         name = f"{share:.0%}, {count} passages of 2 to {most}, correlation {correlation}"
         table.add_row(name, f"{100 * np.mean([draw() for _ in range(repeats)]):.1f}")

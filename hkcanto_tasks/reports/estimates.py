@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
 from ..runs import Floats, Ints, Run
-from .intervals import CONFIDENCE, Estimate, effective_draws, errors_of, ratio_interval
+from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of, ratio_interval
 from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
@@ -84,15 +84,16 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]
+    unseen = UNSEEN if known and known.unlimited else ""
     if known and known.form == "rate" and name in items.weights:
         lengths = items.weights[name][mask]
         errors, total = errors_of(values, lengths), float(lengths.sum())
         low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters)
+        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters) or unseen
         return Estimate(rate, low, high, len(values), note)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
-    return mean_estimate(values, clusters)
+    return replace(mean_estimate(values, clusters), note=unseen)
 
 
 def _concentration(errors: Floats, clusters: Ints) -> str:

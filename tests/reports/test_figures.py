@@ -375,3 +375,13 @@ def test_a_report_of_a_run_with_a_limit_says_what_all_items_would_give(tmp_path)
     assert rows[0].values[2] == found
     assert rows[0].values[3] == "100 of 424"
     assert all(not each["standings"] for each in report.records["runs"])
+
+
+def test_the_interval_of_a_figure_that_one_response_can_move_says_what_it_cannot_know():
+    of = {"cer": [0.1] * 52, "tone_error_rate": [0.1] * 52, "cer_published": [0.1] * 52}
+    lengths = {"cer": [10] * 52, "tone_error_rate": [10] * 52}
+    run = a_run("hkcanto_g2p", of, weights=lengths)
+    unseen = "knows of no runaway responses but those seen: up to 3 in n may be missing"
+    assert unseen in estimate(run, "cer").note
+    # Of aligned syllables, and of gold ones: from 0 to 1.
+    assert estimate(run, "tone_error_rate").note == estimate(run, "cer_published").note == ""
