@@ -87,7 +87,7 @@ def test_a_rate_says_if_a_few_items_carry_half_of_the_errors():
     found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 52}), "cer")
     assert found.note == "1 of 52 items carries half of the errors"  # 300 of 450
     even = estimate(a_run("hkcanto_g2p", {"cer": [0.1] * 52}, weights={"cer": [10] * 52}), "cer")
-    assert even.note == ""
+    assert "half of the errors" not in even.note
 
 
 def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
