@@ -190,7 +190,8 @@ def _of_shares(
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
 
-    Where it would hold too seldom, of at most three right or wrong answers, an end is Poisson's
+    Where it would hold too seldom, of at most three right or wrong answers, which are no more than
+    every ninth, an end is Poisson's
     (Brown, Cai and DasGupta, 2001, "Interval estimation for a binomial proportion", section 4.1.1).
     """
     from scipy.special import gammaincinv
@@ -199,7 +200,7 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
     low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
     few = count * min(share, 1 - share)
-    if 0 < few < _SELDOM:
+    if 0 < few < min(_SELDOM, count / 9):
         end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
         low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
     return max(0.0, min(share, low)), min(1.0, max(share, high))
