@@ -18,7 +18,7 @@ from .logs.inspect import judge_scores
 from .reports.blocks import Column, Estimate, Report, Row, Section, Table
 from .reports.report import report_of
 
-_FEW = 10
+_FEW = 5
 
 
 def agreement_report(log: Path, people: Path) -> Report:

@@ -79,6 +79,11 @@ class Figure:
         """The figure of an item that it averages."""
         return self.of or self.name
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether a single response can move it as far as it is long, as a loop does."""
+        return self.unit == "count" or (self.unit == "rate" and self.form == "rate")
+
 
 class Pair(NamedTuple):
     """What one item gives to a corpus figure."""

@@ -194,7 +194,7 @@ def main() -> None:
         *(("looks", count, by_looks) for count in (2, 4, 8)),
         *(("candidates", count, by_candidates) for count in (2, 10)),
     ):
-        alone, shared = (passed(count, repeats, shared=each) for each in (False, True))
+        alone, shared = (passed(count, 4 * repeats, shared=each) for each in (False, True))
         made.add_row(name, str(count), f"{100 * alone:.1f}", f"{100 * shared:.1f}")
     console.print(made)
     cells = [(delta, which) for delta in (0.05, 0.1) for which in PATTERNS]

@@ -26,6 +26,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_interval
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.figures import Over, subject_weights
 from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.planning import power
 from hkcanto_tasks.reports.estimates import mean_estimate, stratified_estimate
@@ -231,6 +233,85 @@ def further(rng: np.random.Generator, repeats: int) -> list[Table]:
     return [means, loops, agreement]
 
 
+def subjects_of(name: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sizes of a task's subjects and what each counts in a mean."""
+    subjects = find_task(name).subjects
+    sizes = {each.name: each.rows for each in subjects}
+    of = subject_weights(over, sizes, {each.name: each.category for each in subjects})
+    return np.array([*sizes.values()]), np.array([of[own] * sizes[own] for own in sizes])
+
+
+def of_unlike_subjects(
+    rng: np.random.Generator, sizes: np.ndarray, shares: np.ndarray, easy: np.ndarray
+) -> tuple[bool, bool]:
+    """Whether a mean over subjects is covered that are not equally hard, and a difference."""
+    strata, whole = np.repeat(np.arange(len(sizes)), sizes), sizes * 10**6
+    draws, changed = rng.random(len(strata)), 0.25 * (1 - easy)[strata]
+    now = _ends(stratified_estimate((draws < easy[strata]).astype(float), strata, whole, shares))
+    changes = (draws < changed).astype(float) - (draws > 1 - 0.6 * changed)
+    own = (shares / sizes)[strata]
+    up, down = float(own @ (changes > 0)), float(own @ (changes < 0))
+    of = changes, own, np.arange(len(changes)), up + down - (up - down) ** 2, strata
+    ends = tango_interval(up, down, effective_draws(*of))
+    return covers(now, float(shares @ easy)), covers(ends, float(0.1 * shares @ (1 - easy)))
+
+
+def of_uneven_passages(
+    rng: np.random.Generator, count: int, most: int, share: float, correlation: float
+) -> bool:
+    """Whether a mean over passages of 2 to so many questions is covered."""
+    spread = 1 / correlation - 1
+    easy = rng.beta(spread * share, spread * (1 - share), count)
+    clusters = np.repeat(np.arange(count), rng.integers(2, most + 1, count))
+    right = (rng.random(len(clusters)) < easy[clusters]).astype(float)
+    return covers(_ends(mean_estimate(right, clusters)), share)
+
+
+def of_scores(rng: np.random.Generator, items: int) -> bool:
+    """Whether a mean is covered of which 80 % are 1, 5 % are 0 and the others anything between."""
+    drawn = rng.random(items)
+    values = np.where(drawn < 0.8, 1.0, np.where(drawn < 0.85, 0.0, rng.random(items)))
+    return covers(_ends(mean_estimate(values, np.arange(items))), 0.875)
+
+
+def held_out(rng: np.random.Generator, repeats: int) -> Table:
+    """Return a table of cells that nothing was tuned on, written down before their first run.
+
+    Every subject has its own share of right answers, of which 0.1 is the standard deviation where
+    half are right.
+    """
+    table = Table("Mean, held out", "mean", "difference", title="Coverage in %")
+    of: list[tuple[str, Over, float]] = [
+        ("tmmluplus_gen", "categories", 0.85),
+        ("tmmluplus_gen", "categories", 0.95),
+        ("tmmluplus_gen", "categories", 0.985),
+        ("hkcanto_cultural", "subjects", 0.8),
+        ("hkcanto_sentiment", "subjects", 0.97),
+        ("hkmmlu", "subjects", 0.7),
+        ("hkmmlu", "subjects", 0.96),
+        ("25 of 30", "subjects", 0.93),
+    ]
+    for name, over, share in of:
+        alike = np.full(25, 30), np.full(25, 1 / 25)
+        sizes, shares = alike if name == "25 of 30" else subjects_of(name, over)
+        easy = rng.beta(24 * share, 24 * (1 - share), len(sizes))
+        draw = partial(of_unlike_subjects, rng, sizes, shares, easy)
+        shown = 100 * np.mean([draw() for _ in range(repeats)], axis=0)
+        table.add_row(f"{share:.1%}, {name}", *(f"{each:.1f}" for each in shown))
+    for count, most, share, correlation in (
+        (8, 9, 0.6, 0.3),
+        (14, 6, 0.8, 0.1),
+        (30, 12, 0.9, 0.4),
+    ):
+        draw = partial(of_uneven_passages, rng, count, most, share, correlation)
+        name = f"{share:.0%}, {count} passages of 2 to {most}, correlation {correlation}"
+        table.add_row(name, f"{100 * np.mean([draw() for _ in range(repeats)]):.1f}")
+    for items in (25, 50):
+        found = np.mean([of_scores(rng, items) for _ in range(repeats)])
+        table.add_row(f"80 % at 1, 5 % at 0, {items} items", f"{100 * found:.1f}")
+    return table
+
+
 def _ends(of: Estimate) -> Ends:
     return of.low or 0.0, 1.0 if of.high is None else of.high
 
@@ -341,8 +422,12 @@ def main() -> None:
     parser.add_argument("--answers", type=Path)
     parser.add_argument("--further", action="store_true", help="the last three tables alone")
     parser.add_argument("--half", type=int, choices=(0, 1, 2), default=0)
+    parser.add_argument("--held-out", action="store_true", help="cells that nothing was tuned on")
     given = parser.parse_args()
     repeats, rng = given.repeats, np.random.default_rng(0)
+    if given.held_out:
+        Console().print(held_out(rng, repeats))
+        return
     if given.further:
         Console().print(*further(rng, repeats))
         return

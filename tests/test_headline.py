@@ -6,12 +6,13 @@ value is worked out from the items, in this file, by the paper's rule.
 
 import json
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
@@ -149,3 +150,68 @@ def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> Non
     (gate,) = compared["gate"]["tasks"]
     assert gate["metric"] == "acc_macro"
     assert gate["bound"] >= 100 * (effects["all"]["a"] - effects["all"]["b"])
+
+
+def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -> None:
+    """The figure, its interval, its test and the gate's bound, by TMMLU+'s own weights."""
+
+    def tuned(prompt: str) -> str:
+        number = zlib.crc32(f"tuned {prompt}".encode())
+        return "ABCD"[number % 4] if number % 100 < 30 else answer(prompt)
+
+    values = []
+    for name, model in (("base", answer), ("tuned", tuned)):
+        task, how = tasks.run(task="tmmluplus_gen"), answering_model(model)
+        logged = read_eval_log(str(run_inspect(tmp_path / name, task, how, limit=400)))
+        values.append({each.id: each.scores["judged"].value["acc"] for each in logged.samples})
+    subjects = {each.id: each.metadata["subject"] for each in logged.samples}
+    category = {each.name: each.category for each in find_task("tmmluplus_gen").subjects}
+    names = sorted(set(subjects.values()))
+    sizes = Counter(subjects.values())
+    of_category = Counter(category[name] for name in names)
+    assert len(of_category) == 4
+    share = {name: 1 / 4 / of_category[category[name]] for name in names}
+    weights = np.array([share[name] / sizes[name] for name in subjects.values()])
+    changes = np.array([values[1][item] - values[0][item] for item in subjects])
+    strata = np.array([names.index(name) for name in subjects.values()])
+    difference = float(weights @ changes)
+
+    compared = run_json("compare", str(tmp_path / "base"), str(tmp_path / "tuned"), "--gate", "8")
+    effect = compared["comparisons"][0]["effects"]["all"]
+    assert effect["difference"]["value"] == pytest.approx(difference, abs=1e-12)
+
+    # One question of a subject varies by p, as if the subject had 20 more like all subjects'.
+    up, down = float(weights @ (changes > 0)), float(weights @ (changes < 0))
+    variance = up + down - difference**2
+    of_subjects = [changes[strata == place] for place in range(len(names))]
+    spread = sum(
+        share[name] * np.mean((own - difference) ** 2)
+        for name, own in zip(names, of_subjects, strict=True)
+    )
+    common = (len(changes) * spread + variance) / (len(changes) + 1)
+    error = sum(
+        share[name] ** 2 / len(own) * (((own - own.mean()) ** 2).sum() + 20 * common)
+        / (len(own) + 19)
+        for name, own in zip(names, of_subjects, strict=True)
+    )  # fmt: skip
+    for end, sign in ((effect["difference"]["low"], -1), (effect["difference"]["high"], 1)):
+        assert tangos(up, down, variance / error, end) == pytest.approx(sign * 1.96, abs=2e-3)
+
+    # Signs of questions at random, and exponential weights with one more question that is lost.
+    rng = np.random.default_rng(0)
+    moved = np.abs(rng.choice([-1, 1], (20_000, len(changes))) @ (weights * changes))
+    assert effect["p_value"] == pytest.approx(np.mean(moved >= abs(difference) - 1e-12), abs=0.02)
+    drawn = rng.exponential(size=(20_000, len(changes) + 1)) * np.append(weights, weights.max())
+    lost = drawn @ np.append(-changes, 1) / drawn.sum(axis=1)
+    (gate,) = compared["gate"]["tasks"]
+    assert gate["metric"] == "acc_category_macro"
+    assert gate["bound"] == pytest.approx(100 * np.quantile(lost, 0.95), abs=0.15)
+
+
+def tangos(up: float, down: float, count: float, change: float) -> float:
+    """Tango's (1998) score of a change of paired proportions, equations 4 and 9."""
+    wins, losses, loss = up * count, down * count, -change
+    linear = (2 * count + wins - losses) * loss - losses - wins
+    root = np.sqrt(linear**2 - 8 * count * -wins * loss * (1 - loss))
+    only_b = (root - linear) / (4 * count)
+    return float((losses - wins - count * loss) / np.sqrt(count * (2 * only_b + loss * (1 - loss))))

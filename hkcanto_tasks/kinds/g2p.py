@@ -15,19 +15,20 @@ from .. import setup
 from ..catalogue import Subject
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..figures import Figure
+from ..figures import Figure, Unit
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
 
 _COLUMNS_PER_LINE = 8
 
-_ERRORS = {
-    "cer": ("Character", "Edits of characters over length."),
-    "ser": ("Syllable", "Edits of syllables over length."),
+_ERRORS: Mapping[str, tuple[str, Unit, str]] = {
+    "cer": ("Character", "rate", "Edits of characters over length."),
+    "ser": ("Syllable", "rate", "Edits of syllables over length."),
     **{
         f"{part}_error_rate": (
             part.capitalize(),
+            "share",
             f"Among aligned syllables, the share whose {part} differs.",
         )
         for part in ("tone", "onset", "nucleus", "coda")
@@ -67,8 +68,8 @@ class GraphemeToPhoneme(setup.Setup):
             "Table 3's other column: 1 − normalised Indel similarity of the two strings.",
         ),
         *(
-            Figure(name, f"{of} error rate", "rate", False, meaning, "rate", name in _DIAGNOSTIC)
-            for name, (of, meaning) in _ERRORS.items()
+            Figure(name, f"{of} error rate", unit, False, meaning, "rate", name in _DIAGNOSTIC)
+            for name, (of, unit, meaning) in _ERRORS.items()
         ),
         Figure(
             "invalid_rate",

@@ -25,8 +25,6 @@ Kind = Literal["run", "published", "human", "random", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number"}
 
-_OF_RATES = "Its interval knows only of runaway responses that were seen."
-
 ITEMS_NOTICE = (
     "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
     "up in training data, and the benchmark measures nothing any more."
@@ -60,8 +58,7 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
     """Return the column of a figure: unit, direction and meaning are its own, and the title."""
     up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
-    meaning = f"{figure.help} {_OF_RATES}" if figure.form == "rate" else figure.help
-    return Column(title or figure.title, unit, meaning, lower, drawn)
+    return Column(title or figure.title, unit, figure.help, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)

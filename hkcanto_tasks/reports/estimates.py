@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
 from ..runs import Floats, Ints, Run
-from .intervals import Estimate, effective_draws, errors_of, ratio_interval
+from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of, ratio_interval
 from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
+_SELDOM = 3.5  # right answers, or wrong ones: three, and what rounding makes of them
 _FEW = 0.05  # of the items, behind half of the errors
 
 
@@ -83,15 +84,16 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]
+    unseen = UNSEEN if known and known.unlimited else ""
     if known and known.form == "rate" and name in items.weights:
         lengths = items.weights[name][mask]
         errors, total = errors_of(values, lengths), float(lengths.sum())
         low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters)
+        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters) or unseen
         return Estimate(rate, low, high, len(values), note)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
-    return mean_estimate(values, clusters)
+    return replace(mean_estimate(values, clusters), note=unseen)
 
 
 def _concentration(errors: Floats, clusters: Ints) -> str:
@@ -186,10 +188,21 @@ def _of_shares(
 
 
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3)."""
+    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
+
+    Where it would hold too seldom, of at most three right or wrong answers, which are no more than
+    every ninth, an end is Poisson's
+    (Brown, Cai and DasGupta, 2001, "Interval estimation for a binomial proportion", section 4.1.1).
+    """
+    from scipy.special import gammaincinv
+
     z2 = quantile**2 / count
     center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
     low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
+    few = count * min(share, 1 - share)
+    if 0 < few < min(_SELDOM, count / 9):
+        end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
+        low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 

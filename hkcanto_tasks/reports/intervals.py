@@ -22,7 +22,7 @@ _UPPER = (1 + CONFIDENCE) / 2
 _FEWEST = 6
 _ROUNDING, _TINY = 1e-12, 1e-300
 _MOST, _MOST_COPIES = 700.0, 1e9  # exp of the first is a number
-_AT_LIMIT, _OF_ALL = 15, 20  # units added where values are at limits, and to each stratum
+_OF_ALL = 20  # units added to each stratum
 _STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
 
 
@@ -48,8 +48,9 @@ def effective_draws(
     proportions with small expected number of positive counts"; Franco and others, 2019). The
     variance is that of a stratified mean of clusters (Cochran, 1977, section 5.3). Strata of a few
     items that are all alike say little about themselves: each has 20 more units of the variance of
-    all. Where many values are at a limit, few others show how far values reach: 15 more units
-    times the share of those at a limit have the variance of right and wrong answers.
+    all. Where many values are at a limit, few others show how far values reach: one more unit
+    times the share of those at a limit has the variance of right and wrong answers, and Student's
+    degrees of freedom are those of a variance with the units' kurtosis.
     `performance/simulate_intervals.py` says how often that covers.
 
     Args:
@@ -76,18 +77,20 @@ def effective_draws(
     units, whole = np.bincount(group), np.bincount(group, weight)
     scale, centers = weight * (units / whole)[group], np.bincount(group, weight * means) / whole
     limits, count = float(np.isin(means, (-1, 0, 1)).mean()), len(means)
-    if limits < 1 and np.isin(values, (-1, 0, 1)).all():
-        limits = 0.0  # clusters of right and wrong answers, which hide nothing
     # Of all units together, and of each stratum.
-    spread = np.bincount(group, (scale * (means - mean)) ** 2) @ (whole / units)
-    freedom = count - 1 + (_AT_LIMIT + 1) * limits
-    common = (count * spread + _AT_LIMIT * limits * variance) / freedom if freedom else np.nan
+    squares = (scale * (means - mean)) ** 2
+    spread = np.bincount(group, squares) @ (whole / units)
+    freedom = count - 1 + 2 * limits
+    common = (count * spread + limits * variance) / freedom if freedom else np.nan
     own = np.bincount(group, (scale * (means - centers[group])) ** 2)
     each = (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
     factors = whole**2 / units * (1 if open_shares is None else open_shares)
     error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
     draws = 1 / alike if error <= _ROUNDING * alike else variance / error
-    return Draws(draws, float(ndtri(_UPPER) if limits == 1 else stdtrit(count - 1, _UPPER)))
+    if limits == 1:
+        return Draws(draws, float(ndtri(_UPPER)))
+    sure = 2 * count * squares.mean() ** 2 / max(_TINY, squares.var())
+    return Draws(draws, float(stdtrit(min(count - 1, sure), _UPPER)))
 
 
 def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
@@ -194,6 +197,10 @@ def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tu
     if p_value >= 0.05:
         return min(low, 0.0), max(high, 0.0)
     return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
+
+
+UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
+"""What to note of a figure that one response can move without limit (the rule of three)."""
 
 
 @dataclass(frozen=True, slots=True)

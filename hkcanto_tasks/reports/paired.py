@@ -240,7 +240,9 @@ class _Paired:
             low, high = self._ends() if alike else self._ends_of_average()
         difference, ties = Estimate(b - a, None, None, count), count - wins - losses
         if low < high:  # Resamples of equal texts are all alike, which says nothing.
-            difference = Estimate(b - a, *intervals.agreeing((low, high), p_value, b - a), count)
+            unseen = intervals.UNSEEN if self.figure.unlimited else ""
+            ends = intervals.agreeing((low, high), p_value, b - a)
+            difference = Estimate(b - a, *ends, count, unseen)
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
     def _ends(self) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from .presentation import condition_title, figure_title, short_name, task_title
 from .report import footer_of, report_of
 
 _INTERVALS = (
-    "Intervals of differences: Tango's for right and wrong answers, MOVER for means over subjects, "
+    "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "a bootstrap for figures of a corpus, else Student's."
 )
 _OWN_FILES = (

@@ -248,6 +248,29 @@ def test_no_gate_is_passed_across_setups_unless_it_is_said(engine: Path, tmp_pat
     assert "They may differ in shots" in unwrapped(done)
 
 
+def test_intervals_of_error_rates_say_that_unseen_loops_are_not_in_them(
+    engine: Path, other_engine: Path
+) -> None:
+    told = "† The interval knows of no runaway responses but those seen: up to 3 in n may be"
+    done = hkcanto("compare", engine, other_engine, "--metric", "cer")
+    assert told in unwrapped(done)
+    assert re.search(r"All items .*\] †", done.stdout)
+    # Every gold syllable counts once in the headline, whatever the response's length.
+    assert "†" not in hkcanto("compare", engine, other_engine).stdout
+    made = hkcanto("report", engine, "--full")
+    assert told in unwrapped(made)
+    assert re.search(r"\d\] †", made.stdout)
+    rows = json.loads(hkcanto("report", engine, "--format", "json").stdout)["tables"]
+    notes = [
+        value["note"]
+        for of in rows.values()
+        for row in of["rows"]
+        for value in row.values()
+        if isinstance(value, dict)
+    ]
+    assert any("no runaway responses but those seen" in note for note in notes)
+
+
 def test_a_limited_run_passes_no_gate_on_a_rate_by_length(tmp_path: Path) -> None:
     for engine in ("pycantonese", "tojyutping"):
         args = f"engine={engine}"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial
 
 from hkcanto_tasks.loading import stratified
-from hkcanto_tasks.reports.estimates import stratified_estimate
+from hkcanto_tasks.reports.estimates import mean_estimate, stratified_estimate
 from hkcanto_tasks.reports.intervals import (
     loss_bound,
     non_inferiority,
@@ -214,6 +214,32 @@ def test_rates_with_loops_are_covered_if_a_loop_was_seen(items: int):
     assert covered < 0.96  # as nobody can know of a loop that was not seen
 
 
+@pytest.mark.parametrize(("items", "share"), [(30, 0.9), (60, 0.9), (120, 0.95)])
+def test_what_people_would_say_is_covered_near_a_limit(items: int, share: float):
+    # With a normal interval, or Student's of all items, 30 are covered in 88 to 90 %.
+    assert 0.915 < held(STUDY.of_people, items, share) < 0.985
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "share", "correlation"),
+    [(8, 9, 0.6, 0.3), (14, 6, 0.8, 0.1), (30, 12, 0.9, 0.4), (40, 10, 0.97, 0.6)],
+)
+def test_uneven_passages_are_covered(count: int, most: int, share: float, correlation: float):
+    # With Student's t of all passages the last two are covered in 92 and 84 to 86 %.
+    assert 0.925 < held(STUDY.of_uneven_passages, count, most, share, correlation) < 0.99
+
+
+@pytest.mark.parametrize(("few", "items"), [(1, 100), (1, 50), (2, 100)])
+def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
+    # By enumeration. Wilson's interval holds in 91 to 92 % where one wrong answer is expected.
+    found = 0.0
+    for wrong in range(12):
+        made = mean_estimate(np.repeat([0.0, 1.0], [wrong, items - wrong]), np.arange(items))
+        own = covers((made.low, made.high), 1 - few / items)
+        found += own * binom.pmf(wrong, items, few / items)
+    assert 0.93 < found < 0.99
+
+
 # --- all items, from a part of them
 
 
@@ -269,7 +295,23 @@ def test_all_items_of_real_models_are_covered_by_a_beginning_of_them(count: int)
             assert 0.93 < held < 0.97
 
 
+# --- the best of several runs
+
+BEST = load_script("performance/simulate_best.py")
+
+
+@pytest.mark.parametrize(("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)])
+def test_equal_runs_are_seldom_told_apart_from_the_best(runs: int, items: int, correlation: float):
+    naive, told, covered, luck, said = BEST.choice(items, np.full(runs, 0.6), correlation, 300)
+    assert naive > 15  # of McNemar's test between the best and each other
+    assert told < 5 + 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
+    assert covered > 95 - 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
+    assert said == pytest.approx(luck, abs=0.5)
+
+
 # --- gates
+
+GATES = load_script("performance/simulate_gates.py")
 
 
 @cache
@@ -360,6 +402,21 @@ def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
             for own in drawn.astype(float)
         )
     assert passed / REPEATS < 0.055
+
+
+@pytest.mark.parametrize("candidates", [2, 10])
+def test_candidates_that_share_the_error_seldom_pass_one_by_one(candidates: int):
+    # On the boundary: without sharing it, 9 and 23 % have one that passes.
+    assert GATES.by_candidates(candidates, 500, shared=False) > 0.06
+    assert GATES.by_candidates(candidates, 500, shared=True) < 0.055
+
+
+@pytest.mark.parametrize("items", [30, 78, 145, 500, 3000])
+@pytest.mark.parametrize("name", GATES.WEIGHTS)
+def test_a_gate_seldom_errs_whatever_the_weights(name: str, items: int):
+    for which in GATES.PATTERNS:
+        _, passed = GATES.by_weight(name, which, items, 0.05, 200)
+        assert passed < 0.055 + 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...printable import one_line
 from ..blocks import Column, Estimate, Table, Unit, Value
+from ..intervals import UNSEEN
 
 MISSING = "–"
 
@@ -93,6 +94,13 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
     return text.replace("-", "−") if text.startswith("-") else text
 
 
+def caption(table: Table) -> str:
+    """Return the caption of a table, with what the mark † at an interval stands for."""
+    values = (value for row in table.rows for value in row.values)
+    marked = any(isinstance(value, Estimate) and value.note == UNSEEN for value in values)
+    return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
+
+
 def heading(column: Column) -> str:
     """Return the heading of a column, with its unit.
 
@@ -149,6 +157,8 @@ def shown(table: Table) -> list[ShownRow]:
                 low, high, note = value.low, value.high, one_line(value.note)
             is_best = is_model and found is not None and found == top
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
+            if note == UNSEEN:
+                interval, note = f"{interval} †" if interval else "", ""
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
         mark = _MARKS.get(row.kind, "") if several_kinds else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()

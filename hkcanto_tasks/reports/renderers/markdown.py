@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, heading, shorten, shown
+from .formatting import ShownCell, ShownRow, caption, heading, shorten, shown
 
 # Everything that GitHub gives a meaning to inside a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
@@ -54,8 +54,8 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
-    if table.caption:
-        yield _text(table.caption)
+    if told := caption(table):
+        yield _text(told)
     headings = [_text(heading(column)) for column in table.columns]
     aligned = ["---:" if column.numeric else "---" for column in table.columns]
     yield _grid(headings, aligned, map(_row, shown(table)))

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from ...printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report
-from .formatting import heading, is_chinese, shorten, shown
+from .formatting import caption, heading, is_chinese, shorten, shown
 from .plots import curve, plot
 from .records import plain
 
@@ -63,7 +63,7 @@ def _template() -> Template:
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
-    environment.globals |= {"plot": plot, "curve": curve}
+    environment.globals |= {"plot": plot, "curve": curve, "caption": caption}
     return environment.from_string(_resource("page.html.j2"))
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...printable import one_line
 from ..blocks import Block, Column, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, heading, shown
+from .formatting import ShownCell, ShownRow, caption, heading, shown
 from .plots import curve
 
 LONG_TABLE = 20
@@ -79,8 +79,8 @@ def _print_indented(
 
 def _show_table(table: Table, console: Console, full: bool) -> None:
     _print(console, table.title, "bold")
-    if table.caption:
-        _print(console, table.caption, "dim")
+    if told := caption(table):
+        _print(console, told, "dim")
     if table.curve and not full:
         _show_lines(table, console)
         return
