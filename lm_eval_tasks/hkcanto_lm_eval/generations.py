@@ -55,7 +55,7 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
 
 
 @cache
-def class_for(task: type[Task], output_type: str) -> type[Task]:
+def class_for(task: type[Any], output_type: str) -> type[Any]:
     """Return the class of a task that makes requests of a type: in 0.4 the class itself."""
     kinds = getattr(api.Task, "_registry", None)
     return type(task.__name__, (task, kinds[output_type]), {}) if kinds else task
