@@ -5,7 +5,6 @@ requests for each document, and scores with `Scorer` objects.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from lm_eval.api import task as api
@@ -54,11 +53,17 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
         return "bypass" in self._metric_fn_list
 
 
-@cache
-def class_for(task: type[Any], output_type: str) -> type[Any]:
+_classes: dict[tuple[str, str], Any] = {}
+
+
+def class_for(task: Any, output_type: str) -> Any:
     """Return the class of a task that makes requests of a type: in 0.4 the class itself."""
-    kinds = getattr(api.Task, "_registry", None)
-    return type(task.__name__, (task, kinds[output_type]), {}) if kinds else task
+    if not NEW:
+        return task
+    key = task.__qualname__, output_type
+    if key not in _classes:
+        _classes[key] = type(task.__name__, (task, api.Task._registry[output_type]), {})
+    return _classes[key]
 
 
 def requests(made: Any) -> Sequence[Any]:

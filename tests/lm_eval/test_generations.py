@@ -48,8 +48,8 @@ class Done(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Done]:
-    """Return a function from a release and arguments to what its command line printed and wrote."""
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Environment]:
+    """Return a function from a release of lm-eval to an environment with it."""
     wheel = build_wheel(tmp_path_factory.mktemp("wheel"))
     plain = install(create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel)
 
@@ -57,10 +57,19 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Done]:
     def using(version: str) -> Environment:
         return plain.using(unpack_lm_eval(version, tmp_path_factory.mktemp("lm_eval"), tasks="arc"))
 
+    return using
+
+
+@pytest.fixture(scope="module")
+def command(
+    environment: Callable[[str], Environment], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Done]:
+    """Return a function from a release and arguments to what its command line printed and wrote."""
+
     @cache
     def run(version: str, *arguments: str) -> Done:
         folder = tmp_path_factory.mktemp("run")
-        done = using(version).start(
+        done = environment(version).start(
             *("-c", WITH_MODEL, *arguments, "--log_samples", "--output_path", str(folder)),
             HKCANTO_DATA="sample",
             HF_HUB_OFFLINE="1",
@@ -182,3 +191,31 @@ def test_responses_alone_are_written_without_scores(command: Callable[..., Done]
         done = command(version, "--model", "answering", "--tasks", "hkmmlu", "--predict_only")
         assert {*done.results["hkmmlu"]} == {"bypass,none", "bypass_stderr,none"}
         assert "judgement" not in done.samples["hkmmlu"][0]["doc"]
+
+
+LATE = WITH_MODEL.replace("super().__init__()", 'print("the model is loaded")')
+
+
+@pytest.mark.parametrize("version", [RELEASES[0], *RELEASES[-2:]])
+@pytest.mark.parametrize(
+    ("arguments", "data", "said"),
+    [
+        (("--tasks", "hkmmlu"), "no/such/folder", "HKCANTO_DATA_DIR=no/such/folder is not"),
+        (("--tasks", "hkcanto", "--num_fewshot", "9"), "", "shots=9, but there are"),
+        (("--tasks", "hkmmlu", "--metadata", '{"promt": "yue"}'), "", "has no option 'promt'"),
+    ],
+    ids=["no data", "too few examples", "unknown option"],
+)
+def test_what_is_missing_is_said_before_the_model_is_loaded(
+    environment: Callable[[str], Environment],
+    version: str,
+    arguments: tuple[str, ...],
+    data: str,
+    said: str,
+) -> None:
+    where = {"HKCANTO_DATA_DIR": data} if data else {"HKCANTO_DATA": "sample"}
+    command = ("-c", LATE, "--model", "answering", *arguments)
+    done = environment(version).start(*command, HF_HUB_OFFLINE="1", **where)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "the model is loaded" not in done.stdout
