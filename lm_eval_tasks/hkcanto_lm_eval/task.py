@@ -5,6 +5,7 @@ file differs from it overrides the catalogue's, as in any lm-eval task. Prompts,
 are those of the Inspect task of the same name.
 """
 
+import atexit
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from lm_eval.api.metrics import mean
 import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
+from hkcanto_tasks.cut_off import CutOff
 from hkcanto_tasks.errors import OptionError, without_traceback
 from hkcanto_tasks.figures import (
     Figure,
@@ -97,6 +99,8 @@ class CatalogueTask(Task):
             self.download()
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
+        self._cut_off = CutOff(self.loaded.setup, """--metadata '{"reasoning": true}'""")
+        atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
         """Load the data; lm-eval calls this when it makes the task."""
@@ -246,6 +250,7 @@ class CatalogueTask(Task):
         sample = _sample_of(doc)
         judgement = self.setup.judge(response, sample)
         doc["judgement"] = judgement.logged()
+        self._cut_off.add(judgement)
         return values(self._named(item_values(self.setup.table, sample, judgement)))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
@@ -343,6 +348,12 @@ def _warn_of_no_likelihood(task: str) -> None:
         "unparsed. In half precision, try another dtype or attention implementation.",
         task,
     )
+
+
+def _say_cut_off(seen: CutOff) -> None:
+    """Say at the end, which is under lm-eval's table, that responses had no room for an answer."""
+    if 20 * seen.cut > seen.responses:
+        print(seen.told)  # noqa: T201
 
 
 @cache
