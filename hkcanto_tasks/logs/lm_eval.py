@@ -152,9 +152,13 @@ def _generation(given: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _prompt(arguments: msgspec.Raw) -> str:
-    """Return the prompt of the first request; a chat is a list of its messages, in JSON."""
+    """Return the prompt of the first request; a chat is a list of its messages, in JSON.
+
+    lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, …}}`, 0.5 `[[prompt, …]]`.
+    """
     requests = msgspec.json.decode(arguments)
-    prompt = next((each.get("arg_0", "") for each in requests.values()), "")
+    first = next(iter(requests.values() if isinstance(requests, dict) else requests), ())
+    prompt = first.get("arg_0", "") if isinstance(first, dict) else next(iter(first), "")
     return prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
 
 

@@ -1,5 +1,6 @@
 """The Inspect scorer: the core's judgement of a response as an Inspect score."""
 
+import logging
 from typing import Any
 
 import msgspec
@@ -7,8 +8,11 @@ from inspect_ai.model import ContentReasoning, ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from hkcanto_tasks.cut_off import FIRST, CutOff
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
+
+_log = logging.getLogger("hkcanto")
 
 
 @scorer(metrics=[])
@@ -21,12 +25,17 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
     """
     names = [task] if isinstance(task, str) else task
     setups = {name: setup(name, **(options or {})) for name in names}
+    seen = {name: CutOff(how, "-T reasoning=true") for name, how in setups.items()}
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # which the sample has, too
-        how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
+        own = state.metadata["task"] if len(names) > 1 else names[0]
+        how = setups[own]
         asked = msgspec.convert(state.metadata, Sample)
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
+        seen[own].add(judgement)
+        if seen[own].responses == FIRST and seen[own].many:
+            _log.warning(seen[own].told)
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,

@@ -140,11 +140,40 @@ def add_task_folder(module: "ModuleType") -> None:
     if module.TaskManager.__module__ != module.__name__:
         return  # 0.4.12+: lm_eval.tasks takes it from lm_eval.tasks.manager
     builtin = Path(str(module.__file__)).parent
+    check_before_the_model(module.TaskManager)
     index = getattr(module, "TaskIndex", None)
     if index and isinstance(vars(index).get("build"), staticmethod):
         add_to_index(index, builtin)
     else:
         add_to_include_path(module.TaskManager, builtin)
+
+
+def check_before_the_model(manager: "Any") -> None:
+    """Have the command line's own call of `match_tasks` also see to what our tasks need.
+
+    It comes before the model is loaded, which may take minutes; the tasks are made after it.
+    """
+    from functools import wraps
+
+    match = manager.match_tasks
+
+    @wraps(match)
+    def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
+        found: list[str] = match(self, task_list)
+        try:
+            import hkcanto_lm_eval
+            from hkcanto_lm_eval.before_model import check
+
+            index = self.task_index if hasattr(self, "task_index") else self._task_index
+            asked = getattr(self, "metadata", None) or hkcanto_lm_eval.run_metadata
+            check({name: index.get(name) for name in found}, asked)
+        except Exception as error:
+            if any(kind.__name__ == "HKCantoError" for kind in type(error).__mro__):
+                raise
+            log_failure("lm_eval.tasks")
+        return found
+
+    manager.match_tasks = match_and_check
 
 
 def add_to_index(index: "Any", builtin: "Path") -> None:

@@ -5,6 +5,7 @@ file differs from it overrides the catalogue's, as in any lm-eval task. Prompts,
 are those of the Inspect task of the same name.
 """
 
+import atexit
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +16,11 @@ from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
-from lm_eval.api.task import ConfigurableTask
 
 import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
+from hkcanto_tasks.cut_off import CutOff
 from hkcanto_tasks.errors import OptionError, without_traceback
 from hkcanto_tasks.figures import (
     Figure,
@@ -35,6 +36,7 @@ from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
 from .config import configuration, options_of, says_turns, shown
+from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
 _log.addFilter(readable_log)
@@ -55,7 +57,7 @@ class Docs(list[dict[str, Any]]):
         return (dict(doc) for doc in super().__iter__())
 
 
-class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
+class CatalogueTask(Task):
     """A task of the catalogue in lm-eval: one condition, with all of its subjects.
 
     `--metadata '{"…": …}'`, or `metadata:` in YAML, sets the options of its kind (see
@@ -66,6 +68,13 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     loaded: LoadedTask
     _last: LoadedTask | None = None  # as it was run last
     _sent: Mapping[str, Any] | None = None
+
+    def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
+        """Make one that sends the requests of its kind."""
+        how = setup(config.get("dataset_name") or config["task"])
+        asked = config.get("output_type") or shown(how)["output_type"]
+        made: CatalogueTask = super().__new__(class_for(cls, asked))
+        return made
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         given = {key: value for key, value in config.items() if key != "class"}
@@ -86,8 +95,12 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         if "shots" in self._asked:
             ours["num_fewshot"] = how.shots
         super().__init__(config={**ours, **overridden})
+        if not hasattr(self, "loaded"):  # lm-eval 0.5 waits until it needs the rows
+            self.download()
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
+        self._cut_off = CutOff(self.loaded.setup, """--metadata '{"reasoning": true}'""")
+        atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
         """Load the data; lm-eval calls this when it makes the task."""
@@ -177,11 +190,12 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Make the request, with the stop texts that fit the prompt unless a YAML file has some."""
         made = super().construct_requests(doc, ctx, **kwargs)
-        if self.OUTPUT_TYPE == "generate_until" and made.arguments[1].get("until") == self._until:
-            chat = bool(kwargs.get("apply_chat_template"))
-            sent = [*self._as_run.setup.sent_stop(chat=chat)]
-            made.arguments[1]["until"] = sent
-            self._sent = {**made.arguments[1]}  # for the log
+        for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
+            asked = each.arguments[1]
+            if asked.get("until") == self._until:
+                chat = bool(kwargs.get("apply_chat_template"))
+                asked["until"] = [*self._as_run.setup.sent_stop(chat=chat)]
+                self._sent = {**asked}  # for the log
         return made
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -210,14 +224,21 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         """Apply the filters to the responses, if there are any."""
         return super().apply_filters() if self._instances else None
 
-    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    @property
+    def eval_docs(self) -> Any:
+        """The documents; lm-eval 0.5 takes an empty list for a mistake."""
+        return super().eval_docs if self.loaded.samples else self.dataset["test"]
+
+    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> Any:
         """Score one response: figure → value, or for a corpus figure the pair of texts.
 
         A figure that the item has no part in is None. What was read from the response is put into
         the document, which lm-eval writes into its samples.
         """
-        if "bypass" in self._metric_fn_list:  # --predict_only
-            return {"bypass": 999}
+        if self.predicts_only:
+            return values({"bypass": 999})
+        if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
+            _warn_of_repeats(self.task_name, len(results))
         response = results[0]
         if self.OUTPUT_TYPE == "multiple_choice":
             likelihoods = [likelihood for likelihood, _ in results]
@@ -229,7 +250,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         sample = _sample_of(doc)
         judgement = self.setup.judge(response, sample)
         doc["judgement"] = judgement.logged()
-        return self._named(item_values(self.setup.table, sample, judgement))
+        self._cut_off.add(judgement)
+        return values(self._named(item_values(self.setup.table, sample, judgement)))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → how items become the task's value."""
@@ -328,6 +350,17 @@ def _warn_of_no_likelihood(task: str) -> None:
     )
 
 
+def _say_cut_off(seen: CutOff) -> None:
+    """Say at the end, which is under lm-eval's table, that responses had no room for an answer."""
+    if 20 * seen.cut > seen.responses:
+        print(seen.told)  # noqa: T201
+
+
+@cache
+def _warn_of_repeats(task: str, count: int) -> None:
+    _log.warning("%s: only the first of %d responses to each question is scored.", task, count)
+
+
 @cache
 def _say_single_turn() -> None:
     _log.info(
@@ -339,7 +372,7 @@ def _say_single_turn() -> None:
 # What a YAML file may say of a task that is run as the catalogue has it.
 _OF_NO_MATTER = {
     *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
-    *("metadata", "include", "class", "output_type"),
+    *("metadata", "include", "class", "output_type", "_qualified_name"),
 }
 _NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B"]}
 

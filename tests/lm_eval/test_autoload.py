@@ -27,8 +27,8 @@ pytestmark = pytest.mark.slow
 TASK = "hkcanto_g2p"
 BUILT_IN = "arc_easy"
 HOOKS = "import sys; print(sum(hasattr(f, 'hkcanto_autoload') for f in sys.meta_path))"
-RELEASES = ("0.4.11", "0.4.12", "0.4.13")
-OLDEST, *_, NEWEST = RELEASES
+RELEASES = ("0.4.11", "0.4.12", "0.4.13", "0.5.0.dev1")
+OLDEST, *_, NEWEST, _ = RELEASES
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def each_release(request: pytest.FixtureRequest, release: Callable[[str], Path])
     return release(request.param)
 
 
-@pytest.fixture(params=[OLDEST, NEWEST])
+@pytest.fixture(params=[OLDEST, *RELEASES[-2:]])
 def each_kind(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
     """A release of each of the two designs of `TaskManager`."""
     return release(request.param)

@@ -1,0 +1,46 @@
+"""Responses that ended inside their reasoning: the model thinks, and the limit is for an answer."""
+
+from .judgements import Judgement
+from .setup import Setup
+
+FIRST = 32
+"""After how many responses a run is told, while there is still something to save."""
+
+
+class CutOff:
+    """Counts the responses of a task that were cut off before they had an answer.
+
+    Examples:
+        >>> from hkcanto_tasks.setup import setup
+        >>> how = setup("hkmmlu")
+        >>> seen = CutOff(how, "-T reasoning=true")
+        >>> seen.add(Judgement({"acc": 0.0}, reason="none: cut off"))
+        >>> seen.told.partition(": run with ")[2]
+        '-T reasoning=true'
+    """
+
+    def __init__(self, how: Setup, option: str) -> None:
+        self._how, self._option = how, option
+        self.responses = self.cut = 0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count the judgement of one response."""
+        self.responses += 1
+        self.cut += judgement.reason == "none: cut off"
+
+    @property
+    def many(self) -> bool:
+        """Whether it is half of the responses."""
+        return 2 * self.cut >= self.responses > 0
+
+    @property
+    def told(self) -> str:
+        """What to say of it."""
+        how = self._how
+        advice = f"run with {self._option}"
+        if how.options.reasoning:
+            advice = "the limit is the one for reasoning; ask the model to think less"
+        return (
+            f"{how.task.name}: {self.cut} of {self.responses} responses were cut off at "
+            f"{how.max_tokens} tokens while reasoning: {advice}"
+        )

@@ -1,0 +1,71 @@
+"""What must be there for our tasks, seen to before lm-eval loads the model."""
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hkcanto_lm_eval import task_path
+from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.errors import without_traceback
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.setup import setup
+
+from .config import options_of
+from .index import configurations
+
+
+def check(index: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Load the data of tasks and groups of ours, and ask for their worked examples.
+
+    Args:
+        index: Name → entry of lm-eval's index, of what was asked for. A file that is not ours makes
+            a name the user's own.
+        metadata: What lm-eval hands to each task.
+
+    Raises:
+        HKCantoError: As the task itself would raise it, once the model is loaded.
+    """
+    without_traceback()
+    for name in _tasks_of(name for name, entry in index.items() if _is_ours(entry)):
+        asked = options_of(name, metadata)
+        how = setup(name, **asked)
+        if how.task.variant.shots != 0 and (shots := _examples_asked()) is not None:
+            asked = {**asked, "shots": shots}
+        loaded = load_task(name, allow_absent=True, **asked)
+        for subject in loaded.task.subjects:
+            loaded.shots(subject.name)
+
+
+def _is_ours(entry: Any) -> bool:
+    path = entry["yaml_path"] if isinstance(entry, dict) else getattr(entry, "yaml_path", None)
+    return path in (None, -1) or Path(path).is_relative_to(task_path())
+
+
+def _tasks_of(names: Iterable[str]) -> Iterator[str]:
+    tasks = named_tasks()
+    groups = {
+        name: config
+        for benchmark in benchmarks()
+        for name, config in configurations(benchmark).items()
+        if "group" in config
+    }
+    for name in names:
+        if name in tasks:
+            yield name
+        elif name in groups:
+            members = (
+                each if isinstance(each, str) else each["task"] for each in groups[name]["task"]
+            )
+            yield from _tasks_of(members)
+
+
+def _examples_asked() -> int | None:
+    """Return the number of `--num_fewshot`, if the command line has one."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--num_fewshot", "-f", type=int)
+    try:
+        found: int | None = parser.parse_known_args()[0].num_fewshot
+    except (SystemExit, argparse.ArgumentError):
+        return None
+    return found
