@@ -28,9 +28,10 @@ READING = re.compile(
 # Cantonese words that mean what a written Chinese one does, so that each phrase is written once;
 # brackets and quotation marks; letters that look like Latin ones.
 _SAME = str.maketrans(
-    "係嘅唔喺揀啱冇佢哋咗嗰諗話[{【「『〔《〈“‘«]}】」』〕》〉”»－—–−｡’АВСЕасеΑΒΕⲤ",
-    "是的不在选对无他们了那想说((((((((((())))))))))----。'ABCEaceABEC",
+    "係嘅唔喺揀啱冇佢哋咗嗰諗話[{【「『〔《〈“‘«]}】」』〕》〉”»－—–−｡’АВСЕасеΑΒΕⲤ✔✅☑⭕√❌✖✘❎⬅➡",
+    "是的不在选对无他们了那想说((((((((((())))))))))----。'ABCEaceABEC✓✓✓✓✓✗✗✗✗←→",
 )
+_EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff](?<![✓✗])")
 
 
 def _plain(character: str) -> str:
@@ -42,8 +43,10 @@ def _plain(character: str) -> str:
         plain = _GONE
     elif "\U0001f150" <= character < "\U0001f18a":  # 🅐 and 🅰, which decompose to nothing
         plain = chr(65 + (ord(character) - 0x1F150) % 32)
+    elif "⒜" <= character <= "⒵":
+        plain = chr(65 + ord(character) - ord("⒜"))
     plain = plain if len(plain) == 1 else character
-    return fold_script(plain.translate(_SAME)).translate(_SAME)
+    return _EMOJI.sub(_GONE, fold_script(plain.translate(_SAME)).translate(_SAME))
 
 
 _CHARACTERS = CharacterTable(_plain)
@@ -63,7 +66,16 @@ _REWRITES = [
         ("<第", r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
         # the \b of \boxed may have been read as a backspace
         ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
-        ("\\$", r"\\(?:(?:d?text|math)(?:bf|it|rm|sf)?|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$", ""),
+        ("\\", r"\\times(?![a-z])", "×"),
+        ("\\", r"\\pm(?![a-z])", "±"),
+        (
+            "\\$",
+            r"\\(?:(?:d?text|math)?(?:bf|it|rm|sf)|d?text|q?quad|left|right|therefore)(?![a-z])"
+            r"|\\(?!\w)[^\n ]?|\$",
+            "",
+        ),
+        ("^", r"(?<=\^)\((?=-?\d{1,3}\))|(?<=\^\(\d)\)|(?<=\^\([-\d]\d)\)", ""),
+        ("×±=÷≈", r" +(?=[×±=÷≈])|(?<=[×±=÷≈]) +", ""),
         ("~*`|: -", r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
         ("_'\"lt", r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
         # headings, bullets, numbers of list items, tables
