@@ -13,9 +13,6 @@ from hkcanto_metrics.script import CharacterTable, fold_script
 
 # What matters stands near the beginning or near the end: looking no further bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
-# Most responses that are longer settle on an option before.
-_BEGINNING = 300
-_LINE_END = re.compile(r"(?<=[A-Za-z0-9.。:：*\u4e00-\u9fff])\n")
 
 _GONE = "\0"  # stands for a character that is taken out
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -154,12 +151,3 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
             origins = [*places, *origins[end:]]
             present.update(new)
     return Response(text, origins)
-
-
-def beginning_of(answer: Response) -> Response | None:
-    """The first lines, if `normalize_response` gives a beginning of what it gives for all of them.
-
-    No rewrite reaches over the end of a line that ends in one of these characters.
-    """
-    end = _LINE_END.search(answer.text, _BEGINNING)
-    return answer[: end.end()] if end else None
