@@ -29,6 +29,7 @@ _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
 _ENDS = (".", "。", "!")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
+_COMMA = re.compile("[,、;]")
 _CLAUSE = re.compile(r"[^,。;.\n]*")
 _TURN = re.compile(f"{say.REVISED.pattern}|{say.CONTRAST.pattern}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
@@ -142,7 +143,7 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 @lru_cache(maxsize=256)  # many responses answer one question
 def _denied(question: str) -> str:
     """What a question says of all options but one, if it asks for what is not so."""
-    text = normalize_response(Response(question, range(len(question)))).text
+    text = normalize_response(Response(question, ())).text
     found = [match.start() for match in say.ASKS_NOT.finditer(text)]
     return text[found[-1] :].lower() if found else ""
 
@@ -151,80 +152,85 @@ class _Reader:
     """Reads one response to one question."""
 
     def __init__(self, response: Response, shown: Options, denied: str) -> None:
-        self._response, self._shown, self._text = response, shown, response.text
-        self._denied = denied
-        ends = [match.end() for match in _SENTENCE_END.finditer(self._text)]
-        self._edges = [0, *ends, len(self._text)]
+        self._response, self._shown, self._denied = response, shown, denied
+        self._text = text = response.text
+        self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         places = response.origins[:2]  # B因為: a letter run together with what follows
-        self._is_glued = bool(_GLUED.match(self._text)) and places[1] == places[0] + 1
-        self._mentions = shown.mentions(self._text)
+        self._is_glued = bool(_GLUED.match(text)) and places[1] == places[0] + 1
+        self._mentions = shown.mentions(text)
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
         """Where the sentence around a mention starts and ends."""
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
-        is_line = self._text[start - 1 : start] == "\n" and not self._rest_of_line(mention)
+        is_line = start and self._text[start - 1] == "\n" and not self._rest_of_line(mention)
         if is_line and not self._text[start : mention.start].strip(AROUND):
             previous = self._edges[at - 2]
             if say.LEADS_ON.search(self._text[previous : start - 1]):
                 start = previous  # 答案是：⏎B
         return start, end
 
-    def _lead(self, mention: Mention) -> str:
-        start = max(self._sentence(mention)[0], mention.start - 300)
-        return say.OPTION_WORD.sub("", self._text[start : mention.start])
-
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(AROUND)
 
     def _stance(self, mention: Mention) -> int:
         """What the words around a mention, in its sentence, say of the option."""
-        lead, (start, end) = self._lead(mention), self._sentence(mention)
-        clause, rest = re.split("[,、;]", lead)[-1], self._text[mention.end : end]
-        is_glued, is_full = (
-            self._is_glued and not mention.start,
-            mention.lettered and mention.spelled,
-        )
+        start, end = self._sentence(mention)
+        lead = say.OPTION_WORD.sub("", self._text[start : mention.start][-300:])
+        clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
+        after = self._text[mention.end : mention.end + 60]
+        is_glued = self._is_glued and not mention.start
         is_asked = say.ASKED.match(rest) and not is_glued
         if is_asked or say.NOT_OWN.search(say.CONTRAST.split(lead)[-1]):
             return _IGNORED
         if say.NEGATED.search(clause):
             return _CONCLUDED if self._denied and say.EXCEPTING.search(clause) else _REFUTED
-        after = self._text[mention.end : mention.end + 60]
         if say.CLAIMED.match(after):
             return _CHOSEN
-        stance, is_whole = _NAMED, is_full or say.CLOSED.match(after)
-        if say.FIRM.search(lead[-60:]) or (is_whole and say.ANSWER.search(lead[-90:])):
-            stance = _CHOSEN
-        elif say.ONLY.search(lead[-60:]) or (is_whole and say.CONCLUDES.search(lead[-90:])):
-            stance = _CONCLUDED
-        elif is_whole and say.COPULA.search(clause[-60:]):
-            stance = _CONCLUDED if mention.lettered else _AFFIRMED
-        elif is_whole and say.MATCHES.search(clause[-60:]):
-            stance = _AFFIRMED
-        elif lead.rstrip(" (")[-1:] in (*",、;",) and rest.strip(" )\n") in _ENDS:
-            stance = _CONCLUDED  # the last clause is the option
+        stance = self._chosen(mention, lead, clause, after)
+        is_alone = not clause.strip(AROUND + "=") and not rest.strip(" )\n.。!")
+        is_last = mention == self._mentions[-1] and not self._text[end:].strip(AROUND)
         if stance >= _CONCLUDED or is_glued:
             if say.ASSAILED.match(after) and not self._denied:
                 return _REFUTED
             return _HEDGED if is_glued or say.HEDGED.search(clause) else stance
-        is_alone = not any(start <= m.start < end for m in self._mentions if m != mention)
-        if not lead.strip(AROUND) and (is_full or is_alone):
-            after = after.replace(",", "-")  # a sentence on one option
-        refuted, affirmed = say.REFUTED.match(after), say.AFFIRMED.match(after)
-        if self._denied and (
-            say.EXCEPTED.match(after) or (refuted and say.THEN.search(lead[-60:]))
-        ):
+        is_whole = rest.strip(" )\n") or self._text[: mention.start].rstrip(" (")[-1:] in (*"\n?=",)
+        if is_alone and is_whole and (is_last or _COMMA.search(lead)):  # no fragment
             return _CONCLUDED
-        if refuted and not (affirmed and affirmed.end() < refuted.end()):
-            return _AFFIRMED if self._denied else _REFUTED
-        if affirmed and not self._denied:
+        others = [m for m in self._mentions if start <= m.start < end and m != mention]
+        if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
+            after = after.replace(",", "-")  # a sentence on one option
+        return self._judged(mention, lead, after, stance)
+
+    def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
+        """What the words before a mention say."""
+        near = lead[-90:]
+        is_whole = (mention.lettered and mention.spelled) or say.CLOSED.match(after)
+        if say.FIRM.search(near) or (is_whole and say.ANSWER.search(near)):
+            return _CHOSEN
+        if say.ONLY.search(near) or (is_whole and say.CONCLUDES.search(near)):
+            return _CONCLUDED
+        if is_whole and say.COPULA.search(clause[-60:]):
+            return _CONCLUDED if mention.lettered else _AFFIRMED
+        return _AFFIRMED if is_whole and say.MATCHES.search(clause[-60:]) else _NAMED
+
+    def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
+        """What the words after a mention say, and the other way round if the question denies."""
+        refuted, affirmed = say.REFUTED.match(after), say.AFFIRMED.match(after)
+        if refuted and affirmed and affirmed.end() < refuted.end():
+            refuted = None
+        if not self._denied:
+            for_it, against = affirmed, refuted
+        else:
+            words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
+            is_shared = any((word[0] or word[1]) in self._denied for word in words)
+            is_rest = len(mention.letters) == len(self._shown.texts) - 1
+            for_it = refuted or say.EXCEPTED.match(after)
+            against = affirmed or is_shared or is_rest
+        if for_it and not (refuted and against and not self._denied):
             return _CONCLUDED if say.THEN.search(lead[-60:]) else _AFFIRMED
-        is_rest = len(mention.letters) == len(self._shown.texts) - 1
-        words = _WORDS.finditer(_CLAUSE.match(after.lower())[0])
-        is_rest = is_rest or any((word[0] or word[1]) in self._denied for word in words)
-        return _REFUTED if self._denied and (affirmed or is_rest) else stance
+        return _REFUTED if against else stance
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
@@ -232,9 +238,8 @@ class _Reader:
         if not mentions:
             return self._unnamed()
         opening = mentions[0] if self._opens(mentions[0]) else None
-        for mention in {opening, mentions[-1] if self._closes(mentions[-1]) else None} - {None}:
-            if not (self._is_glued and mention == mentions[0]):
-                stances[mention] = max(_CONCLUDED, stances[mention])
+        if opening and not self._is_glued:
+            stances[opening] = max(_CONCLUDED, stances[opening])
         decisions = [mention for mention in mentions if stances[mention] >= _HEDGED]
         if opening and not self._rest_of_line(opening):
             turn = say.REVISED if len(opening.letters) == 1 else say.CONTRAST
@@ -244,26 +249,22 @@ class _Reader:
         return self._settled(decisions) if decisions else self._hinted()
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
-        if len(mention.letters) > 1 or not mention.letters <= self._shown.texts.keys():
-            why = "several" if len(mention.letters) > 1 else "no option"
-            return ChoiceReading(None, f"none: {why}")
+        if len(mention.letters) > 1:
+            return ChoiceReading(None, "none: several")
+        if not mention.letters <= self._shown.texts.keys():
+            return ChoiceReading(None, "none: no option")
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
     def _opens(self, first: Mention) -> bool:
-        """Whether the response opens with an option that is not judged among others."""
+        """Whether the response opens with an option that is not the first of a list."""
         before, after = self._text[: first.start], self._text[first.end :]
-        if self._stances[first] <= _REFUTED or say.OPTION_WORD.sub("", before).strip(AROUND):
-            return False
         item = _ITEM.search(after)
         is_item = item and self._rest_of_line(first) and item[1] > max(first.letters)
-        return bool(say.CLOSED.match(after)) and not is_item
+        is_start = not say.OPTION_WORD.sub("", before).strip(AROUND) and not is_item
+        return is_start and self._stances[first] > _REFUTED and bool(say.CLOSED.match(after))
 
-    def _closes(self, last: Mention) -> bool:
-        """Whether the last sentence is an option."""
-        before, rest = self._text[: last.start].rstrip(" ("), self._text[last.end :].strip(" )\n")
-        lead = self._lead(last).strip(AROUND)
-        is_named = self._stances[last] >= _NAMED and lead[-1:] in ("", "=")
-        return is_named and (rest in _ENDS or (not rest and before[-1:] in "\n?="))
+    def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
+        return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         """The last of the firmest decisions, unless openly revised; two in one sentence are none."""
@@ -274,42 +275,42 @@ class _Reader:
                 last = later
         for other in decisions:
             is_equal = self._stances[other] >= min(level, _CONCLUDED)
-            is_together = level == _HEDGED or self._sentence(other) == self._sentence(last)
-            if is_equal and is_together and other.letters != last.letters:
-                if not _TURN.search(self._text, other.end, last.start):
-                    return ChoiceReading(None, "none: several")
+            is_near = level == _HEDGED or self._sentence(other) == self._sentence(last)
+            is_revised = _TURN.search(self._text, other.end, last.start)
+            if is_equal and is_near and other.letters != last.letters and not is_revised:
+                return ChoiceReading(None, "none: several")
         return self._of(last, "stated")
-
-    def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
-        return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
 
     def _hinted(self) -> ChoiceReading:
         """The one option that the response speaks for without stating a decision."""
-        mentions, stances, ending = self._mentions, self._stances, self._text[-1:]
-        is_ended, last = ending in (*".。!)✓✗",), mentions[-1]
-        is_cut = ending in (*",:、",) or (len(mentions) > 1 and not is_ended)
-        if stances[last] == _NAMED and is_cut:
+        ending, stances = self._text[-1:], self._stances
+        is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
+        is_cut = ending in (*",:、",) or (is_several and not is_ended)
+        if is_cut and stances[self._mentions[-1]] == _NAMED:
             return ChoiceReading(None, "none: cut off")
-        affirmed = [m for m in mentions if stances[m] == _AFFIRMED]
-        named = [m for m in mentions if stances[m] == _NAMED]
-        refuted = [m for m in mentions if stances[m] == _REFUTED]
-        left = {*self._shown.texts} - {letter for m in refuted for letter in m.letters}
+        by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
+        refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
+        left = self._shown.texts.keys() - {letter for each in refuted for letter in each.letters}
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
             words = self._response[refuted[-1].start : refuted[-1].end]
-            return _located(left.pop(), "eliminated", words)
-        if named and not affirmed and is_ended:
-            start, end = self._sentence(named[-1])
-            is_free = named[-1].spelled or self._lead(named[-1]).rstrip(" (")[-1:] in ("", *",:")
-            is_last = is_free and not self._text[end:].strip(AROUND)
-            is_one = sum(start <= mention.start for mention in named) == 1
-            if is_last and is_one and say.POINTS.search(self._text, start, end):
-                return self._of(named[-1], "affirmed")
+            return _located(min(left), "eliminated", words)
+        if named and not affirmed and is_ended and self._is_pointed(named):
+            return self._of(named[-1], "affirmed")
         hints = affirmed or named
         if len({mention.letters for mention in hints}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed or any(map(self._is_telling, named)):
             return self._of(hints[0], "affirmed" if affirmed else "option text")
         return self._unnamed()
+
+    def _is_pointed(self, named: list[Mention]) -> bool:
+        """Whether the last sentence has one option, and words that say that it is the one."""
+        start, end = self._sentence(named[-1])
+        before = say.OPTION_WORD.sub("", self._text[start : named[-1].start]).rstrip(" (")
+        is_one = sum(start <= mention.start for mention in named) == 1
+        is_free = is_one and (named[-1].spelled or before[-1:] in ("", *",:"))
+        is_last = not self._text[end:].strip(AROUND)
+        return is_free and is_last and bool(say.POINTS.search(self._text, start, end))
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text stands in the first or the last sentence, and not by chance."""
@@ -321,18 +322,15 @@ class _Reader:
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence, if none is named."""
-        texts, start = (
-            self._shown.texts,
-            self._edges[-2 if self._edges[-2] < len(self._text) else -3],
-        )
-        sentence = self._text[start:].lower()
+        text, texts = self._text.lower(), self._shown.texts
+        start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         shares = sorted(
-            (sum(a + b in sentence for a, b in pairwise(text)) / (len(text) - 1), letter)
-            for letter, text in texts.items()
-            if len(text) > 5 and not text.isascii()
+            (sum(a + b in text[start:] for a, b in pairwise(own)) / (len(own) - 1), letter)
+            for letter, own in texts.items()
+            if len(own) > 5 and not own.isascii()
         )
-        is_named = self._mentions or any(text in self._text.lower() for text in texts.values())
-        if not is_named and len(shares) > 1 and shares[-1][0] >= max(0.7, shares[-2][0] + 0.15):
+        is_named = self._mentions or any(own in text for own in texts.values())
+        if len(shares) > 1 and shares[-1][0] >= max(0.7, shares[-2][0] + 0.15) and not is_named:
             return _located(shares[-1][1], "paraphrase", self._response[start:])
         is_refused = say.REFUSED.search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

@@ -80,10 +80,7 @@ class Options:
     """
 
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
-        full = {
-            letter: normalize_response(Response(text, range(len(text))), keep_readings=True).text
-            for letter, text in options
-        }
+        full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
@@ -103,7 +100,7 @@ class Options:
         """
         lower = text.lower()
         found = [
-            Mention(frozenset(letter), *span, lettered=False, spelled=True)
+            Mention(frozenset(letter), *span, False, True)
             for form, letter in self._forms
             for span in _spans(form, lower)
         ]
