@@ -108,7 +108,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     shown = options_of(tuple(options.items()))
-    if len(set(_NUMBERED.findall(answer.text))) > 1:
+    if len({*_NUMBERED.findall(answer.text)}) > 1:
         return ChoiceReading(None, "none: several")
     normal = normalize_response(answer, shown.keep_readings)
     if not normal.text.strip():
@@ -122,10 +122,8 @@ def _read(response: Response, shown: Options, denied: str) -> ChoiceReading:
     cuts = [say.NEXT_PART.match(f"\n{text[:400]}"), *say.NEXT_PART.finditer(text, 1)]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:_PARTS], pairwise(starts), strict=False):
-        same = [
-            own.lower().startswith(shown.texts.get(letter, own))
-            for letter, own in _ITEM.findall(text, start, end)
-        ]
+        items = _ITEM.findall(text, start, end)
+        same = [own.lower().startswith(shown.texts.get(name, own)) for name, own in items]
         is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
         if is_asked and not (same and all(same) if start else any(same)):
             return reading
@@ -218,19 +216,17 @@ class _Reader:
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """What the words after a mention say, and the other way round if the question denies."""
         refuted, affirmed = say.REFUTED.match(after), say.AFFIRMED.match(after)
-        if refuted and affirmed and affirmed.end() < refuted.end():
-            refuted = None
-        if not self._denied:
-            for_it, against = affirmed, refuted
-        else:
+        is_first = affirmed and not (refuted and refuted.end() <= affirmed.end())
+        is_for, is_against = bool(is_first), bool(refuted and not is_first)
+        if self._denied:
             words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_rest = len(mention.letters) == len(self._shown.texts) - 1
-            for_it = refuted or say.EXCEPTED.match(after)
-            against = affirmed or is_shared or is_rest
-        if for_it and not (refuted and against and not self._denied):
+            is_against, is_for = is_for or is_shared or is_rest, is_against
+            is_for = is_for or bool(say.EXCEPTED.match(after))
+        if is_for:
             return _CONCLUDED if say.THEN.search(lead[-60:]) else _AFFIRMED
-        return _REFUTED if against else stance
+        return _REFUTED if is_against else stance
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
@@ -249,10 +245,9 @@ class _Reader:
         return self._settled(decisions) if decisions else self._hinted()
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
-        if len(mention.letters) > 1:
-            return ChoiceReading(None, "none: several")
-        if not mention.letters <= self._shown.texts.keys():
-            return ChoiceReading(None, "none: no option")
+        if len(mention.letters) > 1 or not mention.letters <= self._shown.texts.keys():
+            why = "several" if len(mention.letters) > 1 else "no option"
+            return ChoiceReading(None, f"none: {why}")
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
     def _opens(self, first: Mention) -> bool:
@@ -314,11 +309,12 @@ class _Reader:
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text stands in the first or the last sentence, and not by chance."""
-        start, end = self._sentence(hint)
-        name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
+        (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
+        is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_inner = start and self._text[end:].strip(AROUND)
-        return hint.spelled and not is_inner and (is_long or bool(say.CLOSED.match(after)))
+        return (
+            hint.spelled and is_edge and (is_long or bool(say.CLOSED.match(self._text, hint.end)))
+        )
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence, if none is named."""

@@ -38,24 +38,17 @@ _NAMES = "last 最后 尾 first 头 one second two third three fourth four fifth
 _PLACES = dict(zip(_NAMES, (0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5), strict=True))
 # A number with its unit that is no part of a sum.
 _HAN = "[零一二三四五六七八九十百千万亿两]+"
-_QUANTITY = re.compile(
+_QUANTITY = say.words(
     r"(?<![0-9A-Za-z.,^×÷*/)±+-])(?:[a-z]=|(?:hk|us)?\$)?"
-    rf"([±+-]?\d+(?:[.,]\d+)*(?:×10\^-?\d+)?(?:/\d+)?|{_HAN}(?:分之{_HAN})?)"
-    r"(?![\d^]| ?[×÷*/+=]|[.,:]\d) ?(?P<unit>[%°℃]|(?!(?-i:[A-J])(?![a-z/]))"
-    r"(?!(?:is|in|or|and|are|to|so|as|at|by|of|on|but|for|was|the|not|out|which)(?![a-z]))"
-    r"[a-z]+[23]?(?:(?:/| per )[a-z]+[23]?)?"
-    r"|[平立]?方?[厘公千毫分]?[米尺里克升斤分年岁元天次个人倍秒时度蚊本])?",
-    re.IGNORECASE,
+    rf"([±+-]?\d+(?:[.,]\d+)*(?:×10\^-?\d+)?(?:/\d+)?|{_HAN}(?:分之{_HAN})?)(?![\d^]| ?[×÷*/+=]|[.,:]\d)"
+    r" ?(?P<unit>{unit}|(?!{no_unit}(?!/))[a-z]+[23]?(?:(?:/| per )[a-z]+[23]?)?)?"
 )
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
-_JOIN = say.words(
-    r"\)*[ ]?(?:(?P<firm>、|/|→|\)\(|和|同埋?|[与及跟至到]|以及|(?:或者?|定|还)是?选?择?"
-    r"|,? ?(?:and/or|and|or|to)(?![a-z])|,[或和同与及]者?)|[,; ]) ?(?:选项|option |答:)?\(*"
-)
+_JOIN = say.words(r"\)*[ ]?(?:(?P<firm>{joins})|[,; ]) ?(?:选项|option |答:)?\(*")
 _JOINED = re.compile(r"[\s)]*(?:$|[\n.。,;!?/和及与或同]|(?:and|or)(?![a-z])|[A-J](?![A-Za-z]))")
 
 
@@ -110,10 +103,8 @@ class Options:
         for match in _LETTER.finditer(text):
             letters = frozenset(match[0].upper())
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
-            is_option = is_set or match["one"] is not None
-            if is_option and not say.NO_OPTION_BEFORE.search(
-                text[max(0, match.start() - 24) : match.start()]
-            ):
+            before = text[: match.start()][-24:]
+            if (is_set or match["one"] is not None) and not say.NO_OPTION_BEFORE.search(before):
                 found.append(Mention(letters, *match.span()))
         for match in _POSITION.finditer(text):
             word = match[match.lastindex or 0].lower()
@@ -178,14 +169,14 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
     merged: list[Mention] = []
     for mention in found:
         last = merged[-1] if merged else None
-        if last and mention.start < last.end:
-            continue
         gap = text[last.end : mention.start] if last else ""
-        if last and mention.lettered != last.lettered and _TO_TEXT.fullmatch(gap):
-            if last.letters == mention.letters or (last.lettered and gap.strip() in (*".:",)):
-                merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
-                continue
-        merged.append(mention)
+        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:",))
+        if not last or (mention.start >= last.end and last.lettered == mention.lettered):
+            merged.append(mention)
+        elif mention.start >= last.end and is_own and _TO_TEXT.fullmatch(gap):
+            merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
+        elif mention.start >= last.end:
+            merged.append(mention)
     return merged
 
 
