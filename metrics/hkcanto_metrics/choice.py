@@ -29,6 +29,7 @@ _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
 _ENDS = (".", "。", "!")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
+_NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _COMMA = re.compile("[,、;]")
 _CLAUSE = re.compile(r"[^,。;.\n]*")
 _TURN = re.compile(f"{say.REVISED.pattern}|{say.CONTRAST.pattern}", re.IGNORECASE)
@@ -113,10 +114,10 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     normal = normalize_response(answer, shown.keep_readings)
     if not normal.text.strip():
         return ChoiceReading(None, "none: empty")
-    return _read(normal, shown, _denied(question))
+    return _read(normal, shown, _asked(question))
 
 
-def _read(response: Response, shown: Options, denied: str) -> ChoiceReading:
+def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]]) -> ChoiceReading:
     """Read a response in parts, each without what it takes back, up to another question."""
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     cuts = [say.NEXT_PART.match(f"\n{text[:400]}"), *say.NEXT_PART.finditer(text, 1)]
@@ -128,7 +129,7 @@ def _read(response: Response, shown: Options, denied: str) -> ChoiceReading:
         if is_asked and not (same and all(same) if start else any(same)):
             return reading
         taken_back = [m.start("words") for m in say.RETRACTED.finditer(text, start, end)]
-        reading = _Reader(response[max([start, *taken_back]) : end], shown, denied).reading()
+        reading = _Reader(response[max([start, *taken_back]) : end], shown, *asked).reading()
         if reading.letter:
             return reading
     return reading
@@ -139,22 +140,26 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 
 @lru_cache(maxsize=256)  # many responses answer one question
-def _denied(question: str) -> str:
-    """What a question says of all options but one, if it asks for what is not so."""
+def _asked(question: str) -> tuple[str, frozenset[str]]:
+    """What a question denies of an option, if it does; and the letters that it gives to things."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in say.ASKS_NOT.finditer(text)]
-    return text[found[-1] :].lower() if found else ""
+    return text[found[-1] :].lower() if found else "", frozenset(_NAME.findall(text))
 
 
 class _Reader:
     """Reads one response to one question."""
 
-    def __init__(self, response: Response, shown: Options, denied: str) -> None:
+    def __init__(
+        self, response: Response, shown: Options, denied: str, names: frozenset[str]
+    ) -> None:
         self._response, self._shown, self._denied = response, shown, denied
+        self._names = names
         self._text = text = response.text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         places = response.origins[:2]  # B因為: a letter run together with what follows
         self._is_glued = bool(_GLUED.match(text)) and places[1] == places[0] + 1
+        self._is_glued = self._is_glued and text[0] not in names
         self._mentions = shown.mentions(text)
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
@@ -170,7 +175,7 @@ class _Reader:
         return start, end
 
     def _rest_of_line(self, mention: Mention) -> str:
-        return self._text[mention.end :].partition("\n")[0].strip(AROUND)
+        return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
 
     def _stance(self, mention: Mention) -> int:
         """What the words around a mention, in its sentence, say of the option."""
@@ -187,12 +192,14 @@ class _Reader:
         if say.CLAIMED.match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after)
-        is_alone = not clause.strip(AROUND + "=") and not rest.strip(" )\n.。!")
+        is_alone = not (clause[-1:] != "=" and clause.strip(AROUND)) and not rest.strip(" )\n.。!")
         is_last = mention == self._mentions[-1] and not self._text[end:].strip(AROUND)
-        if stance >= _CONCLUDED or is_glued:
+        if stance >= _CONCLUDED:
             if say.ASSAILED.match(after) and not self._denied:
                 return _REFUTED
-            return _HEDGED if is_glued or say.HEDGED.search(clause) else stance
+            return _HEDGED if say.HEDGED.search(clause) else stance
+        if is_glued:
+            return _REFUTED if say.REFUTED.match(after) else _HEDGED
         is_whole = rest.strip(" )\n") or self._text[: mention.start].rstrip(" (")[-1:] in (*"\n?=",)
         if is_alone and is_whole and (is_last or _COMMA.search(lead)):  # no fragment
             return _CONCLUDED
@@ -210,6 +217,8 @@ class _Reader:
         if say.ONLY.search(near) or (is_whole and say.CONCLUDES.search(near)):
             return _CONCLUDED
         if is_whole and say.COPULA.search(clause[-60:]):
+            if mention.lettered and not mention.spelled and mention.letters & self._names:
+                return _NAMED
             return _CONCLUDED if mention.lettered else _AFFIRMED
         return _AFFIRMED if is_whole and say.MATCHES.search(clause[-60:]) else _NAMED
 
@@ -222,7 +231,8 @@ class _Reader:
             words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_rest = len(mention.letters) == len(self._shown.texts) - 1
-            is_against, is_for = is_for or is_shared or is_rest, is_against
+            is_said = (is_shared or is_rest) and not say.CLOSED.match(after)
+            is_against, is_for = is_for or is_said, is_against
             is_for = is_for or bool(say.EXCEPTED.match(after))
         if is_for:
             return _CONCLUDED if say.THEN.search(lead[-60:]) else _AFFIRMED
@@ -237,7 +247,7 @@ class _Reader:
         if opening and not self._is_glued:
             stances[opening] = max(_CONCLUDED, stances[opening])
         decisions = [mention for mention in mentions if stances[mention] >= _HEDGED]
-        if opening and not self._rest_of_line(opening):
+        if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = say.REVISED if len(opening.letters) == 1 else say.CONTRAST
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
             if not decisions:
@@ -254,7 +264,8 @@ class _Reader:
         """Whether the response opens with an option that is not the first of a list."""
         before, after = self._text[: first.start], self._text[first.end :]
         item = _ITEM.search(after)
-        is_item = item and self._rest_of_line(first) and item[1] > max(first.letters)
+        is_near = item and (self._rest_of_line(first) or not after[: item.start()].strip(AROUND))
+        is_item = is_near and item[1] > max(first.letters)
         is_start = not say.OPTION_WORD.sub("", before).strip(AROUND) and not is_item
         return is_start and self._stances[first] > _REFUTED and bool(say.CLOSED.match(after))
 
@@ -291,6 +302,10 @@ class _Reader:
             return _located(min(left), "eliminated", words)
         if named and not affirmed and is_ended and self._is_pointed(named):
             return self._of(named[-1], "affirmed")
+        if len(affirmed) > 1 and say.CONTRAST.search(
+            self._text, affirmed[-2].end, affirmed[-1].start
+        ):
+            del affirmed[:-1]
         hints = affirmed or named
         if len({mention.letters for mention in hints}) > 1:
             return ChoiceReading(None, "none: several")
@@ -303,7 +318,7 @@ class _Reader:
         start, end = self._sentence(named[-1])
         before = say.OPTION_WORD.sub("", self._text[start : named[-1].start]).rstrip(" (")
         is_one = sum(start <= mention.start for mention in named) == 1
-        is_free = is_one and (named[-1].spelled or before[-1:] in ("", *",:"))
+        is_free = is_one and (named[-1].spelled or before[-1:] in (*",:",))
         is_last = not self._text[end:].strip(AROUND)
         return is_free and is_last and bool(say.POINTS.search(self._text, start, end))
 
@@ -312,9 +327,9 @@ class _Reader:
         (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        return (
-            hint.spelled and is_edge and (is_long or bool(say.CLOSED.match(self._text, hint.end)))
-        )
+        is_long = is_long or bool(say.CLOSED.match(self._text, hint.end))
+        beside = [s for m, s in self._stances.items() if start <= m.start < end]
+        return hint.spelled and is_edge and is_long and _REFUTED not in beside
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence, if none is named."""

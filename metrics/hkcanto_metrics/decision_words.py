@@ -36,7 +36,7 @@ ANSWER = words(
 )
 # ... a conclusion is drawn, all others are gone.
 CONCLUDES = words(
-    rf"(?:{_START}{{then}}(?-i:[^\n。,;!?不无没A-J]){{0,9}}|{{then}},?(?: it)?(?:{{surely}}|\s)*(?:是| is)?"
+    rf"(?:{_START}{{then}}(?-i:[^\n。,;!?不无没A-J]){{0,5}}|{{then}},?(?: it)?(?:{{surely}}|\s)*(?:是| is)?"
     r"|{left}|{right}(?-i:[^\n。,;!?A-J]){0,60}?(?:{is}|:))(?: the)?[\s(:]*$"
 )
 # After these, an option need not end its clause.
@@ -57,7 +57,7 @@ CLAIMED = words(
 )
 AFFIRMED = words(r"[).、 :]*(?-i:[^\n。.,;:!?A-J]){0,12}?[,:]?\s?{right}")
 REFUTED = words(
-    r"\(?(?-i:(?!因(?!此)|由于|because|since|而)[^\n。,;!?(A-J]){0,40}?"
+    r"\(?(?-i:(?!因(?!此)|由于|because|since|而)[^\n。,、;!?(A-J]){0,40}?"
     r"(?:{wrong}(?!是?选? ?\(?{option}?\(?(?-i:[A-J])(?![a-z]))|✗)"
 )
 # ... though it was just chosen.
@@ -67,11 +67,11 @@ ASSAILED = words(
 # The end of its clause.
 CLOSED = words(r"[) ]*{option}?\)?(?:$|答:|[\n.。,、;!:(→←✓-]|{closing})")
 
-THEN = words(rf"{_START}{{then}}(?-i:[^\n。,;!?不无没A-J]){{0,9}}$")
+THEN = words(rf"{_START}{{then}}(?-i:[^\n。,;!?不无没A-J]){{0,5}}$")
 EXCEPTED = words(r"[^\n。.;!?]{0,40}?(?:«least|except»|最不|例外)")
 # In a sentence with one option, these say that it is the one.
 POINTS = words(
-    r"{answer}|«(?:clear|obvious|best|right) [a-z]+»|{right}|{then}|只有|净是|{left}|«only»"
+    r"{answer}|«(?:clear|obvious|best|right) [a-z]+»|{right}|{then}|只有|净是|剩|«only|left»"
 )
 
 OPTION_WORD = words(r"(?<!正确)(?<!最佳)(?:选项|(?<![a-z])(?:the )?option)[ (]*$")

@@ -26,8 +26,8 @@ _LETTER = re.compile(
     r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + say.AFTER_LETTER + r")(?![a-z]))[a-z'])"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
-_NO_END = re.compile(r"(?<=[0-9A-Za-z])[0-9A-Za-z]|(?<=\d)[.,]\d")
-_NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^)])\d")
+_NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
+_NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
 _POSITION = say.words(
     r"(?<!倒数)第([一二三四五六七八九十\d]{1,2})(?:个|选?项)(?![字人月年])|最?(头|最后|尾)[一那]?个(?!字)"
     r"|[选答](?:第|项)?\(?([一二三四五1-5])\)?(?![\dA-Za-z.个种次项])"
@@ -160,7 +160,11 @@ def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
         if is_item and is_next and _BARE.match(text, mention.end):
             listed += [last, mention] if _BARE.match(text, last.end) else [mention]
     if len(listed) > len(found) / 2 > 4:  # a loop, cut off within the list
-        listed += [m for m in found if text[m.start - 1 :][:1] == "\n" and _BARE.match(text, m.end)]
+        listed += [
+            m
+            for m in found
+            if not text[: m.start].rpartition("\n")[2].strip(AROUND) and _BARE.match(text, m.end)
+        ]
     return [mention for mention in found if mention not in listed]
 
 
@@ -170,7 +174,7 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = merged[-1] if merged else None
         gap = text[last.end : mention.start] if last else ""
-        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:",))
+        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
         if not last or (mention.start >= last.end and last.lettered == mention.lettered):
             merged.append(mention)
         elif mention.start >= last.end and is_own and _TO_TEXT.fullmatch(gap):
