@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from hkcanto_metrics import decision_words as say
+from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # What a response says of an option at one place.
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
-_PARTS = 3  # are read
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
@@ -27,13 +26,15 @@ _NUMBERED = re.compile(
 )
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
-_ENDS = (".", "。", "!")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _COMMA = re.compile("[,、;]")
 _CLAUSE = re.compile(r"[^,。;.\n]*")
-_TURN = re.compile(f"{say.REVISED.pattern}|{say.CONTRAST.pattern}", re.IGNORECASE)
+_TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
+
+
+_Asked = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +118,19 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(normal, shown, _asked(question))
 
 
-def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]]) -> ChoiceReading:
+def _read(response: Response, shown: Options, asked: _Asked) -> ChoiceReading:
     """Read a response in parts, each without what it takes back, up to another question."""
     text, reading = response.text, ChoiceReading(None, "none: undecided")
-    cuts = [say.NEXT_PART.match(f"\n{text[:400]}"), *say.NEXT_PART.finditer(text, 1)]
+    cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
-    for cut, (start, end) in zip(cuts[:_PARTS], pairwise(starts), strict=False):
+    for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):
         items = _ITEM.findall(text, start, end)
         same = [own.lower().startswith(shown.texts.get(name, own)) for name, own in items]
         is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
         if is_asked and not (same and all(same) if start else any(same)):
             return reading
-        taken_back = [m.start("words") for m in say.RETRACTED.finditer(text, start, end)]
-        reading = _Reader(response[max([start, *taken_back]) : end], shown, *asked).reading()
+        taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
+        reading = _Reader(response[max([start, *taken_back]) : end], shown, asked).reading()
         if reading.letter:
             return reading
     return reading
@@ -140,26 +141,23 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 
 @lru_cache(maxsize=256)  # many responses answer one question
-def _asked(question: str) -> tuple[str, frozenset[str]]:
+def _asked(question: str) -> _Asked:
     """What a question denies of an option, if it does; and the letters that it gives to things."""
     text = normalize_response(Response(question, ())).text
-    found = [match.start() for match in say.ASKS_NOT.finditer(text)]
+    found = [match.start() for match in SAYS["asks_not"].finditer(text)]
     return text[found[-1] :].lower() if found else "", frozenset(_NAME.findall(text))
 
 
 class _Reader:
     """Reads one response to one question."""
 
-    def __init__(
-        self, response: Response, shown: Options, denied: str, names: frozenset[str]
-    ) -> None:
-        self._response, self._shown, self._denied = response, shown, denied
-        self._names = names
-        self._text = text = response.text
+    def __init__(self, response: Response, shown: Options, asked: _Asked) -> None:
+        self._response, self._shown, self._text = response, shown, response.text
+        (self._denied, self._names), text = asked, self._text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         places = response.origins[:2]  # B因為: a letter run together with what follows
-        self._is_glued = bool(_GLUED.match(text)) and places[1] == places[0] + 1
-        self._is_glued = self._is_glued and text[0] not in names
+        is_glued = _GLUED.match(text) and places[1] == places[0] + 1
+        self._is_glued = bool(is_glued) and text[0] not in self._names
         self._mentions = shown.mentions(text)
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
@@ -167,11 +165,9 @@ class _Reader:
         """Where the sentence around a mention starts and ends."""
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
-        is_line = start and self._text[start - 1] == "\n" and not self._rest_of_line(mention)
-        if is_line and not self._text[start : mention.start].strip(AROUND):
-            previous = self._edges[at - 2]
-            if say.LEADS_ON.search(self._text[previous : start - 1]):
-                start = previous  # 答案是：⏎B
+        line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
+        if line and not lead.strip(AROUND) and not self._rest_of_line(mention):
+            start = self._edges[at - 2] if SAYS["leads_on"].search(line) else start  # 答案是：⏎B
         return start, end
 
     def _rest_of_line(self, mention: Mention) -> str:
@@ -180,28 +176,31 @@ class _Reader:
     def _stance(self, mention: Mention) -> int:
         """What the words around a mention, in its sentence, say of the option."""
         start, end = self._sentence(mention)
-        lead = say.OPTION_WORD.sub("", self._text[start : mention.start][-300:])
+        lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
-        is_asked = say.ASKED.match(rest) and not is_glued
-        if is_asked or say.NOT_OWN.search(say.CONTRAST.split(lead)[-1]):
+        is_asked = SAYS["asked"].match(rest) and not is_glued
+        if is_asked or SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]):
             return _IGNORED
-        if say.NEGATED.search(clause):
-            return _CONCLUDED if self._denied and say.EXCEPTING.search(clause) else _REFUTED
-        if say.CLAIMED.match(after):
+        if SAYS["negated"].search(clause):
+            return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
+        if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after)
         is_alone = not (clause[-1:] != "=" and clause.strip(AROUND)) and not rest.strip(" )\n.。!")
         is_last = mention == self._mentions[-1] and not self._text[end:].strip(AROUND)
         if stance >= _CONCLUDED:
-            if say.ASSAILED.match(after) and not self._denied:
+            if SAYS["assailed"].match(after) and not self._denied:
                 return _REFUTED
-            return _HEDGED if say.HEDGED.search(clause) else stance
+            return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            return _REFUTED if say.REFUTED.match(after) else _HEDGED
+            return _REFUTED if SAYS["refuted"].match(after) else _HEDGED
         is_whole = rest.strip(" )\n") or self._text[: mention.start].rstrip(" (")[-1:] in (*"\n?=",)
-        if is_alone and is_whole and (is_last or _COMMA.search(lead)):  # no fragment
+        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, start)
+        if (
+            is_alone and is_whole and not is_label and (is_last or _COMMA.search(lead))
+        ):  # no fragment
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
         if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
@@ -211,31 +210,31 @@ class _Reader:
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
         """What the words before a mention say."""
         near = lead[-90:]
-        is_whole = (mention.lettered and mention.spelled) or say.CLOSED.match(after)
-        if say.FIRM.search(near) or (is_whole and say.ANSWER.search(near)):
+        is_whole = (mention.lettered and mention.spelled) or SAYS["closed"].match(after)
+        if SAYS["firm"].search(near) or (is_whole and SAYS["answer"].search(near)):
             return _CHOSEN
-        if say.ONLY.search(near) or (is_whole and say.CONCLUDES.search(near)):
+        if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
             return _CONCLUDED
-        if is_whole and say.COPULA.search(clause[-60:]):
+        if is_whole and SAYS["copula"].search(clause[-60:]):
             if mention.lettered and not mention.spelled and mention.letters & self._names:
                 return _NAMED
             return _CONCLUDED if mention.lettered else _AFFIRMED
-        return _AFFIRMED if is_whole and say.MATCHES.search(clause[-60:]) else _NAMED
+        return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """What the words after a mention say, and the other way round if the question denies."""
-        refuted, affirmed = say.REFUTED.match(after), say.AFFIRMED.match(after)
+        refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_first = affirmed and not (refuted and refuted.end() <= affirmed.end())
         is_for, is_against = bool(is_first), bool(refuted and not is_first)
         if self._denied:
             words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_rest = len(mention.letters) == len(self._shown.texts) - 1
-            is_said = (is_shared or is_rest) and not say.CLOSED.match(after)
+            is_said = (is_shared or is_rest) and not SAYS["closed"].match(after)
             is_against, is_for = is_for or is_said, is_against
-            is_for = is_for or bool(say.EXCEPTED.match(after))
+            is_for = is_for or bool(SAYS["excepted"].match(after))
         if is_for:
-            return _CONCLUDED if say.THEN.search(lead[-60:]) else _AFFIRMED
+            return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
 
     def reading(self) -> ChoiceReading:
@@ -248,7 +247,7 @@ class _Reader:
             stances[opening] = max(_CONCLUDED, stances[opening])
         decisions = [mention for mention in mentions if stances[mention] >= _HEDGED]
         if opening and not self._rest_of_line(opening).strip(AROUND):
-            turn = say.REVISED if len(opening.letters) == 1 else say.CONTRAST
+            turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
             if not decisions:
                 return self._of(opening, "first line")
@@ -264,20 +263,20 @@ class _Reader:
         """Whether the response opens with an option that is not the first of a list."""
         before, after = self._text[: first.start], self._text[first.end :]
         item = _ITEM.search(after)
-        is_near = item and (self._rest_of_line(first) or not after[: item.start()].strip(AROUND))
-        is_item = is_near and item[1] > max(first.letters)
-        is_start = not say.OPTION_WORD.sub("", before).strip(AROUND) and not is_item
-        return is_start and self._stances[first] > _REFUTED and bool(say.CLOSED.match(after))
+        is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
+        is_item = item is not None and not is_far and item[1] > max(first.letters)
+        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and not is_item
+        return is_start and self._stances[first] > _REFUTED and bool(SAYS["closed"].match(after))
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
-        """The last of the firmest decisions, unless openly revised; two in one sentence are none."""
+        """The last of the firmest decisions, if not revised; two in one sentence are none."""
         level = max(self._stances[m] for m in decisions)
         last = [m for m in decisions if self._stances[m] == level][-1]
         for later in decisions:
-            if later.start > last.end and self._is_turn(last, later, say.REVISED):
+            if later.start > last.end and self._is_turn(last, later, SAYS["revised"]):
                 last = later
         for other in decisions:
             is_equal = self._stances[other] >= min(level, _CONCLUDED)
@@ -302,7 +301,7 @@ class _Reader:
             return _located(min(left), "eliminated", words)
         if named and not affirmed and is_ended and self._is_pointed(named):
             return self._of(named[-1], "affirmed")
-        if len(affirmed) > 1 and say.CONTRAST.search(
+        if len(affirmed) > 1 and SAYS["contrast"].search(
             self._text, affirmed[-2].end, affirmed[-1].start
         ):
             del affirmed[:-1]
@@ -316,23 +315,23 @@ class _Reader:
     def _is_pointed(self, named: list[Mention]) -> bool:
         """Whether the last sentence has one option, and words that say that it is the one."""
         start, end = self._sentence(named[-1])
-        before = say.OPTION_WORD.sub("", self._text[start : named[-1].start]).rstrip(" (")
+        before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
         is_one = sum(start <= mention.start for mention in named) == 1
         is_free = is_one and (named[-1].spelled or before[-1:] in (*",:",))
         is_last = not self._text[end:].strip(AROUND)
-        return is_free and is_last and bool(say.POINTS.search(self._text, start, end))
+        return is_free and is_last and bool(SAYS["points"].search(self._text, start, end))
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text stands in the first or the last sentence, and not by chance."""
         (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_long = is_long or bool(say.CLOSED.match(self._text, hint.end))
+        is_long = is_long or bool(SAYS["closed"].match(self._text, hint.end))
         beside = [s for m, s in self._stances.items() if start <= m.start < end]
         return hint.spelled and is_edge and is_long and _REFUTED not in beside
 
     def _unnamed(self) -> ChoiceReading:
-        """The option most of whose pairs of characters stand in the last sentence, if none is named."""
+        """The option most of whose pairs of characters stand in the last sentence."""
         text, texts = self._text.lower(), self._shown.texts
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         shares = sorted(
@@ -343,5 +342,5 @@ class _Reader:
         is_named = self._mentions or any(own in text for own in texts.values())
         if len(shares) > 1 and shares[-1][0] >= max(0.7, shares[-2][0] + 0.15) and not is_named:
             return _located(shares[-1][1], "paraphrase", self._response[start:])
-        is_refused = say.REFUSED.search(self._text)
+        is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
-from hkcanto_metrics import decision_words as say
+from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
@@ -23,33 +24,18 @@ _MOST = 30  # mentions that are read at each end: more are a loop
 _LETTER = re.compile(
     r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
-    r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + say.AFTER_LETTER + r")(?![a-z]))[a-z'])"
+    r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
 _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
-_POSITION = say.words(
-    r"(?<!倒数)第([一二三四五六七八九十\d]{1,2})(?:个|选?项)(?![字人月年])|最?(头|最后|尾)[一那]?个(?!字)"
-    r"|[选答](?:第|项)?\(?([一二三四五1-5])\)?(?![\dA-Za-z.个种次项])"
-    r"|(?<![a-z])(?:the )?(first|second|third|fourth|fifth|last) (?:option|one|choice|answer)"
-    r"|option (?:number )?\(?([1-5]|one|two|three|four|five)\)?(?![\da-z])"
-)
-_NAMES = "last 最后 尾 first 头 one second two third three fourth four fifth five".split()
-_PLACES = dict(zip(_NAMES, (0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5), strict=True))
-# A number with its unit that is no part of a sum.
-_HAN = "[零一二三四五六七八九十百千万亿两]+"
-_QUANTITY = say.words(
-    r"(?<![0-9A-Za-z.,^×÷*/)±+-])(?:[a-z]=|(?:hk|us)?\$)?"
-    rf"([±+-]?\d+(?:[.,]\d+)*(?:×10\^-?\d+)?(?:/\d+)?|{_HAN}(?:分之{_HAN})?)(?![\d^]| ?[×÷*/+=]|[.,:]\d)"
-    r" ?(?P<unit>{unit}|(?!{no_unit}(?!/))[a-z]+[23]?(?:(?:/| per )[a-z]+[23]?)?)?"
-)
+_NTH = ("last 最后 尾", "first one 头", "second two", "third three", "fourth four", "fifth five")
+_PLACES = {word: place for place, words in enumerate(_NTH) for word in words.split()}
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
-_JOIN = say.words(r"\)*[ ]?(?:(?P<firm>{joins})|[,; ]) ?(?:选项|option |答:)?\(*")
-_JOINED = re.compile(r"[\s)]*(?:$|[\n.。,;!?/和及与或同]|(?:and|or)(?![a-z])|[A-J](?![A-Za-z]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +63,10 @@ class Options:
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        forms = [(form, letter) for letter, text in full.items() for form in _forms(text)]
+        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text))]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
-        found = {letter: _QUANTITY.fullmatch(text) for letter, text in self.texts.items()}
+        found = {letter: SAYS["quantity"].fullmatch(text) for letter, text in self.texts.items()}
         self._values = {_value(each[1]): letter for letter, each in found.items() if each}
         self._units = {_unit(each) for each in found.values() if each}
         if len(self._values) < len(full) or len(self._units) > 1:
@@ -97,16 +83,16 @@ class Options:
             for form, letter in self._forms
             for span in _spans(form, lower)
         ]
-        for match in _QUANTITY.finditer(text) if self._values else ():
+        for match in SAYS["quantity"].finditer(text) if self._values else ():
             if (letter := self._values.get(_value(match[1]))) and self._is_measured(match):
                 found.append(Mention(frozenset(letter), *match.span(), False, True))
         for match in _LETTER.finditer(text):
             letters = frozenset(match[0].upper())
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
             before = text[: match.start()][-24:]
-            if (is_set or match["one"] is not None) and not say.NO_OPTION_BEFORE.search(before):
+            if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
                 found.append(Mention(letters, *match.span()))
-        for match in _POSITION.finditer(text):
+        for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
             place = _PLACES[word] if word in _PLACES else int(_value(word))
             if place <= len(self.texts) and not (match[3] and self._values):
@@ -153,7 +139,7 @@ def _unit(match: re.Match[str]) -> str:
 def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
     listed: list[Mention] = []
-    for last, mention in zip(found, found[1:], strict=False):
+    for last, mention in pairwise(found):
         lines = text[last.end : mention.start].split("\n")
         is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
         is_next = max(last.letters) < min(mention.letters) and last.lettered == mention.lettered
@@ -188,9 +174,14 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     joined: list[Mention] = []
     for mention in found:
         last = joined[-1] if joined else None
-        join = _JOIN.fullmatch(text, last.end, mention.start) if last else None
+        join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
-        if last and join and not is_same and (join["firm"] or _JOINED.match(text, mention.end)):
+        if (
+            last
+            and join
+            and not is_same
+            and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        ):
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
             joined.append(mention)
