@@ -1,14 +1,15 @@
 """How a judge's scores agree with those of people: the report of `hkcanto agreement`."""
 
+from collections.abc import Container, Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from statistics import fmean
 
 from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
     agreement,
-    correlation_interval,
     read_human_scores,
 )
 
@@ -16,6 +17,8 @@ from .errors import LogError
 from .logs.inspect import judge_scores
 from .reports.blocks import Column, Estimate, Report, Row, Section, Table
 from .reports.report import report_of
+
+_FEW = 10
 
 
 def agreement_report(log: Path, people: Path) -> Report:
@@ -35,11 +38,11 @@ def agreement_report(log: Path, people: Path) -> Report:
     """
     try:
         judge = judge_scores(log)
-        scores = read_human_scores(people, judge)
+        human = read_human_scores(people, judge)
     except (OSError, ValueError) as error:
         raise LogError(str(error)) from error
     try:
-        rows = agreement(judge, scores)
+        rows = agreement(judge, human)
     except ValueError as error:
         raise LogError(f"{log} and {people}: {error}") from error
     columns = [
@@ -60,7 +63,9 @@ def agreement_report(log: Path, people: Path) -> Report:
                 row.alpha,
                 row.human_alpha,
                 _figure(row.bias, row.items),
-                _figure(row.corrected, row.items),
+                _figure(
+                    row.corrected, row.items, _piled(human[row.criterion], judge[row.criterion])
+                ),
             ]
         )
         for row in rows
@@ -71,10 +76,17 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 
 def _correlation(row: Agreement, kind: Correlation) -> Estimate:
-    value: float = getattr(row, kind)
-    return _figure(rates.Estimate(value, *correlation_interval(kind, value, row.items)), row.items)
+    return _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
 
 
-def _figure(estimate: rates.Estimate, items: int) -> Estimate:
+def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
+    """Say so if too few scores are not at an end of the scale for an interval that holds."""
+    means = [fmean(scores) for item, scores in people.items() if item in judge]
+    piled = max(means.count(end) for end in (min(means), max(means)))
+    few = len(means) - piled < _FEW and 2 * piled > len(means)
+    return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""
+
+
+def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:
     low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
-    return Estimate(estimate.value, low, high, items)
+    return Estimate(estimate.value, low, high, items, note)

@@ -2,24 +2,30 @@
 
 Ours are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
 `hkcanto.benchmarks` add folders of the same form. A file is checked when it is read: an unknown
-key, a missing prompt or a name used twice is an error that names the file and the entry.
+key, a missing prompt or a name used twice is an error that names the file and the entry. Such an
+error in a benchmark from outside is logged, and leaves out that benchmark only.
 """
 
 import difflib
+import logging
 import os
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 
 from .data.releases import FolderData, GitHubRelease, HubDataset, Release
-from .errors import CatalogueError
+from .errors import CatalogueError, from_package
+
+_log = logging.getLogger("hkcanto")
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
@@ -32,7 +38,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class PromptTemplate(Declared, frozen=True):
-    """The texts of a prompt; `{name}` marks what the task kind fills in.
+    """The texts of a prompt; `{name}` marks what the kind fills in, or a column of the release.
 
     Attributes:
         question: A question, scored or worked.
@@ -69,6 +75,13 @@ class PromptTemplate(Declared, frozen=True):
     example_cot: str | None = None
     answer_cot: str = "{reasoning}{answer}"
     stop_cot: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that have places."""
+        whole = ("answer_separator", "example_separator")
+        fields = msgspec.structs.asdict(self).items()
+        return [text for name, text in fields if isinstance(text, str) and name not in whole]
 
 
 class Subject(Declared, frozen=True):
@@ -135,9 +148,10 @@ class TaskDefinition(Declared, frozen=True):
         kind: What reads, renders and scores it; see `hkcanto_tasks.kinds`.
         version: Raised by every change of prompts, of what is read from answers, or of averages.
         headline: The figure to read first; the kind's first one where it is empty.
-        files: Split → path in the release, with `{stem}`. A list names files of which the first
-            that exists is read. Without a `dev` file there are no worked examples from data. A hub
-            data set needs none: its card, or the names of its files, tell which is which.
+        files: Split (`test`, `dev`, `val`) → path in the release, with `{stem}` for the subject. A
+            list names files of which the first that exists is read. Without a `dev` file there are
+            no worked examples from data. A hub data set needs none: its card, or the names of its
+            files, tell which is which.
         subjects: Its subjects, in the paper's order.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
@@ -162,6 +176,7 @@ class TaskDefinition(Declared, frozen=True):
         header: Whether CSV files have a header row.
         columns: What a cell is → the names of its column, of which the first that exists is read,
             in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
+            Another name is that of a place in the prompt: `passage` for `{passage}`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by either (`letter_or_number`), or by the option's `text`. Without it, the
             one of these that fits all rows of a file.
@@ -170,6 +185,7 @@ class TaskDefinition(Declared, frozen=True):
         examples_from_test: First test rows that are the worked examples, and not scored.
         variants: Its named variants.
         types: Type of question → regular expression that its text matches; the first one counts.
+            One that takes longer than a second on a question is an error.
         coarse: Type of question → the types that it sums up.
         titles: Category, set or type → what a person calls it.
         subject_files: Whether lm-eval's folder has a file for each subject. Without it they are
@@ -200,7 +216,7 @@ class TaskDefinition(Declared, frozen=True):
     letters: Annotated[str, msgspec.Meta(pattern="^[A-J]{2,10}$")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
-    columns: dict[str, str | tuple[str, ...]] = {}
+    columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
     answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
@@ -225,7 +241,7 @@ class TaskDefinition(Declared, frozen=True):
         """Return the paths in the release where a subject's file of a split may be."""
         paths = self.files.get(split, ())
         paths = (paths,) if isinstance(paths, str) else paths
-        return tuple(path.format(stem=stem) for path in paths)
+        return tuple(path.replace("{stem}", stem) for path in paths)
 
 
 class Average(Declared, frozen=True):
@@ -332,7 +348,8 @@ def read_benchmark(path: Path) -> Benchmark:
         declared = tomllib.loads(path.read_text("utf-8"))
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{path}: {error}. Fix this entry of the catalogue.") from error
+        why = f"{error}{meant(str(error), Benchmark)}"
+        raise CatalogueError(f"{path}: {why}. Fix this entry of the catalogue.") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
     tasks = [
         msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
@@ -342,6 +359,30 @@ def read_benchmark(path: Path) -> Benchmark:
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
+
+
+def meant(error: str, record: type[Any]) -> str:
+    """Say which key of a table an unknown one may be meant for; an empty text for another error.
+
+    Args:
+        error: What msgspec says.
+        record: What the whole file is converted to.
+
+    Examples:
+        >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
+        '; did you mean `revision`?'
+    """
+    match = re.search(r"unknown field `(.+?)`(?: - at `\$(.*)`)?$", error)
+    if not match:
+        return ""
+    for name in re.findall(r"\.(\w+)", match[2] or ""):
+        kinds = [get_type_hints(record)[name]]
+        while not (found := [each for each in kinds if hasattr(each, "__struct_fields__")]):
+            kinds = [inner for each in kinds for inner in get_args(each)]
+        record = found[0]
+    keys = [each for each in record.__struct_fields__ if each != "home"]
+    near = difflib.get_close_matches(match[1], keys, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:
@@ -354,6 +395,18 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         where = f"task {task.name!r}"
         if "test" not in task.files and (task.files or not benchmark.hub):
             yield f"{where} names no file for the split 'test'"
+        for split in task.files:
+            if split not in ("test", "dev", "val"):
+                yield f"{where} has files of a split {split!r}; there are test, dev and val"
+            for pattern in task.paths(split, ""):
+                if brace := re.search(r"\{[^{}]*\}?|\}", pattern):
+                    yield f"{where} has {brace[0]!r} in a path; the one place there is {{stem}}"
+        for prompt in task.sentences:
+            if prompt not in task.prompts:
+                yield f"{where} has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
+        for whole, kinds in task.coarse.items():
+            for name in {*kinds} - {*task.types}:
+                yield f"{where} sums up the type {name!r} in {whole!r}; it has {[*task.types]}"
         if "paper" not in task.prompts:
             yield f"{where} has no prompt 'paper', the one that is used by default"
         for prompt in task.prompts.values():
@@ -396,65 +449,127 @@ def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
-    """Return every benchmark of the catalogue: ours, and those from outside.
+    """Return every benchmark of the catalogue: ours, and those from outside that can be read.
 
     Raises:
-        CatalogueError: A data file is wrong.
+        CatalogueError: A file of ours is wrong.
     """
-    return tuple(read for folder in _folders() for read in _read_folder(folder))
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).benchmarks
 
 
-def named_tasks() -> dict[str, TaskVariant]:
+def named_tasks() -> Mapping[str, TaskVariant]:
     """Return every task, part, subject and variant by its name in lm-eval.
 
     Raises:
-        CatalogueError: A data file is wrong, or two benchmarks share a name.
+        CatalogueError: A file of ours is wrong.
     """
-    return _by_name(_folders())
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).tasks
 
 
-def _folders() -> tuple[Path, ...]:
-    given = os.environ.get("HKCANTO_BENCHMARKS", "").split(os.pathsep)
-    return (BENCHMARKS, *_installed(), *(Path(each).expanduser() for each in given if each))
+def left_out() -> tuple[str, ...]:
+    """Say which benchmarks from outside cannot be read, and why; a sentence for each.
+
+    Examples:
+        >>> left_out()
+        ()
+    """
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).left_out
 
 
-@cache
-def _installed() -> tuple[Path, ...]:
-    """The folders that other packages declare: a path, or what returns one."""
-    folders = []
-    for declared in entry_points(group="hkcanto.benchmarks"):
-        try:
-            found = declared.load()
-            folders.append(Path(found() if callable(found) else found))
-        except Exception as error:
-            raise CatalogueError(
-                f"the entry point {declared.name!r} = {declared.value!r} of the group "
-                f"hkcanto.benchmarks leads to no folder: {error}. Fix or uninstall its package."
-            ) from error
-    return tuple(folders)
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    benchmarks: tuple[Benchmark, ...]
+    tasks: Mapping[str, TaskVariant]
+    left_out: tuple[str, ...]
 
 
 @cache
-def _read_folder(folder: Path) -> tuple[Benchmark, ...]:
-    """The benchmark of a folder, or those of the folders in it."""
+def _catalogue(given: str) -> _Catalogue:
+    """Read our benchmarks and those from outside, of which a broken one stops only itself."""
+    found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
+    broken: list[str] = []
+    files: list[Path] = []
+    for declared in sorted(entry_points(group="hkcanto.benchmarks")):
+        with noted(broken):
+            with from_package(declared):
+                folder = declared.load()
+                folder = Path(folder() if callable(folder) else folder)
+            files += _files(folder, f"the entry point {declared.value}")
+    for each in filter(None, given.split(os.pathsep)):
+        with noted(broken, each):
+            files += _files(Path(each).expanduser(), "HKCANTO_BENCHMARKS")
+    taken = {name: benchmark.home for benchmark in found for name in _names(benchmark)}
+    for file in dict.fromkeys(files):
+        with noted(broken, file):
+            benchmark = read_benchmark(file)
+            if benchmark.home in taken.values():  # named twice
+                continue
+            names = _names(benchmark)
+            for name in sorted(names & taken.keys()):
+                raise CatalogueError(f"{file}: {name!r} is taken by {taken[name]}. Rename it.")
+            _set_up(benchmark)
+            found.append(benchmark)
+            taken |= dict.fromkeys(names, benchmark.home)
+    for each in broken:
+        _log.warning("A benchmark is left out: %s", each)
+    tasks = {task.name: task for benchmark in found for task in _named_tasks(benchmark)}
+    return _Catalogue(tuple(found), tasks, tuple(broken))
+
+
+@contextmanager
+def noted(broken: list[str], where: object = "") -> Iterator[None]:
+    """Add to a list, instead of raising it, whatever a file from outside leads to.
+
+    Args:
+        broken: The messages.
+        where: The file, for an error that does not name it.
+
+    Examples:
+        >>> messages = []
+        >>> with noted(messages, "quiz/benchmark.toml"):
+        ...     raise PermissionError("not yours")
+        >>> messages
+        ['quiz/benchmark.toml cannot be read: PermissionError: not yours.']
+    """
+    try:
+        yield
+    except CatalogueError as error:
+        broken.append(str(error))
+    except Exception as error:
+        broken.append(f"{where} cannot be read: {type(error).__name__}: {error}.")
+
+
+def _files(folder: Path, source: str) -> list[Path]:
+    """Return the file of the benchmark in a folder, or of those in the folders in it."""
     own = folder / "benchmark.toml"
     files = [own] if own.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
         raise CatalogueError(
-            f"{folder} has no benchmark.toml, nor has a folder in it. Correct HKCANTO_BENCHMARKS."
+            f"{folder} has no benchmark.toml, nor has a folder in it. Correct {source}."
         )
-    return tuple(read_benchmark(path) for path in files)
+    return files
 
 
-@cache
-def _by_name(folders: tuple[Path, ...]) -> dict[str, TaskVariant]:
-    every = [read for folder in folders for read in _read_folder(folder)]
-    for name in repeated(benchmark.name for benchmark in every):
-        raise CatalogueError(f"two benchmarks of the catalogue are called {name!r}. Rename one.")
-    tasks = [task for benchmark in every for task in _named_tasks(benchmark)]
-    for name in repeated(task.name for task in tasks):
-        raise CatalogueError(f"two benchmarks of the catalogue have a task {name!r}. Rename one.")
-    return {task.name: task for task in tasks}
+_read_ours = cache(read_benchmark)
+
+
+def _set_up(benchmark: Benchmark) -> None:
+    """Refuse a benchmark with a task that its kind cannot run, or whose kind cannot be loaded."""
+    from .setup import find_kind  # which imports this module
+
+    for task in _named_tasks(benchmark):
+        try:
+            kind = find_kind(task.definition.kind)
+        except CatalogueError as error:
+            where = f"{benchmark.home}/benchmark.toml: task {task.definition.name!r}"
+            raise CatalogueError(f"{where}: {error}") from error
+        kind(task, kind.Options())
+
+
+def _names(benchmark: Benchmark) -> set[str]:
+    """Return what a benchmark, its tasks and its averages are called, on the command lines."""
+    averages = {each.name for each in benchmark.averages}
+    return {benchmark.name, *averages, *(task.name for task in _named_tasks(benchmark))}
 
 
 def find_task(name: str) -> TaskVariant:
@@ -472,7 +587,7 @@ def find_task(name: str) -> TaskVariant:
         near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.4) or [*tasks][:3]
         raise CatalogueError(
             f"no task {name!r} in the catalogue. Did you mean {' or '.join(near)}? "
-            "`hkcanto list` shows all."
+            f"`hkcanto list` shows all.{_maybe_there()}"
         )
     return tasks[name]
 
@@ -485,5 +600,12 @@ def find_benchmark(name: str) -> Benchmark:
     """
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
-        raise CatalogueError(f"no benchmark {name!r}; there are {', '.join(known)}")
+        there = f"there are {', '.join(known)}."
+        raise CatalogueError(f"no benchmark {name!r}; {there}{_maybe_there()}")
     return known[name]
+
+
+def _maybe_there() -> str:
+    """Say, of a name that is unknown, that it may be in a benchmark that cannot be read."""
+    said = "".join(f"\n  {each}" for each in left_out())
+    return said and f" Or it is in what is left out:{said}"

@@ -46,8 +46,7 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
     try:
         yield
     except HKCantoError as error:
-        said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
-        err.print(said, soft_wrap=not err.is_terminal)
+        print_error(error)
         raise typer.Exit(status) from error
 
 
@@ -55,6 +54,12 @@ def echo(text: object, *, to_err: bool = False) -> None:
     """Print a text for scripts: as it is into a pipe or a file, and printable on a terminal."""
     stream = sys.stderr if to_err else sys.stdout
     typer.echo(printable(str(text)) if stream.isatty() else text, err=to_err)
+
+
+def print_error(error: HKCantoError) -> None:
+    """Print why hkcanto refuses to go on."""
+    said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
+    err.print(said, soft_wrap=not err.is_terminal)
 
 
 def print_json(record: object) -> None:

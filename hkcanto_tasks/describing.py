@@ -11,6 +11,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from .catalogue import (
     find_task,
     named_tasks,
 )
-from .errors import CatalogueError, DataNotFound, OptionError
+from .data.release_files import unshown
+from .errors import CatalogueError, DataCorrupt, DataNotFound, NetworkUnavailable, OptionError
 from .figures import Figure
 from .loading import load_task
 from .setup import RUN_OPTIONS, Setup, option_values
@@ -134,6 +136,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
     questions, in_table = questions_of(task), {figure.name for figure in setup.table}
     every = [find_task(definition.name), *variants_of(definition)]
     commands = _commands(task, setup.shots, chosen)
+    prompt, origin, hidden = _prompt(task, setup.shots, chosen)
     kind = (inspect.getdoc(type(setup)) or "").partition("\n\n")[0]
     paper = benchmark.paper or benchmark.title
     facts = {
@@ -146,10 +149,10 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "signature": setup.signature("…").text,
         "kind": f"{definition.kind}: {' '.join(kind.split())}",
         "scoring": _SCORING[task.variant.scoring],
+        "look at": unshown(hidden),
         "response": f"ends {_ends(setup)}" if setup.is_generative else "",
         "variants": " ".join(each.name for each in every if each.variant != task.variant),
     }
-    prompt, origin = _prompt(task, setup.shots, chosen)
     apart = " In reports, not in the harnesses' tables."
     return Description(
         task=task,
@@ -209,8 +212,13 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield name, values_of[name], plain(default), helps.get(name, "")
 
 
-def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a prompt without items of a release, and say which item it is of, or why not."""
+def _prompt(
+    task: TaskVariant, shots: int, chosen: Mapping[str, Any]
+) -> tuple[str, str, Sequence[str]]:
+    """Return a prompt without items of a release, which item it is of, and what it does not show.
+
+    That is the columns that look like context. Without a sample, the second says why.
+    """
     log = logging.getLogger("hkcanto")
     level = log.level
     log.setLevel(logging.ERROR)  # what the sample lacks says nothing of the release
@@ -220,13 +228,24 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
     except DataNotFound:
         home = Path(task.benchmark.home, "sample")
         lacks = f"item of {task.name}" if home.is_dir() else "sample data"
-        return "", f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
+        why = f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
+        return "", why, _unshown_of_release(task, chosen)
     finally:
         log.setLevel(level)
     item = loaded.samples[0]
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
     examples = f"{shots} worked example{'s' * (shots != 1)}"
-    return loaded.prompt(item).text(), f"item {item.id} of the {data}, {examples}"
+    origin = f"item {item.id} of the {data}, {examples}"
+    return loaded.prompt(item).text(), origin, loaded.unshown
+
+
+def _unshown_of_release(task: TaskVariant, chosen: Mapping[str, Any]) -> Sequence[str]:
+    """Return the columns of the release that the prompt lacks; none before it is downloaded."""
+    lacking = (DataCorrupt, DataNotFound, NetworkUnavailable, OptionError)
+    first = {"subjects": task.subjects[0].name, **chosen, "shots": 0}
+    with patch.dict(os.environ, HKCANTO_OFFLINE="1"), suppress(*lacking):
+        return load_task(task.name, **first).unshown
+    return ()
 
 
 # ---------------------------------------------------------------------- names

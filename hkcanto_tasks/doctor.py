@@ -4,13 +4,18 @@ import importlib.metadata
 import os
 import platform
 import re
+import signal
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from . import __version__
-from .catalogue import Benchmark
+from .catalogue import Benchmark, left_out
+from .data.folders import DataFolder
 from .data.locating import locate
 from .data.release_files import ReleaseRows
 from .errors import HKCantoError
@@ -19,6 +24,15 @@ from .setup import setup
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
 _LM_EVAL = ("0.4.11", "0.4.13")  # the first and the last that were tried
 _FEW = 3
+_IMPORTS = {
+    "lm-eval": "import lm_eval.tasks, lm_eval.models\n"
+    "import hkcanto_lm_eval.models, hkcanto_lm_eval.task\n"
+    "from hkcanto_lm_eval._autoload import failures\n"
+    "for error in failures: raise error",
+    "inspect-ai": "import hkcanto._registry",
+}
+_DONE = "hkcanto: imported"
+_PATIENCE = 300  # seconds: a cold disk of a cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +76,80 @@ def installed() -> dict[str, str | None]:
     return {**ours, **{package: _version(package) for package in _PACKAGES}}
 
 
-def harnesses() -> Iterator[Finding]:
-    """Look whether each harness finds our tasks by name."""
-    there, by_path = _version("lm-eval"), 'lm_eval --include_path "$(hkcanto path)"'
+def harnesses() -> list[Finding]:
+    """Import each harness and our adapter to it, and look whether it finds our tasks by name."""
+    there = {name: _version(name) for name in _IMPORTS}
+    with ThreadPoolExecutor() as both:
+        why = both.map(why_not, (code for name, code in _IMPORTS.items() if there[name]))
+        failed = dict(zip(filter(there.get, there), why, strict=True))
+    return [_lm_eval(there["lm-eval"], failed), _inspect(there["inspect-ai"], failed)]
+
+
+def why_not(code: str) -> str:
+    """Run code in an interpreter of its own, which it may end or crash.
+
+    Args:
+        code: Python code.
+
+    Returns:
+        Why it did not run to its end, in a line; an empty text if it did.
+
+    Examples:
+        >>> why_not("import json"), why_not("import nowhere")
+        ('', "ModuleNotFoundError: No module named 'nowhere'")
+    """
+    command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
+    given: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "stdin": subprocess.DEVNULL}
+    try:
+        run = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, **given)
+    except subprocess.TimeoutExpired:
+        return f"it takes more than {_PATIENCE} s"
+    if _DONE in run.stdout.splitlines():
+        return ""
+    said = [line for line in run.stderr.splitlines() if line.strip()]
+    if run.returncode < 0:
+        return f"it crashes: {signal.strsignal(-run.returncode)}"
+    return said[-1].strip() if said else f"it ends the interpreter with status {run.returncode}"
+
+
+def _lm_eval(there: str | None, failed: Mapping[str, str]) -> Finding:
+    by_path = 'lm_eval --include_path "$(hkcanto path)"'
     off = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in {"0", "false", "no", "off"}
     first, last = _LM_EVAL
     if there is None:
-        yield Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
-    elif _numbers(there) < _numbers(first):
+        return Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
+    if _numbers(there) < _numbers(first):
         text = f"lm-eval {there} is too old: {first} is the first that our tasks run in"
-        yield Finding(False, text, command="pip install --upgrade lm-eval")
-    elif off:
-        yield Finding(None, "lm-eval: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
-    elif any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
+        return Finding(False, text, command="pip install --upgrade lm-eval")
+    if why := failed["lm-eval"]:
+        text = f"lm-eval {there} cannot run our tasks, as an import fails: {why}"
+        return Finding(False, text, command="pip install --upgrade 'hkcanto[lm-eval]'")
+    if off:
+        return Finding(None, "lm-eval: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
+    if any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
         newer = _numbers(there) > _numbers(last)
         said = f"; {there} is newer than {last}, the last that was tried" * newer
         text = f"lm-eval finds our tasks by name (autoload is on){said}"
-        yield Finding(None if newer else True, text)
-    else:
-        why = "hkcanto.pth was not read in this environment"
-        text = f"lm-eval does not find our tasks by name: {why}"
-        yield Finding(False, text, command=f"pip install hkcanto again, or {by_path}")
-    if _version("inspect-ai") is None:
-        yield Finding(None, "Inspect is not installed: pip install 'hkcanto[inspect]'")
-    elif "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names:
-        yield Finding(True, "Inspect finds our tasks by name (entry point)")
-    else:
-        missing = "Inspect: our entry point is missing"
-        yield Finding(False, missing, command="pip install hkcanto again")
+        return Finding(None if newer else True, text)
+    text = "lm-eval does not find our tasks by name: hkcanto.pth was not read in this environment"
+    return Finding(False, text, command=f"pip install hkcanto again, or {by_path}")
+
+
+def _inspect(there: str | None, failed: Mapping[str, str]) -> Finding:
+    if there is None:
+        return Finding(None, "Inspect is not installed: pip install 'hkcanto[inspect]'")
+    if why := failed["inspect-ai"]:
+        text = f"Inspect {there} cannot run our tasks, as an import fails: {why}"
+        return Finding(False, text, command="pip install --upgrade 'hkcanto[inspect]'")
+    if "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names:
+        return Finding(True, "Inspect finds our tasks by name (entry point)")
+    missing = "Inspect: our entry point is missing"
+    return Finding(False, missing, command="pip install hkcanto again")
+
+
+def outside() -> list[Finding]:
+    """Name the benchmarks from outside that cannot be read."""
+    return [Finding(False, f"A benchmark is left out: {each}") for each in left_out()]
 
 
 def data(benchmark: Benchmark) -> Finding:
@@ -104,22 +164,21 @@ def data(benchmark: Benchmark) -> Finding:
         files = folder.files()
         where = f"{len(files)} files in {folder.root} ({folder.kind})"
         if folder.kind == "cache":
-            lacking = [problem.file for problem in folder.verify() if problem.kind != "extra"]
-            if lacking:
+            wrong = {problem.file for problem in folder.verify() if problem.kind != "extra"}
+            if lacking := wrong & _read(benchmark, folder):
                 text = "not downloaded yet" if not files else f"{len(lacking)} files lack"
                 return Finding(False, f"{benchmark.title}: {text}, in {folder.root}", (), fetch)
         elif folder.recorded and folder.kind == "local":
             known = len(folder.recorded.keys() & {*files})
             where = f"{known} of {len(folder.recorded)} files in {folder.root} ({folder.kind})"
-            if known < len(folder.recorded):
+            if not {*files}.issuperset(_read(benchmark, folder)):
                 unset = f"unset HKCANTO_DATA_DIR; {fetch}"
                 return Finding(False, f"{benchmark.title}: {where}", (), unset)
         found = {
             task.name: ReleaseRows(folder, setup(task.name)).differences for task in benchmark.tasks
         }
     except HKCantoError as error:
-        first, *others = str(error).split("\n")
-        return Finding(False, f"{benchmark.title}: {first}", others)
+        return _refused(benchmark, error)
     details = [f"{name}: {line}" for name, each in found.items() for line in each.lines()]
     missing = sum(len(each.missing) for each in found.values())
     asked = sum(each.asked for each in found.values())
@@ -130,14 +189,28 @@ def data(benchmark: Benchmark) -> Finding:
     return Finding(good, f"{benchmark.title}: {where}", details, command)
 
 
+def _read(benchmark: Benchmark, folder: DataFolder) -> set[str]:
+    """Return the recorded files that tasks read; all of them where no files are declared."""
+    wanted = (
+        [path for path in task.paths(split, subject.stem) if path in folder.recorded]
+        for task in benchmark.tasks
+        for subject in task.subjects
+        for split in task.files
+    )
+    return {paths[0] for paths in wanted if paths} or {*folder.recorded, "*"}
+
+
 def files(benchmark: Benchmark) -> Finding:
     """Compare every file of a benchmark's data with the record; downloads nothing.
 
     Args:
         benchmark: The benchmark.
     """
-    folder = locate(benchmark)
-    problems = folder.verify()
+    try:
+        folder = locate(benchmark)
+        problems = folder.verify()
+    except HKCantoError as error:
+        return _refused(benchmark, error)
     if not problems:
         how = "as recorded" if folder.recorded else "data, as far as that can be told"
         count = len(folder.files())
@@ -152,6 +225,11 @@ def files(benchmark: Benchmark) -> Finding:
         sorted(details, key=lambda line: line.startswith("missing")),
         fetch if folder.kind == "cache" else f"unset HKCANTO_DATA_DIR; {fetch}",
     )
+
+
+def _refused(benchmark: Benchmark, error: HKCantoError) -> Finding:
+    first, *others = str(error).split("\n")
+    return Finding(False, f"{benchmark.title}: {first}", others)
 
 
 def shortened(text: str, few: int = _FEW) -> str:

@@ -7,6 +7,7 @@ line can print it as it stands, without a traceback.
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
 
@@ -82,6 +83,32 @@ def on_disk(
         where = str(named[0] or named[1] or path)
         where = where if len(where) < _LONG else f"{where[:60]}…"
         raise DataNotFound(f"{where} cannot be {done}: {named[2] or error}. {remedy}") from error
+
+
+@contextmanager
+def from_package(declared: EntryPoint) -> Iterator[None]:
+    """Turn whatever loading another package's entry point leads to, `sys.exit` too, into our error.
+
+    Args:
+        declared: The entry point.
+
+    Examples:
+        >>> try:
+        ...     with from_package(EntryPoint("quiz", "quizzes:Quiz", "hkcanto.kinds")):
+        ...         raise SystemExit(0)
+        ... except CatalogueError as error:
+        ...     print(str(error).partition(". ")[0])
+        the entry point quiz = quizzes:Quiz (hkcanto.kinds) cannot be used: SystemExit: 0
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise CatalogueError(
+            f"the entry point {declared.name} = {declared.value} ({declared.group}) cannot be used:"
+            f" {type(error).__name__}: {error}. Correct or uninstall its package."
+        ) from error
 
 
 _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")

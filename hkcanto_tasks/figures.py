@@ -223,13 +223,14 @@ def value(
 def standard_error(
     figure: Figure, items: Sequence[ItemValue], categories: Mapping[str, str] | None = None
 ) -> float:
-    """Return the standard error of a mean; NaN of fewer than two items.
+    """Return the standard error of a mean or a pooled rate; NaN of fewer than two items.
 
     Over subjects or categories it is that of a stratified mean, the subjects being the strata
-    (Cochran 1977, section 5.3); a subject with a single item adds nothing.
+    (Cochran 1977, section 5.3); a subject with a single item adds nothing. Of a rate it is that
+    of a ratio (section 6.4).
 
     Args:
-        figure: The mean.
+        figure: The mean or the rate.
         items: The items of its part.
         categories: Subject → category, for a mean over categories.
 
@@ -240,6 +241,13 @@ def standard_error(
     """
     if len(items) < 2:
         return nan
+    if figure.form == "rate":
+        rate = value(figure, items)
+        squares = fsum(
+            ((each - rate) * each.length if each.length else each) ** 2 for each in items
+        )
+        total = fsum(each.length for each in items)
+        return sqrt(squares * len(items) / (len(items) - 1)) / (total or 1)
     of_stratum: dict[str, list[float]] = {}
     strata = ["" if figure.over == "questions" else each.subject for each in items]
     for stratum, each in zip(strata, items, strict=True):

@@ -34,6 +34,7 @@ class LoadedTask:
         asked: The subjects that were asked for.
         script: How the signature names the script, if the release has questions in it: `sc-release`
             for Simplified ones that were not converted.
+        unshown: Columns of the data that look like context, and that the prompt does not show.
     """
 
     setup: Setup
@@ -42,6 +43,7 @@ class LoadedTask:
     revision: str
     asked: tuple[Subject, ...] = ()
     script: str = ""
+    unshown: Sequence[str] = ()
 
     @property
     def task(self) -> TaskVariant:
@@ -170,6 +172,7 @@ def load_task(
         revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
         asked=task.subjects,
         script="+".join(kinds) if any(own.values()) else "",
+        unshown=found.unshown,
     )
 
 

@@ -1,5 +1,6 @@
 """Text that shows instead of acting, whoever wrote it: for terminals, pages and Markdown."""
 
+import logging
 import re
 
 # Controls would act on a terminal or be refused by a parser; bidirectional marks, embeddings,
@@ -30,3 +31,13 @@ def _picture(found: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else "\ufffd"
+
+
+def readable_log(record: logging.LogRecord) -> bool:
+    """Make a log record printable: a filter for a logger."""
+    record.msg, record.args = printable(record.getMessage()), ()
+    return True
+
+
+# Whoever shows what the package logs, a harness or Python itself.
+logging.getLogger("hkcanto").addFilter(readable_log)

@@ -1,10 +1,16 @@
 """Rendering of prompts: the one place where the text that a model sees is put together."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from .errors import CatalogueError
 from .samples import Sample
+
+OF_EXAMPLES = ("number", "reasoning", "answer")
+"""The places that only worked examples have."""
+
+_PLACE = re.compile(r"(\{\{\w+\}\}|\{\w+\})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +30,68 @@ class Example:
     sample: Sample | None = None
 
 
-def fill(text: str, values: Mapping[str, str]) -> str:
+class NoSuchPlace(CatalogueError):  # noqa: N818
+    """A template has a place that nothing fills.
+
+    Attributes:
+        name: What is in its braces.
+    """
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        there = ", ".join(f"{{{each}}}" for each in known)
+        super().__init__(f"a template has the place {{{name}}}; what can be filled is {there}.")
+        self.name = name
+
+
+def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     """Put values in the places of a template: the one way in which this is done.
 
-    Not `str.format`: what is put in, and the rest of the text, may have braces of its own.
+    Not `str.format`: what is put in, and the rest of the text, may have braces of its own, and a
+    template looks nothing up in a value.
 
     Args:
-        text: With `{name}` for each place; a name without a value stays as it is.
-        values: Name → what stands there.
+        text: With `{name}` for each place, and `{{name}}` for the characters `{name}`.
+        values: Name → what is put there.
+        keep: Leave the other places, and `{{name}}`, to a later call.
+
+    Raises:
+        NoSuchPlace: A place has no value.
 
     Examples:
         >>> fill("Example {number}: {source}", {"source": "{number}", "number": "1"})
         'Example 1: {number}'
     """
-    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), text)
+
+    def filled(place: re.Match[str]) -> str:
+        name = place[0].strip("{}")
+        if place[0].startswith("{{"):
+            return place[0] if keep else place[0][1:-1]
+        if name not in values and not keep:
+            raise NoSuchPlace(name, values)
+        return values.get(name, place[0])
+
+    return _PLACE.sub(filled, text)
+
+
+def places(text: str) -> list[str]:
+    """Return the names of the places in a template.
+
+    Examples:
+        >>> places("{passage}\\n{question} {{x}}")
+        ['passage', 'question']
+    """
+    return [each[1:-1] for each in _PLACE.findall(text) if not each.startswith("{{")]
+
+
+def convert(text: str, conversion: Callable[[str], str]) -> str:
+    """Convert a template, such as to another script, but not the names of its places.
+
+    Examples:
+        >>> convert("about {title}", str.upper)
+        'ABOUT {title}'
+    """
+    parts = _PLACE.split(text)
+    return "".join(part if at % 2 else conversion(part) for at, part in enumerate(parts))
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:

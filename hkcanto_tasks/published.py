@@ -5,6 +5,7 @@ is missing in the paper, or cannot be read from its text with certainty.
 """
 
 import csv
+import logging
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,18 +16,23 @@ from typing import Annotated, Literal
 import msgspec
 
 from .catalogue import (
+    BENCHMARKS,
     Declared,
     Subject,
     TaskVariant,
     benchmarks,
     find_benchmark,
     find_task,
+    meant,
     named_tasks,
+    noted,
     repeated,
 )
 from .errors import CatalogueError
 from .figures import Figure
 from .setup import setup
+
+_log = logging.getLogger("hkcanto")
 
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 
@@ -159,8 +165,19 @@ def published_tables() -> tuple[PublishedTable, ...]:
         >>> table.source, table.row("Human").values["Average"]
         ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
     """
-    paths = (Path(benchmark.home) / "published" / "tables.toml" for benchmark in benchmarks())
-    return tuple(table for path in paths if path.is_file() for table in read_tables(path))
+    return tuple(table for benchmark in benchmarks() for table in _tables(Path(benchmark.home)))
+
+
+@cache
+def _tables(home: Path) -> tuple[PublishedTable, ...]:
+    """Return the tables of one benchmark; a broken file from outside leaves out only its own."""
+    path, broken = home / "published" / "tables.toml", list[str]()
+    if home.parent == BENCHMARKS or not path.is_file():
+        return read_tables(path) if path.is_file() else ()
+    with noted(broken, path):
+        return read_tables(path)
+    _log.warning("Published tables are left out: %s", *broken)
+    return ()
 
 
 def tables_of(task: str) -> tuple[PublishedTable, ...]:
@@ -200,7 +217,8 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{_short(path)}: {error}. Fix this entry.") from error
+        why = f"{error}{meant(str(error), _File)}"
+        raise CatalogueError(f"{_short(path)}: {why}. Fix this entry.") from error
     find_benchmark(file.benchmark)
     return tuple(_whole(table, file, path) for table in file.tables)
 

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_ENDINGS = {
+    "success": "",
+    "error": "ended on an error",
+    "started": "not finished",
+    "incomplete": "items failed",
+}
+
 
 class ItemText(NamedTuple):
     """The texts of an item, whole: to look at."""
@@ -142,8 +149,11 @@ class Run:
     notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
     length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
     limited: bool = False  # whether the harness was asked for some of the items
+    picked: bool = False  # whether these were named one by one, not taken from the beginning
     available: int = 0  # items of its data, of which it may have run some; 0 if no log says
-    status: str = "success"  # how it ended
+    #: How it ended, as Inspect says it: `success`, `cancelled`, `error`, or `started` while it runs
+    #: or if it was killed; `incomplete` if it ended well, but samples failed or cannot be read
+    status: str = "success"
     backend: str = "unknown"  # what ran the model: lm-eval's `--model`, or Inspect's provider
     version_of_harness: str = "unknown"
     #: What can change what the model answers, such as `dtype`, as the log has it
@@ -225,11 +235,28 @@ class Run:
         present = set(self.items.subjects)
         return [subject for subject in self.setup.task.subjects if subject.name in present]
 
+    @property
+    def unfinished(self) -> str:
+        """Why it lacks samples that it was asked for, such as `cancelled`; empty if it has all."""
+        return _ENDINGS.get(self.status, self.status)
+
+    @property
+    def interruption(self) -> str:
+        """Say why its items are not a random part of its task; empty if nothing interrupted it."""
+        if self.status in ("success", "incomplete"):
+            return ""
+        return (
+            f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}, with "
+            f"{len(set(self.items.ids)):,} of {self.expected:,} items: those that finished first "
+            "are not a random part. Finish it (inspect eval-retry LOG)."
+        )
+
     @cached_property
     def complete(self) -> bool:
-        """Whether it has every item of its task: no `--limit`, no missing subject."""
+        """Whether it has every item of its task: no `--limit`, no missing subject, no failure."""
         known = not self.limited or self.available or self._is_declared
-        return bool(known) and len(set(self.items.ids)) == self.expected
+        whole = bool(known) and not self.unfinished
+        return whole and len(set(self.items.ids)) == self.expected
 
     @property
     def expected(self) -> int:
@@ -245,12 +272,14 @@ class Run:
     @cached_property
     def is_beginning(self) -> bool:
         """Whether it has each subject in proportion, as every beginning of a release has."""
+        return self.trusted_data and self.in_proportion(self.setup.task.subjects)
+
+    def in_proportion(self, subjects: Sequence[Subject]) -> bool:
+        """Return whether it has of some subjects as many items each as befits their sizes."""
         counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
-        part = counts.total() / self.expected
-        off = (
-            counts[each.name] - part * self.expected_of(each) for each in self.setup.task.subjects
-        )
-        return self.trusted_data and all(abs(each) < 1 for each in off)
+        sizes = {each.name: self.expected_of(each) for each in subjects}
+        part = sum(counts[name] for name in sizes) / sum(sizes.values())
+        return all(abs(counts[name] - part * size) < 1 for name, size in sizes.items())
 
     def expected_of(self, subject: Subject) -> int:
         """Return how many items of a subject are scored."""
@@ -319,7 +348,8 @@ class Runs(Sequence[Run]):
         Returns:
             A row for each run and figure: `model`, `task`, `setup`, `figure`, `value`, `low` and
             `high` (the 95 % interval, NaN without one), `n` (items), `unit`, `headline` (whether it
-            is the figure to read first) and `signature`. Shares and rates are from 0 to 1.
+            is the figure to read first), `status` (`cancelled`, …) and `signature`. Shares and
+            rates are from 0 to 1.
         """
         import pandas as pd
 
@@ -338,7 +368,8 @@ class Runs(Sequence[Run]):
                 if (found := estimate(run, name)) is not None:
                     ends = {"value": found.value, "low": found.low, "high": found.high}
                     more: dict[str, Any] = {"n": found.items, "unit": figure.unit}
-                    more |= {"headline": figure == run.headline, "signature": run.signature.text}
+                    more |= {"headline": figure == run.headline, "status": run.status}
+                    more["signature"] = run.signature.text
                     rows.append({**about, "figure": name, **ends, **more})
         if items:
             return pd.concat(map(pd.DataFrame, rows), ignore_index=True) if rows else pd.DataFrame()

@@ -13,7 +13,8 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
         parts: The sets of items, reported apart, that it belongs to: its category, sets of the
             subject such as `hk_specific`, types of question.
         question: The question as the release has it, in the script that is asked for.
-        passage: The text that the question is about.
+        cells: What else of the row the prompt shows, such as the passage that a question is about:
+            the name of the place in the template → the text.
         choices: The options of a multiple-choice question, in the order of their letters; None
             where a letter has no option.
         source: The text to convert, to translate, to classify or to sum up.
@@ -31,14 +32,17 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
     category: str = ""
     parts: tuple[str, ...] = ()
     question: str = ""
-    passage: str = ""
+    cells: dict[str, str] = {}
     choices: tuple[str | None, ...] = ()
     source: str = ""
     target: str = ""
     reasoning: str = ""
 
+    def __hash__(self) -> int:  # that of a struct does not take `cells`
+        return hash((self.id, self.subject, self.question, self.source, self.target))
+
     @property
     def text(self) -> str:
         """All that is asked, without the words of a prompt: to measure it, and to match it."""
-        given = (self.passage, self.question, self.source, *self.choices)
+        given = (*self.cells.values(), self.question, self.source, *self.choices)
         return "\n".join(part for part in given if part)

@@ -4,12 +4,14 @@ A kind of task is a class derived from `Setup`; an instance of it is one task un
 """
 
 import difflib
+import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from typing import Any, ClassVar, get_args, get_type_hints
 
 import msgspec
@@ -20,13 +22,15 @@ from hkcanto_metrics.reasoning import split_reasoning
 from . import __version__
 from .catalogue import PromptTemplate, Subject, TaskVariant, Variant, find_task
 from .data.tables import Record, UnreadableRow
-from .errors import CatalogueError, DataCorrupt, OptionError
+from .errors import CatalogueError, DataCorrupt, OptionError, from_package
 from .figures import Figure, figures_of, in_table, with_reasoning
 from .fingerprints import fingerprints
 from .judgements import Judgement
-from .prompts import Example, Prompt, fill, until_stop
+from .prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
 from .samples import Sample
 from .signatures import Signature, subset_of
+
+_log = logging.getLogger("hkcanto")
 
 REASONING_TOKENS = 8192
 """Room for the block that a reasoning model writes before its answer."""
@@ -61,10 +65,12 @@ class Setup(ABC):
         shots: Worked examples in the prompt.
         multiturn: Whether each of them is a turn of its own in a chat.
         template: The texts of its prompt.
+        prompt_name: What the benchmark calls these.
         own_script: Whether the rows are in the script that is asked for as they are.
 
     Raises:
-        CatalogueError: The task's headline is no figure of the kind, or a column no role in it.
+        CatalogueError: The task's headline is no figure of the kind; or it declares a column that
+            neither the kind reads nor one of its prompts shows.
         OptionError: The prompt has no such form.
     """
 
@@ -89,18 +95,22 @@ class Setup(ABC):
         self.options, self.multiturn, self.own_script = options, multiturn, False
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
-        self.template: PromptTemplate = task.benchmark.prompts[self._prompt_name()]
+        self.prompt_name = self._prompt_name()
+        self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
         definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
         roles = [*self.COLUMNS, "subject"]
-        said = [("a column for", role, roles) for role in definition.columns]
+        texts = chain.from_iterable(each.texts for each in task.benchmark.prompts.values())
+        shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
+        said = [("a column for", role, roles) for role in definition.columns if role not in shown]
         said += [("the headline", definition.headline, ["", *known])]
         for what, name, there in said:
             if name not in there:
+                besides = f", and no prompt has a place {{{name}}}" if there is roles else ""
                 raise CatalogueError(
                     f"{task.benchmark.home}/benchmark.toml: task {definition.name!r} has {what} "
                     f"{name!r}; its kind {definition.kind!r} has "
-                    f"{', '.join(filter(None, there))}. Fix this entry of the catalogue."
+                    f"{', '.join(filter(None, there))}{besides}. Fix this entry of the catalogue."
                 )
 
     def at(
@@ -188,6 +198,14 @@ class Setup(ABC):
         names = (declared,) if isinstance(declared, str) else declared
         return tuple(name.lower() for name in names)
 
+    def reads(self, columns: Iterable[str]) -> set[str]:
+        """Return which columns of a file the kind reads itself, and no prompt shows by name.
+
+        Args:
+            columns: The file's columns, in lower case.
+        """
+        return {name for role in self.COLUMNS for name in self.columns(role)} & {*columns}
+
     @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
@@ -256,11 +274,11 @@ class Setup(ABC):
         return Sample(
             id="1",
             question=text,
-            passage=text,
             choices=("三個", "着咗衫嗰個", "枱", "滑鼠"),
             source=text,
             target="A",
             reasoning="因為得 7 個。",
+            cells=dict.fromkeys(chain.from_iterable(map(places, self.template.texts)), text),
         )
 
     def _prompt_name(self) -> str:
@@ -286,30 +304,40 @@ class Setup(ABC):
         }
 
     def system(self, subject: Subject) -> str:
-        """Render the text in front of everything."""
+        """Return the text in front of everything, with places for what differs by item."""
         text = self.template.system
         if not self.shots and self.template.zero_shot:
             text = self.template.zero_shot
-        return fill(text, self.names(subject))
+        return fill(text, self.names(subject), keep=True)
 
     def question(self, subject: Subject) -> str:
         """Return the text of a scored question, with places for what differs between the items."""
         text = self.template.question
         if not self.shots and self.template.zero_shot_question is not None:
             text = self.template.zero_shot_question
-        return fill(text, self.names(subject))
+        return fill(text, self.names(subject), keep=True)
 
     @abstractmethod
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return what a template may show of an item: the name of the place → the text."""
 
+    def opening(self, sample: Sample) -> str:
+        """Render the text in front of everything for an item."""
+        return fill(self._text_of(sample)[0], {**sample.cells, **self.values(sample)})
+
     def turn(self, sample: Sample) -> str:
         """Render the question turn of a scored item."""
-        return fill(self._questions[sample.subject], self.values(sample))
+        return fill(self._text_of(sample)[1], {**sample.cells, **self.values(sample)})
+
+    def _text_of(self, sample: Sample) -> tuple[str, str]:
+        if sample.subject not in self._texts:
+            subject = self.subject(sample.subject)
+            self._texts[sample.subject] = self.system(subject), self.question(subject)
+        return self._texts[sample.subject]
 
     @cached_property
-    def _questions(self) -> dict[str, str]:
-        return {each.name: self.question(each) for each in self.task.definition.subjects}
+    def _texts(self) -> dict[str, tuple[str, str]]:
+        return {}
 
     @property
     def example_source(self) -> str:
@@ -332,8 +360,8 @@ class Setup(ABC):
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a row as a worked example; None where the prompt has no form for it."""
         text = self.template.example or self.template.question
-        places = {**self.names(subject), "number": str(number), **self.values(row)}
-        return Example(fill(text, places), self.answer(row))
+        own = {**self.names(subject), "number": str(number), **self.values(row)}
+        return Example(fill(text, {**row.cells, **own}), self.answer(row))
 
     def answer(self, row: Sample) -> str:
         """Return what a worked example answers."""
@@ -347,7 +375,7 @@ class Setup(ABC):
             examples: The worked examples in it.
         """
         return Prompt(
-            system=self.system(self.subject(sample.subject)),
+            system=self.opening(sample),
             examples=examples,
             question=self.turn(sample),
             answer_separator=self.template.answer_separator,
@@ -555,10 +583,27 @@ def find_kind(name: str) -> type[Setup]:
             f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. A package adds one by "
             "the entry point group hkcanto.kinds."
         )
-    kind: type[Setup] = declared.load()
-    return kind
+    with from_package(declared):
+        kind = declared.load()
+        if not issubclass(kind, Setup):
+            raise TypeError(f"{kind!r} is not derived from hkcanto_tasks.setup.Setup")
+    found: type[Setup] = kind
+    return found
 
 
 @cache
 def _declared() -> dict[str, EntryPoint]:
-    return {declared.name: declared for declared in entry_points(group="hkcanto.kinds")}
+    """Return the kinds by name; of two with one name, ours."""
+    found: dict[str, EntryPoint] = {}
+    for declared in sorted(entry_points(group="hkcanto.kinds"), key=_is_foreign):
+        first = found.setdefault(declared.name, declared)
+        if first.value != declared.value:
+            _log.warning(
+                "The kind %s = %s is left out: %s has that name. Rename it in its package.",
+                *(declared.name, declared.value, first.value),
+            )
+    return found
+
+
+def _is_foreign(declared: EntryPoint) -> bool:
+    return not declared.value.startswith("hkcanto_tasks.")

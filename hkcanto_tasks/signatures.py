@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 
 from .catalogue import TaskVariant, find_task
 from .errors import CatalogueError, LogError
@@ -40,12 +41,17 @@ class Signature:
     package: str
 
     @property
-    def text(self) -> str:
-        """The signature as the harnesses log it."""
+    def parts(self) -> dict[str, object]:
+        """Its parts by name, apart from the task, in the order in which they are written."""
         parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
         parts |= {"sent": self.sent, "read": self.read, "metric": self.metric}
-        parts |= {"v": self.version, "pkg": self.package}
-        return "|".join([self.task.replace("_", "-"), *(f"{k}:{v}" for k, v in parts.items())])
+        return parts | {"v": self.version, "pkg": self.package}
+
+    @property
+    def text(self) -> str:
+        """The signature as the harnesses log it."""
+        parts = (f"{name}:{value}" for name, value in self.parts.items())
+        return "|".join([self.task.replace("_", "-"), *parts])
 
     @property
     def of_whole(self) -> "Signature":
@@ -56,19 +62,20 @@ class Signature:
     def differs(self, other: "Signature") -> dict[str, tuple[str, str]]:
         """Return in what the setup of another differs: name → what each says, empty without it.
 
-        Data, metric, package and subjects are no part of the setup. `sent` and `read` are named
-        where nothing else explains that they differ.
+        Data, version, package and subjects are no part of a setup. `sent` and `read` are named
+        where no other part explains that they differ.
+
+        Examples:
+            >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
+            >>> ours.differs(replace(ours, shots=5, sent="c", data="y"))
+            {'shots': ('0', '5')}
         """
-        said = [
-            {"task": each.task, "shots": str(each.shots), "version": each.version}
-            | dict(each.of_whole.options)
-            for each in (self, other)
-        ]
-        names = dict.fromkeys(name for each in said for name in each)
-        found = {name: (said[0].get(name, ""), said[1].get(name, "")) for name in names}
-        hashes = {"sent": (self.sent, other.sent), "read": (self.read, other.read)}
-        different = {name: both for name, both in found.items() if both[0] != both[1]}
-        return different or {name: both for name, both in hashes.items() if both[0] != both[1]}
+        parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
+        names = [name for name in dict.fromkeys(chain(*parts)) if name not in ("data", "v", "pkg")]
+        said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
+        unlike = {name: (one, two) for name, (one, two) in said.items() if one != two}
+        declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
+        return declared or unlike
 
     @property
     def sort_of_data(self) -> str:

@@ -4,6 +4,7 @@ OUTPUTS have one real output a line, with `text` or `output`, and perhaps `optio
 `reference` and `question`. Each case is made of its seed and its number alone. All cases are scored
 twice, in processes with other hash seeds, the second time in eight threads each: the figures must
 be the same. Exits with 1 where they are not, and where a scorer raises an exception.
+`fuzz_releases.py` does the like with releases and declarations.
 """
 
 import argparse

@@ -14,22 +14,29 @@ import csv
 import gzip
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
+from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_interval
 from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.estimates import stratified_estimate
+from hkcanto_tasks.reports.estimates import mean_estimate, stratified_estimate
 from hkcanto_tasks.reports.intervals import (
     Estimate,
+    effective_draws,
     loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,
+    tango_interval,
 )
 from hkcanto_tasks.reports.significance import mcnemar_p_value
 from hkcanto_tasks.samples import Sample
@@ -69,6 +76,163 @@ def normal(errors: np.ndarray, lengths: np.ndarray) -> Ends:
     residuals = errors - rate * lengths
     error = np.sqrt((residuals**2).sum() * count / (count - 1)) / lengths.sum()
     return max(0.0, rate - 1.96 * error), rate + 1.96 * error
+
+
+SUBJECTS: dict[str, np.ndarray] = {
+    "65 of 20 to 90, one of 2,203": np.append(np.linspace(20, 90, 65).astype(int), 2203),
+    "20 of 10 to 2,203": np.geomspace(10, 2203, 20).astype(int),
+    "16 of 15 to 64": np.linspace(15, 64, 16).astype(int),
+    "10 of 10": np.full(10, 10),
+}
+"""Sizes of subjects: as TMMLU+ with a large one, from tiny to large, as the law exam, and tiny."""
+
+
+def mover(found: np.ndarray, means: np.ndarray) -> Ends:
+    """Put together the intervals of subjects that count alike (Zou, Huang and Zhang, 2009)."""
+    below, above = np.linalg.norm(means[:, None] - found, axis=0) / len(means)
+    return float(means.mean() - below), float(means.mean() + above)
+
+
+def of_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> tuple[bool, bool]:
+    """Whether the interval of a mean over subjects covers, by MOVER and now."""
+    strata = np.repeat(np.arange(len(sizes)), sizes)
+    right = (rng.random(len(strata)) < share).astype(float)
+    hits = np.bincount(strata, right)
+    own = np.transpose(proportion_confint(hits, sizes, method="wilson"))
+    whole, alike = sizes * 10**6, np.full(len(sizes), 1 / len(sizes))  # of which nothing was seen
+    now = _ends(stratified_estimate(right, strata, whole, alike))
+    return covers(mover(own, hits / sizes), share), covers(now, share)
+
+
+def of_paired_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> bool:
+    """Whether the difference of two models' means over subjects is covered, now."""
+    strata = np.repeat(np.arange(len(sizes)), sizes)
+    draws, lost, won = rng.random(len(strata)), 0.2 * (1 - share), 0.3 * (1 - share)
+    changes = (draws < won).astype(float) - (draws > 1 - lost)
+    shares = (1 / sizes / len(sizes))[strata]
+    up, down = float(shares @ (changes > 0)), float(shares @ (changes < 0))
+    of = changes, shares, np.arange(len(changes)), up + down - (up - down) ** 2, strata
+    return covers(tango_interval(up, down, effective_draws(*of)), won - lost)
+
+
+def passages(rng: np.random.Generator, count: int, share: float) -> tuple[bool, bool]:
+    """Whether Wilson's interval covers with z, and now, on passages of five questions."""
+    easy = rng.beta(4 * share, 4 * (1 - share), count)  # an intraclass correlation of 0.2
+    clusters = np.repeat(np.arange(count), 5)
+    right = (rng.random(5 * count) < easy[clusters]).astype(float)
+    sums = np.bincount(clusters, right - right.mean())
+    error = float((sums**2).sum() * count / (count - 1)) / len(right) ** 2
+    mean = float(right.mean())
+    draws = min(len(right), mean * (1 - mean) / error) if error else count
+    old = proportion_confint(mean * draws, draws, method="wilson")
+    return covers(old, share), covers(_ends(mean_estimate(right, clusters)), share)
+
+
+def at_limit(rng: np.random.Generator, items: int, share: float) -> tuple[bool, bool]:
+    """The same of a mean of which a share of items is 1, the others anything from 0 to 1."""
+    values = np.where(rng.random(items) < share, 1.0, rng.random(items))
+    truth, now = (1 + share) / 2, mean_estimate(values, np.arange(items))
+    return covers(normal(values, np.ones(items)), truth), covers(_ends(now), truth)
+
+
+def with_loops(rng: np.random.Generator, items: int, share: float) -> tuple[bool, bool, bool]:
+    """Whether a rate with runaway responses is covered, and one that was seen, and was seen."""
+    lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items)).astype(float)
+    errors = rng.binomial(lengths.astype(int), rng.beta(0.95, 18.05, items)).astype(float)
+    loops = rng.random(items) < share
+    errors[loops] = lengths[loops] * rng.uniform(5, 40, loops.sum())
+    held = covers(ratio_interval(errors, lengths), 0.05 * (1 - share) + 22.5 * share)
+    return held, bool(loops.any()), held and bool(loops.any())
+
+
+def heavy_tailed(rng: np.random.Generator, items: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two scores with Student's t distribution with three degrees of freedom, correlated by 0.8."""
+    tail = np.sqrt(rng.chisquare(3, items) / 3)
+    one, other = rng.normal(size=(2, items))
+    return one / tail, (0.8 * one + 0.6 * other) / tail
+
+
+def with_ties(rng: np.random.Generator, items: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two scores from 1 to 5, of two raters who tend to agree."""
+    one, other = rng.normal(size=(2, items))
+    scores = np.digitize([one, 0.8 * one + 0.6 * other], [-1.5, -0.7, 0.2, 1.0])
+    return scores[0].astype(float), scores[1].astype(float)
+
+
+def fisher(kind: Correlation, value: float, items: int) -> Ends:
+    """Intervals by Fisher's transformation alone (Bonett and Wright, 2000)."""
+    variance = {
+        "pearson": 1 / (items - 3),
+        "spearman": (1 + value**2 / 2) / (items - 3),
+        "kendall": 0.437 / (items - 4),
+    }[kind]
+    low, high = np.tanh(np.arctanh(value) + np.array([-1.96, 1.96]) * np.sqrt(variance))
+    return float(low), float(high)
+
+
+CORRELATIONS: dict[Correlation, Callable[..., Any]] = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall": stats.kendalltau,
+}
+
+
+def of_people(rng: np.random.Generator, items: int, share: float) -> bool:
+    """Whether a mean is covered that so many people's verdicts correct, most of which are 1."""
+    good = (rng.random(items + 500) < share).astype(float)
+    judge = np.clip(0.7 * good + 0.3 * rng.random(len(good)), 0, 1)
+    found = corrected_mean(good[:items], judge[:items], judge[items:])
+    return covers((found.low, found.high), share)
+
+
+def further(rng: np.random.Generator, repeats: int) -> list[Table]:
+    """Return tables of means near a limit, of rates with loops, and of agreement with people."""
+    title = "Coverage in %"
+    means = Table("Mean", "before", "now", title=title)
+    kinds: list[tuple[str, Callable[[], bool | tuple[bool, bool]]]] = []
+    for share in (0.5, 0.7, 0.9, 0.97, 0.99):
+        for name, sizes in SUBJECTS.items():
+            kinds.append((f"{share:.0%}, {name}", partial(of_subjects, rng, sizes, share)))
+            of_pairs = partial(of_paired_subjects, rng, sizes, share)
+            kinds.append((f"difference at {share:.0%}, {name}", of_pairs))
+    for count in (8, 12, 20):
+        for share in (0.5, 0.7, 0.9):
+            name = f"{share:.0%}, {count} passages"
+            kinds.append((name, partial(passages, rng, count, share)))
+    for items in (*SIZES, 20):
+        name = f"92 % of {items} at the limit"
+        kinds.append((name, partial(at_limit, rng, items, 0.92)))
+    for name, held in kinds:
+        shown = 100 * np.atleast_1d(np.mean([held() for _ in range(repeats)], axis=0))
+        means.add_row(name, *[""] * (2 - len(shown)), *(f"{each:.1f}" for each in shown))
+    loops = Table("Loops", "items", "covered", "seen", "covered if seen", title=title)
+    for share in (0.01, 0.02):
+        for items in SIZES:
+            both = np.mean([with_loops(rng, items, share) for _ in range(repeats)], axis=0)
+            shown = 100 * np.array([both[0], both[1], both[2] / both[1]])
+            loops.add_row(f"{share:.0%}", str(items), *(f"{each:.1f}" for each in shown))
+    agreement = Table("Agreement", "items", "before", "now", title=title)
+    for draw in (heavy_tailed, with_ties):
+        every = draw(rng, 20_000)
+        for kind, compute in CORRELATIONS.items():
+            truth = float(compute(*every).statistic)
+            for items in (30, 100, 300):
+                pairs = [draw(rng, items) for _ in range(repeats // 4)]
+                old = [fisher(kind, compute(*pair).statistic, items) for pair in pairs]
+                new = [correlation_interval(kind, *pair) for pair in pairs]
+                shown = [
+                    100 * np.mean([covers(each, truth) for each in ends]) for ends in (old, new)
+                ]
+                name = f"{kind}, {draw.__name__.replace('_', ' ')}"
+                agreement.add_row(name, str(items), *(f"{each:.1f}" for each in shown))
+    for items in (30, 60, 120, 300):
+        share = 100 * np.mean([of_people(rng, items, 0.9) for _ in range(repeats)])
+        agreement.add_row("people's mean, 90 % at the limit", str(items), "", f"{share:.1f}")
+    return [means, loops, agreement]
+
+
+def _ends(of: Estimate) -> Ends:
+    return of.low or 0.0, 1.0 if of.high is None else of.high
 
 
 def covers(ends: Ends, truth: float) -> bool:
@@ -127,8 +291,7 @@ def beginnings(
         drawn = rng.hypergeometric(hits, sizes - hits, parts)
         values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([drawn, parts - drawn], "F"))
         for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
-            found = stratified_estimate(values, own, sizes, shares)
-            ends = found.low or 0.0, found.high or 0.0
+            ends = _ends(stratified_estimate(values, own, sizes, shares))
             held[place] += covers(ends, float(hits / sizes @ shares))
     return (held / repeats).tolist()
 
@@ -176,13 +339,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--answers", type=Path)
+    parser.add_argument("--further", action="store_true", help="the last three tables alone")
     parser.add_argument("--half", type=int, choices=(0, 1, 2), default=0)
     given = parser.parse_args()
-    repeats = given.repeats
+    repeats, rng = given.repeats, np.random.default_rng(0)
+    if given.further:
+        Console().print(*further(rng, repeats))
+        return
     if given.answers:
         real_models(given.answers, given.half, repeats)
         return
-    rng = np.random.default_rng(0)
     coverage = Table("Interval", "items", "before", "now", title="Coverage in %")
 
     def add(name: str, items: int, held: list[tuple[bool, bool]]) -> None:
@@ -234,7 +400,7 @@ def main() -> None:
                     passed.append((old < delta, loss_bound(values, np.ones(items)) < delta))
                 before, now = 100 * np.mean(passed, axis=0)
                 gates.add_row(str(loss), str(delta), str(items), f"{before:.1f}", f"{now:.1f}")
-    Console().print(coverage, gates)
+    Console().print(coverage, gates, *further(rng, repeats))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ Everything goes by `HKCANTO_BENCHMARKS`, as for a user; nothing in the package n
 import json
 import logging
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,6 @@ from lm_eval.api.instance import Instance
 from typer.testing import CliRunner
 
 from hkcanto import tasks
-from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
@@ -81,7 +82,7 @@ def in_inspect(task: str, folder: Path, **options: Any) -> Any:
 
 
 def in_lm_eval(*names: str, **options: Any) -> dict[str, Any]:
-    return evaluate(*names, model=RespondingLM(), include_path=[str(write_others())], **options)
+    return evaluate(*names, model=RespondingLM(), **options)
 
 
 def install(folder: Path, module: str, text: str, **entry_points: str) -> None:
@@ -104,10 +105,9 @@ def letters(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def yue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The benchmark of the example, and a cache of its own for lm-eval's files."""
+def yue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark of the example."""
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
 
 
 # ---------------------------------------------------------------------- on the command lines
@@ -151,6 +151,66 @@ def test_the_command_lists_and_shows_it() -> None:
     shown = CliRunner().invoke(app, ["show", "yue_mmlu"]).output
     assert "單項選擇題" in shown
     assert "lm_eval --model … --tasks yue_mmlu" in shown
+
+
+ENDS = ["raise SystemExit(0)", "raise BaseException('odd')", "1 / 0", "FOLDER = '/no/such'", ""]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ENDS)
+@pytest.mark.parametrize("group", ["hkcanto.benchmarks", "hkcanto.kinds"])
+def test_a_package_that_fails_stops_only_its_own(group: str, text: str, tmp_path: Path) -> None:
+    """It must not end a command, least of all with status 0."""
+    for folder, kind in (("odd", "odd"), ("sound", "multiple_choice")):
+        (tmp_path / folder).mkdir()
+        quiz = QUIZ.replace("quiz", folder).replace("multiple_choice", kind)
+        quiz += 'files = { test = "test.csv" }\n'
+        (tmp_path / folder / "benchmark.toml").write_text(quiz, encoding="utf-8")
+    install(tmp_path, "odd_package", text, **{group: "odd = odd_package:FOLDER"})
+    environment = {
+        **os.environ,
+        "HKCANTO_BENCHMARKS": str(tmp_path),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+    }
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed, asked = run("list"), run("show", "odd")
+    assert listed.returncode == 0
+    assert "\nsound " in listed.stdout
+    assert "\nhkmmlu " in listed.stdout
+    assert "A benchmark is left out: " in listed.stderr
+    assert "odd_package:FOLDER" in listed.stderr or "/no/such" in listed.stderr
+    assert asked.returncode == 1
+    assert "no task 'odd'" in asked.stderr
+    assert "Traceback" not in listed.stderr + asked.stderr
+
+
+@pytest.mark.slow
+def test_a_kind_of_ours_cannot_be_replaced(tmp_path: Path) -> None:
+    install(tmp_path, "odd", "FOLDER = 1", **{"hkcanto.kinds": "g2p = odd:FOLDER"})
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from hkcanto_tasks.setup import setup; setup('hkcanto_g2p')",
+        ],
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "The kind g2p = odd:FOLDER is left out" in done.stderr
 
 
 # ---------------------------------------------------------------------- scores
@@ -255,7 +315,6 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
             data = content.encode() if isinstance(content, str) else content
             (folder / name.replace("__", ".")).write_bytes(data)
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-        monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
         return folder
 
     return declare

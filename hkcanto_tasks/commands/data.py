@@ -1,13 +1,15 @@
 """The commands `hkcanto data fetch`, `verify` and `path`."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ..catalogue import Benchmark, benchmarks, find_benchmark
-from ..console import echo, errors_without_traceback, print_line
+from ..console import echo, errors_without_traceback, print_error, print_line
 from ..data.locating import locate
+from ..errors import HKCantoError, NetworkUnavailable
 
 data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
 Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
@@ -16,13 +18,7 @@ Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all 
 @data.command()
 def fetch(benchmark: Name = None) -> None:
     """Download the pinned release into the cache; what is there already is not fetched again."""
-    with errors_without_traceback():
-        for found in chosen(benchmark):
-            folder = locate(found)
-            folder.fetch(progress=True)
-            print_line(f"{found.title}: {len(folder.files())} files in {folder.root}")
-            if moved := folder.moved():
-                print_line(Text(moved, style="yellow"))
+    _for_each(benchmark, _fetch)
 
 
 @data.command()
@@ -32,7 +28,7 @@ def verify(benchmark: Name = None) -> None:
     from .doctor import print_findings
 
     with errors_without_traceback():
-        found = [files(each) for each in chosen(benchmark)]
+        found = [*map(files, chosen(benchmark))]
     print_findings(found)
     if any(each.good is False for each in found):
         raise typer.Exit(1)
@@ -41,9 +37,35 @@ def verify(benchmark: Name = None) -> None:
 @data.command(name="path")
 def path(benchmark: Name = None) -> None:
     """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
+    _for_each(benchmark, lambda found: echo(locate(found).root))
+
+
+def _fetch(found: Benchmark) -> None:
+    folder = locate(found)
+    folder.fetch(progress=True)
+    print_line(f"{found.title}: {len(folder.files())} files in {folder.root}")
+    if moved := folder.moved():
+        print_line(Text(moved, style="yellow"))
+
+
+def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
+    """Do something with a benchmark or with all of them; one that fails does not stop the others.
+
+    Without a network, it ends at the first that needs one.
+    """
+    said: set[str] = set()
     with errors_without_traceback():
-        for found in chosen(benchmark):
-            echo(locate(found).root)
+        for found in chosen(name):
+            try:
+                do(found)
+            except NetworkUnavailable:
+                raise
+            except HKCantoError as error:
+                if str(error) not in said:
+                    print_error(error)
+                said.add(str(error))
+    if said:
+        raise typer.Exit(1)
 
 
 def chosen(name: str | None) -> tuple[Benchmark, ...]:

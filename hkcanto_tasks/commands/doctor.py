@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Show versions, harnesses and data; exit status 1 if something is amiss."""
-    from ..doctor import data, harnesses, installed, versions
+    from ..doctor import data, harnesses, installed, outside, versions
 
     with errors_without_traceback():
         wanted = chosen(benchmark)
-    found = [*harnesses(), *map(data, wanted)]
+    found = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
     if as_json:
         print_json({"versions": installed(), "findings": [asdict(each) for each in found]})
     else:

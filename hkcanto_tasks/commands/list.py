@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _UNLIMITED = 1_000_000  # columns, where the output is no terminal
 _SHORTEST_TITLE = 12
+_IS = "benchmark from outside cannot be read and is"
 
 
 def list_(
@@ -26,6 +27,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the tasks, one a line, by their names in both harnesses."""
+    from ..catalogue import left_out
     from ..describing import matching, record
 
     width = out.width if out.is_terminal else _UNLIMITED
@@ -41,6 +43,9 @@ def list_(
         print_line()
     if all(task.scope == "task" for task in found):
         print_line("hkcanto show TASK tells the rest. A subject is a task, too: <task>_<subject>.")
+    if lacking := len(left_out()):
+        are = "benchmarks from outside cannot be read and are" if lacking > 1 else _IS
+        print_line(f"{lacking} {are} left out: hkcanto doctor says why.")
 
 
 def lines(tasks: Sequence["TaskVariant"], width: int) -> Iterator[Text]:

@@ -9,7 +9,8 @@ from ..console import errors_without_traceback
 from . import output as shared
 
 _RUNS = typer.Argument(
-    help="Logs of two runs, as in hkcanto compare: what they disagree on is what is planned with.",
+    help="Logs of two runs, as in hkcanto compare: what they disagree on is what is planned with. "
+    "With one of the assumptions below: benchmarks or tasks, which are also planned together.",
     show_default=False,
 )
 _DISCORDANCE = "Assume that so many % of the questions are right in exactly one of the two runs."
@@ -21,6 +22,8 @@ _Percent = Annotated[float | None, typer.Option(help=_DISCORDANCE, min=0, max=10
 _Points = Annotated[float | None, typer.Option(help=_DEVIATION, min=0, max=100)]
 _Items = typer.Option(help="A number of questions; may be repeated.", min=1)
 _Loss = typer.Option(help="Points that the second run truly loses.", min=-100, max=100)
+_Looks = typer.Option(help="At growing runs, which share a gate's error of 5 %.", min=1, max=99)
+_Candidates = typer.Option(help="Runs to choose from, which share it, too.", min=1, max=1000)
 _Benchmark = typer.Option(help="Only this benchmark or task; may be repeated.")
 _Metric = typer.Option(help="This figure of the runs, not the headline.")
 _SIZES = (100, 250, 500, 1_000, 2_000)
@@ -34,6 +37,8 @@ def plan(
     items: Annotated[list[int] | None, _Items] = None,
     gate: Annotated[list[float] | None, typer.Option(help=_GATES, max=100)] = None,
     loss: Annotated[float, _Loss] = 0.0,
+    looks: Annotated[int, _Looks] = 1,
+    candidates: Annotated[int, _Candidates] = 1,
     benchmark: Annotated[list[str] | None, _Benchmark] = None,
     metric: Annotated[str | None, _Metric] = None,
     output: shared.Output = None,
@@ -42,22 +47,28 @@ def plan(
 ) -> None:
     """Plan how many questions are enough to see a difference, or to pass a gate.
 
-    hkcanto plan --discordance 29.3 --gate 2 --loss 0.46
+    hkcanto plan hkmmlu tmmluplus_gen --discordance 29.3 --gate 2 --loss 0.46
     """
-    given = [runs or None, discordance, sd, responses]
-    if sum(each is not None for each in given) != 1:
-        raise typer.BadParameter(
-            "give one of these: the logs of two runs, --discordance, --sd, --responses."
-        )
     with errors_without_traceback():
+        from ..catalogue import benchmarks, named_tasks
+
+        known, given = {*named_tasks(), *(each.name for each in benchmarks())}, runs or []
+        unknown = [name for name in given if name not in known]
+        assumed = sum(each is not None for each in (discordance, sd, responses))
+        of_logs = not assumed and bool(unknown or any(Path(name).exists() for name in given))
+        if not of_logs and (assumed != 1 or unknown):
+            raise typer.BadParameter(
+                "give one of these: the logs of two runs; or --discordance, --sd or --responses, "
+                "alone or with names of benchmarks and tasks (hkcanto list)."
+            )
         kind = shared.format_of(output, format)
         from ..planning import observed, power
         from ..planning.report import build, catalogue
         from ..reports.intervals import Estimate
 
         about = ""
-        if runs:
-            parts = observed.of_runs(runs, metric)
+        if of_logs:
+            parts = observed.of_runs(given, metric)
             title = ", ".join(dict.fromkeys(part.of for part in parts))
             about = "Intervals of 95 %, from what the runs disagree on; items of the whole task."
         elif responses:
@@ -68,18 +79,24 @@ def plan(
             spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
             parts = [observed.Part("any", 0, spread)]
             title = f"a discordance of {discordance:g} %"
+            about = (
+                f"At a discordance of {discordance:g} %; at one of d % the differences are "
+                f"√(d / {discordance:g}) times as large."
+            )
         else:
             parts = [observed.Part("any", 0, power.of_deviation((sd or 0.0) / 100))]
             title = f"differences with a standard deviation of {sd:g} points"
-        others = [] if runs else catalogue(parts[0].spread, benchmark or ())
+        names = [*given, *(benchmark or ())]
+        others = [] if of_logs else catalogue(parts[0].spread, names)
         made = build(
             parts,
             others,
             title=f"Plan for {title}",
             about=about,
-            sizes=items or (() if runs else _SIZES),
+            sizes=items or (() if of_logs else _SIZES),
             gates=gate or (2.0,),
             loss=loss,
-            gates_of_others=bool(benchmark),
+            shared_by=looks * candidates,
+            gates_of_others=bool(names),
         )
         shared.write(made, output, kind, full=full)

@@ -11,7 +11,8 @@ from .output import LOGS, FormatOption, Full, Output, format_of, option, progres
 _ITEMS = option("Also show questions, answers and responses. Such a report must not be published.")
 _BEST = (
     "Print a line for each task, separated by tabs: the best run, its figure, the runs not told "
-    "apart from it (by commas), the task, its condition."
+    "apart from it (by commas), the task, its condition, and what the figure is too good by on "
+    "average if these runs are equal in truth."
 )
 _TOKENS = option("Count lengths in tokens of this tokenizer (hub id, folder or file).")
 
@@ -60,7 +61,10 @@ def report(
 
             for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
-                echo("\t".join([*shown, each["task"], each["condition"]]))
+                of = (each["task"], each["condition"], repr(each["overstated"]))
+                echo("\t".join([*shown, *of]))
+                for why in each["left_out"].values():
+                    err.print(f"Not compared: {why}", highlight=False, markup=False)
             return
         made = build_report(read.runs, read.skipped, title)
         write(made, output, kind, full=full)

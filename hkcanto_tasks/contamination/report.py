@@ -30,7 +30,7 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
         texts = (sample.source, sample.target) if sample.source else (sample.text,)
         items += [Item(task, sample.id, text) for text in texts if text]
         if any(sample.choices):
-            asked = (sample.passage, sample.question)
+            asked = (*sample.cells.values(), sample.question)
             items.append(Item(task, sample.id, "\n".join(filter(None, asked)), FEW))
     return items, loaded.revision
 

@@ -26,7 +26,8 @@ _MARKS = ("abcdefghij", "123456789", "0123456789", "甲乙丙丁戊己庚辛壬�
 _COLUMN = re.compile(
     rf"(?P<word>(?:{_WORDS})s?)?[\W_]*(?P<mark>[a-j]|\d|[\u4e00-\u9fff])(?P<after>[\W_]*(?:{_WORDS})?)"
 )
-_LABELLED = re.compile(r"\s*[(（]?([A-J])[.．、:：)）]\s*(.+)", re.DOTALL)
+# `A. 旺角`, `(1) 旺角`; but not the numbers 1.5, 2.5.
+_LABELLED = re.compile(r"\s*[(（]?([A-J](?=\D)|\d(?=.[^\d]))[.．、:：)）]\s*(.+)", re.DOTALL)
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
 _LABEL_COLUMNS = ("labels", "{}_labels", "{}_label", "{}.label", "letters", "option_labels")
 _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
@@ -121,6 +122,15 @@ def read_choices(
             found.append(wrong[-1])
             continue
         found.append(Answered(tuple(options[0]), place))
+    texts = (each[0] for each in given if not isinstance(each, UnreadableRow))
+    used = (place for each in texts for place, text in enumerate(each) if text is not None)
+    unused = [*definition.letters[max(used, default=0) + 1 :]] if wrong else []
+    for record in records if unused else ():
+        if (letter := _plain_letter(_answer(record, rows.column))) in unused:
+            raise DataCorrupt(
+                f"{record.where} has an answer {letter}, and no row of the file has such an option:"
+                f" its column is called otherwise, or lacks; found {record.named()}."
+            )
     if len(wrong) > max(1, len(records) // 20):  # of one file: there is something else wrong
         raise DataCorrupt(
             f"{_file(records)}: {len(wrong)} of {len(records)} rows cannot be read. The first: "
@@ -130,6 +140,21 @@ def read_choices(
 
 
 # ------------------------------------------------------------------------------- options
+
+
+def option_columns(columns: Iterable[str]) -> set[str]:
+    """Return the columns that may have options.
+
+    Args:
+        columns: The columns of a file, in lower case.
+
+    Examples:
+        >>> sorted(option_columns(["passage", "optiona", "optionb", "answer"]))
+        ['optiona', 'optionb']
+    """
+    there = tuple(columns)
+    alike = (name for family in _families(there) if len(family) > 1 for name in family)
+    return {*_LISTS, *alike} & {*there}
 
 
 def _options(
@@ -164,11 +189,15 @@ def _option_reader(
         declared = (declared,)
     if declared and len(declared) == 1:
         return lambda record: _listed(record, declared[0].lower(), letters)
-    there = dict.fromkeys(name for keys in _shapes(records) for name in keys)
+    shapes = [*_shapes(records)]
+    there = dict.fromkeys(name for keys in shapes for name in keys)
     if declared:
         columns = [name.lower() for name in declared]
     else:
         columns = list(_family(records, there))
+        # Shards may name their columns otherwise; a row may merely lack one.
+        for shape in (each for each in shapes if not any({*each} < {*other} for other in shapes)):
+            _family([each for each in records if tuple(each.cells) == shape], shape)
         listed = [name for name in _LISTS if name in there]
         if listed and (not columns or (columns[0] != "a" and len(columns) < 2)):
             return lambda record: _listed(record, listed[0], letters)
@@ -187,10 +216,10 @@ def _option_reader(
         if refused or len(own) < 2:
             raise record.problem(f"no column {named}; found {record.named()}")
         cells = record.cells
-        if not may_lack:
-            absent = [name for name in own if name not in cells]
-            if absent:
-                raise record.problem(f"no column {', '.join(absent)}; found {record.named()}")
+        absent = [name for name in own if name not in cells]
+        merely = own[-len(absent) :] == absent or any({*cells} < {*other} for other in shapes)
+        if absent and not (may_lack and merely):
+            raise record.problem(f"no column {', '.join(absent)}; found {record.named()}")
         texts = [as_text(cells.get(name)) for name in own]
         if further:
             texts += [text for name in further if (text := as_text(cells.get(name)))]
@@ -199,9 +228,9 @@ def _option_reader(
     return read
 
 
-def _shapes(records: Sequence[Record]) -> set[tuple[str, ...]]:
-    """Return the sets of columns that there are."""
-    return {tuple(record.cells) for record in records}
+def _shapes(records: Sequence[Record]) -> Iterable[tuple[str, ...]]:
+    """Return the sets of columns that there are, in order."""
+    return dict.fromkeys(tuple(record.cells) for record in records)
 
 
 def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
@@ -211,14 +240,13 @@ def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
         DataCorrupt: One of them lacks, or they can be told in two ways.
     """
     families = _families(tuple(there))
-    if not any(len([name for name in family if name]) > 1 for family in families):
+    if all(sum(map(bool, family)) < 2 for family in families):
         return ()
-    whole = [family for family in families if all(family)]
-    marks = max(len(family) for family in families)
-    fitting = [family for family in whole if len(family) == marks]
+    longest = [each for each in families if len(each) == max(map(len, families))]
+    fitting = [family for family in longest if all(family)]
     if len(fitting) == 1:
-        return [name for name in fitting[0] if name]
-    names = " / ".join(", ".join(name for name in family if name) for family in families)
+        return fitting[0]
+    names = " / ".join(", ".join(filter(None, family)) for family in families)
     why = "is one too many" if fitting else "has no column for some option"
     raise DataCorrupt(
         f"{_file(records)}: which columns are the options cannot be told: {names} {why}; found "
@@ -246,7 +274,10 @@ def _families(names: tuple[str, ...]) -> list[list[str]]:
         families.append([marked.get(mark, "") for mark in marks[: last + 1]])
     bare_numbers = [each for each in families if not re.search(r"[^\W\d_]", "".join(each))]
     lettered = [each for each in families if each not in bare_numbers]
-    return lettered or [each for each in bare_numbers if len(each) > 1 and all(each)]
+    if lettered:  # `5` after A, B, C, D is an option, and `0` a row's number
+        longest = max(map(len, lettered))
+        return lettered + [each for each in bare_numbers if len(each) > longest]
+    return [each for each in bare_numbers if len(each) > 1 and all(each)]
 
 
 def _listed(record: Record, column: str, letters: str) -> Options:
@@ -275,7 +306,8 @@ def _listed(record: Record, column: str, letters: str) -> Options:
         texts = cell
         marked = [_LABELLED.fullmatch(as_text(each) or "") for each in cell]
         own = [match[1] for match in marked if match]
-        if len(own) == len(texts) > 1 and sorted(own) == sorted("ABCDEFGHIJ"[: len(own)]):
+        orders = {tuple(marks[: len(own)]) for marks in ("ABCDEFGHIJ", "123456789", "0123456789")}
+        if len(own) == len(texts) > 1 and tuple(sorted(own)) in orders:
             labels, texts = own, [match[2] for match in marked if match]
     if texts is None or any(isinstance(each, list | Mapping) for each in texts):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
@@ -525,15 +557,16 @@ def _declared(cell: str, options: Options, definition: TaskDefinition) -> int | 
         named = [_by_letter(cell, options, letters)]
         if options[1] and (place := _by_own_label(cell, options, letters)) is not None:
             return place
-    if way == "text" or (way == "letter" and named == [None] and len(cell) > 1):
+    if way == "text":
         named = [_by_text(cell, options, letters)]
-    # What calls its answers letters and has numbers counts from 0: a 4 of 4 is no option then.
-    if way == "index" or (way == "letter" and named == [None]):
+    if way == "index":
         named = [_by_index(cell, options, letters)]
     if way in ("number", "letter_or_number"):
         named.append(_by_number(cell, options, letters))
-    found = [place for place in named if place is not None]
-    return found[0] if len(found) == 1 else None
+    if way != "letter" and options[1]:  # numbers may be the options' own
+        named.append(_by_own_label(cell, options, letters))
+    found = {place for place in named if place is not None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _answer(record: Record, column: str) -> str:

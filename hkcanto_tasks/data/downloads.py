@@ -196,7 +196,7 @@ class HubSource(GitHubSource):
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
         super().__init__(name, home, release.repo_id)
         self._allow = release.allow
-        self._pin = f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
+        self._pin = revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
         self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
@@ -311,6 +311,16 @@ def _forbidden() -> str:
         if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
             return variable
     return ""
+
+
+def revision_variable(name: str) -> str:
+    """Return the environment variable that pins a hub data set, by the name of its folder.
+
+    Examples:
+        >>> revision_variable("yue-mmlu")
+        'HKCANTO_REVISION_YUE_MMLU'
+    """
+    return f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
 
 
 def cache_folder() -> Path:

@@ -31,7 +31,7 @@ _AT_END = re.compile(rf"(?P<stem>.*?)[_.\s-](?P<split>{_SPLIT})", re.IGNORECASE)
 _AT_START = re.compile(rf"(?P<split>{_SPLIT})[_.\s-](?P<stem>.*)", re.IGNORECASE)
 # `test-00000-of-00002`, `part-0`, and the hub's own `0000.parquet`.
 _SHARD = re.compile(
-    r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?\d+|-\d{5}-of-\d{5}|^0\d{2,})$", re.IGNORECASE
+    r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?(\d+)|-(\d{5})-of-(\d{5})|^(0\d{2,}))$", re.IGNORECASE
 )
 _NOT_DATA = ("dataset_info", "dataset_infos", "metadata", "package", "config")
 
@@ -83,6 +83,22 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
     """
     splits = list(_of_card(root)) if "README.md" in files else []
     return splits or list(_of_names(files))
+
+
+def shards_expected(files: Sequence[str]) -> int:
+    """Return how many shards there must be; 0 if each of them is there once.
+
+    Examples:
+        >>> shards_expected(["law-part0.csv", "law-part2.csv"]), shards_expected(["law.csv"])
+        (3, 0)
+    """
+    stems = (file.rpartition("/")[2][: -len(table_ending(file)) or None] for file in files)
+    found = [match for stem in stems if (match := _SHARD.search(stem))]
+    numbers = sorted(int(each[1] or each[2] or each[4]) for each in found)
+    first = min(numbers[0], 1) if numbers else 0
+    announced = [int(each[3]) for each in found if each[3]]
+    expected = max(announced or [numbers[-1] + 1 - first if numbers else 0])
+    return 0 if numbers == [*range(first, first + expected)] else expected
 
 
 def _of_card(root: Path) -> list[Split]:

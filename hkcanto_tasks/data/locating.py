@@ -8,17 +8,29 @@
   `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
 """
 
+import difflib
+import logging
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataNotFound, on_disk
-from .downloads import GitHubSource, HubSource, cache_folder, own_cache
+from .downloads import GitHubSource, HubSource, cache_folder, own_cache, revision_variable
 from .folders import DataFolder
 from .releases import FolderData, GitHubRelease, inside, recorded_files
 
 if TYPE_CHECKING:
     from ..catalogue import Benchmark
+
+
+_log = logging.getLogger("hkcanto")
+
+VARIABLES = {
+    *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
+    *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
+}
+"""The environment variables that are read, besides `HKCANTO_REVISION_<FOLDER>`."""
 
 
 def locate(benchmark: "Benchmark") -> DataFolder:
@@ -43,6 +55,7 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         ...     locate(find_benchmark("hkmmlu")).kind
         'cache'
     """
+    _warn_of_unknown(tuple(sorted(each for each in os.environ if each.startswith("HKCANTO_"))))
     release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
     declared = home / "benchmark.toml"
     if isinstance(release, FolderData):
@@ -82,6 +95,22 @@ def locate(benchmark: "Benchmark") -> DataFolder:
     folder = DataFolder(name, "cache", place, source=source)
     source.look(folder)
     return folder
+
+
+@cache  # said once
+def _warn_of_unknown(given: tuple[str, ...]) -> None:
+    """Warn of variables that nothing reads: a misspelt one may leave data unpinned."""
+    from ..catalogue import benchmarks
+
+    every = benchmarks()
+    folders = [each.folder for each in every if each.hub]
+    folders += [each.reasoning.repo_id.rpartition("/")[2] for each in every if each.reasoning]
+    known = {*VARIABLES, *map(revision_variable, folders)}
+    for name in given:
+        if name not in known and not name.startswith("HKCANTO_TEST_"):
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
+            _log.warning("%s is set, and nothing reads it. %s", name, hint)
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import groupby
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import msgspec
 
 from ..catalogue import Subject, TaskDefinition
+from ..cells import read_rows
 from ..errors import DataCorrupt, DataNotFound
 from ..setup import Setup
 from .folders import DataFolder
-from .layouts import SPLITS, Split, find_splits
+from .layouts import SPLITS, Split, find_splits, shards_expected
 from .releases import HubDataset
 from .scripts import TITLES, script_in_text, script_named, script_of_folders
 from .stems import match_stems, words
@@ -35,6 +37,9 @@ _SUBJECT_COLUMNS = (
 )
 _MOST_SUBJECTS = 500
 _LONGEST_SCRIPT = 30  # characters of what a cell calls it
+
+# A shard that is not called as those of one set are: its subject has more rows somewhere.
+_PART = re.compile(r"(?:^|[\W_])(?:part|shard|chunk)[\W_]?\d|\d-of-\d", re.IGNORECASE)
 
 # Folders and files of what models answered.
 _OF_MODELS = re.compile(
@@ -57,6 +62,7 @@ class Differences:
         total: Whether there are as many rows as published in all.
         guessed: What a file is called → its subject, where that is another name.
         bad: The rows set aside.
+        unshown: Columns that look like context, and that the prompt does not show.
     """
 
     asked: int
@@ -66,6 +72,7 @@ class Differences:
     total: bool = True
     guessed: Mapping[str, str] = field(default_factory=dict)
     bad: Sequence[UnreadableRow] = ()
+    unshown: Sequence[str] = ()
 
     @property
     def breaks_comparability(self) -> bool:
@@ -80,6 +87,7 @@ class Differences:
             f"{len(self.extra)} files are no known subject's" * bool(self.extra),
             f"{len(self.counts)} have another number of questions" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
+            unshown(self.unshown),
         ]
         return ", ".join(filter(None, parts))
 
@@ -98,6 +106,20 @@ class Differences:
             yield f"taken by their words or numbers: {', '.join(taken)}"
         if self.bad:
             yield f"rows set aside: {'; '.join(f'{row.where}: {row.what}' for row in self.bad)}"
+        if self.unshown:
+            yield unshown(self.unshown)
+
+
+def unshown(columns: Sequence[str]) -> str:
+    """Say that columns look like context that a prompt lacks; an empty text without any.
+
+    Examples:
+        >>> unshown(["passage"])
+        'the prompt does not show what looks like context: name it in the template, {passage}'
+    """
+    named = ", ".join(f"{{{each}}}" for each in columns)
+    what = f"the prompt does not show what looks like context: name it in the template, {named}"
+    return what if columns else ""
 
 
 class ReleaseRows:
@@ -123,6 +145,7 @@ class ReleaseRows:
         self._tables: dict[Split, Table] = {}
         self._taken: dict[tuple[str, str], Split] = {}
         self._scripts: dict[Split, str] = {}
+        self._unshown: dict[str, None] = {}
         task = setup.task
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
@@ -186,7 +209,8 @@ class ReleaseRows:
         splits = [self._without_script(split, among) for split in splits]
         whose = self._match(splits, among)
         loose = [split for split in splits if split.stem not in whose and self._fits(split)]
-        parts = [part for split in loose for part in self._by_column(split, among)]
+        whole = [split for split in loose if not _PART.search(split.stem)]
+        parts = [part for split in whole for part in self._by_column(split, among)]
         named = self._match(parts, among)
         divided = {part.files for part in parts if part.stem in named}
         parts = [part for part in parts if part.files in divided]
@@ -238,7 +262,9 @@ class ReleaseRows:
             except DataCorrupt:
                 return -1
 
-        return match_stems({split.stem for split in splits}, among, self._folder.name, rows)
+        names = {name for each in among for name in _names(each)}
+        stems = {each.stem for each in splits if each.stem in names or not _PART.search(each.stem)}
+        return match_stems(stems, among, self._folder.name, rows)
 
     def _known(self, entries: Sequence[TaskDefinition]) -> set[tuple[str, ...]]:
         subjects = (subject for entry in entries for subject in entry.subjects)
@@ -258,9 +284,10 @@ class ReleaseRows:
             return True
 
     def _without_script(self, split: Split, among: Sequence[Subject]) -> Split:
-        """Take the script off a stem that is not a subject's name as it is."""
+        """Take the script off a stem that the catalogue does not name as it is."""
         rest, script = script_named(split.stem)
-        names = (name for each in among for name in _names(each))
+        names = [name for each in among for name in _names(each)]
+        names += self._setup.task.definition.extra_stems
         if not script or self._words(split.stem) in {self._words(name) for name in names}:
             return split
         return replace(split, stem=rest, script=script if script != "zh" else split.script or "zh")
@@ -307,12 +334,11 @@ class ReleaseRows:
         if key not in self._tables:
             header = () if self._setup.task.definition.header else self._setup.headerless
             whole = Table([], [])
-            if (parts := re.search(r"-of-(\d{5})", split.files[0])) and (
-                int(parts[1]) != len(split.files)
-            ):
+            if expected := shards_expected(split.files):
                 raise DataNotFound(
-                    f"{self._folder.root} has {len(split.files)} of the {int(parts[1])} parts of "
-                    f"{split.files[0]}. Fetch the others too."
+                    f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
+                    f"{split.files[0]}, and one lacks or is there twice: "
+                    f"{', '.join(split.files)}. Fetch them again."
                 )
             for file in split.files:
                 table = read_table(self._folder.root / file, header, split.delimiter)
@@ -416,9 +442,10 @@ class ReleaseRows:
         return first
 
     def _refuse_outputs(self, split: Split, what: str) -> None:
-        named = self._setup.task.definition.files
-        for file in () if named else split.files:
-            if match := _OF_MODELS.search(file.rpartition(".")[0]):
+        declared = self._setup.task.definition.paths(split.name, split.stem)
+        for file in split.files:
+            beside = next((file[: -len(path)] for path in declared if file.endswith(path)), file)
+            if match := _OF_MODELS.search(beside.rpartition(".")[0] if beside == file else beside):
                 raise DataCorrupt(
                     f"{self._setup.task.name}: the only rows of {what} in {self._folder.root} are "
                     f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
@@ -453,7 +480,14 @@ class ReleaseRows:
             told = any(each.script == "sc" for each in self._setup.task.definition.variants)
             if not self._wanted or not (guess or told or split.script in ("sc", "tc")):
                 return split.script
-            text = script_in_text(self._records(split))
+            by_file = groupby(self._records(split), lambda each: each.where.rpartition(",")[0])
+            texts = [script_in_text([*each]) for _, each in by_file]
+            if {"tc", "sc"} <= {*texts}:
+                raise DataCorrupt(
+                    f"{self._folder.root}: {', '.join(split.files)} are parts of one file, and not "
+                    "in the same script. Fetch the data again."
+                )
+            text = texts[0] if len(texts) == 1 else script_in_text(self._records(split))
             if {text, split.script} == {"tc", "sc"}:
                 raise DataCorrupt(
                     f"{self._folder.root / split.files[0]} is called {TITLES[split.script]}, and "
@@ -474,14 +508,16 @@ class ReleaseRows:
                 reasoning="",
                 choices=tuple((each or "").strip() for each in row.choices),
             )
-            for row in self._setup.rows(self._records(split), self._every_record)
+            for row in read_rows(self._setup, self._records(split), self._every_record).rows
         ]
 
     # ------------------------------------------------------------------ what the rows are
 
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
         """Return the rows, and those set aside."""
-        read = self._setup.rows(self._records(split), self._every_record)
+        found = read_rows(self._setup, self._records(split), self._every_record)
+        read = found.rows
+        self._unshown |= dict.fromkeys(found.unshown)
         rows = [row for row in read if not isinstance(row, UnreadableRow)]
         bad = [*self._table(split).bad, *(row for row in read if isinstance(row, UnreadableRow))]
         if bad and self._folder.kind in ("sample", "own"):
@@ -514,7 +550,7 @@ class ReleaseRows:
     ) -> Differences:
         task = self._setup.task
         if self._folder.kind in ("sample", "own"):
-            return Differences(len(task.subjects))
+            return Differences(len(task.subjects), unshown=[*self._unshown])
         skipped = task.definition.examples_from_test
         files = {name: self._taken[name, "test"].files for name in self.rows}
         counts = {
@@ -537,6 +573,7 @@ class ReleaseRows:
             sum(counts.values()) == published,
             guessed,
             bad,
+            [*self._unshown],
         )
 
 
@@ -566,7 +603,7 @@ def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
                 if match := re.fullmatch(rf"(?:.*/)?{inner}", file):
                     of_pattern.setdefault(match[1], []).append(file)
             for each, paths in of_pattern.items():
-                exact = [path for path in paths if path == pattern.format(stem=each)]
+                exact = [path for path in paths if path == pattern.replace("{stem}", each)]
                 found.setdefault(each, exact or paths)
         for each, paths in found.items():
             for path in paths:

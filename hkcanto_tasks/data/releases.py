@@ -8,11 +8,12 @@ from os.path import realpath
 from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
+import msgspec
+
 from ..errors import CatalogueError, HKCantoError
 
 
-@dataclass(frozen=True, slots=True)
-class GitHubRelease:
+class GitHubRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in a GitHub repository, pinned by commit and checksum.
 
     Attributes:
@@ -33,8 +34,7 @@ class GitHubRelease:
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HubDataset:
+class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in a Hugging Face data set.
 
     Attributes:
@@ -57,8 +57,7 @@ class HubDataset:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FolderData:
+class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files that are in the benchmark's own folder.
 
     Attributes:

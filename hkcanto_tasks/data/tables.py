@@ -151,7 +151,7 @@ def refusal(content: bytes) -> str | None:
             "it is a Git LFS pointer, not the data it stands for. Run `git lfs pull` in the clone,"
             " or unset HKCANTO_DATA_DIR to let hkcanto download the pinned commit"
         )
-    if opening.lower().startswith((b"<!doctype html", b"<html")):
+    if re.match(rb"<(!doctype|!--|html|head|body|\?xml)", opening, re.IGNORECASE):
         return (
             "it is an HTML page, probably the error page of a proxy or a mirror."
             f" {_AGAIN} over a connection that serves the data"
@@ -230,9 +230,10 @@ def with_members(root: Path, files: Sequence[str]) -> list[str]:
                 with zipfile.ZipFile(root / file) as archive:
                     names = [each.filename for each in archive.infolist() if not each.is_dir()]
             except zipfile.BadZipFile as error:
-                raise DataCorrupt(
-                    f"{root / file} is not a complete zip archive: {error}. {_AGAIN}."
-                ) from error
+                reason = refusal(read_bytes(root / file)) or (
+                    f"it is not a complete zip archive: {error}. {_AGAIN}"
+                )
+                raise DataCorrupt(f"{root / file}: {reason}.") from error
         hidden = re.compile(r"(?:.*/)?(?:\.|__MACOSX/)")
         found += sorted(f"{file}/{name}" for name in names if not hidden.match(name))
     return found
@@ -266,7 +267,9 @@ def _content(path: Path) -> bytes:
                 opened = stack.enter_context(gzip.GzipFile(fileobj=opened))
             content: bytes = opened.read(_MOST_UNPACKED + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, RuntimeError) as error:
-            raise DataCorrupt(f"{path} cannot be unpacked: {error}. {_AGAIN}.") from error
+            reason = None if inside else refusal(read_bytes(path))
+            reason = reason or f"it cannot be unpacked: {error}. {_AGAIN}"
+            raise DataCorrupt(f"{path}: {reason}.") from error
     if len(content) > _MOST_UNPACKED:
         raise DataCorrupt(f"{path} is more than {_MOST_UNPACKED >> 30} GiB unpacked: no test set.")
     return content
@@ -305,7 +308,7 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         return _csv(path, text, columns, "\t" if ending == ".tsv" else delimiter)
     if text.lstrip().startswith("["):
         return _table(path, _json(path, text))
-    if (nested := _nested(text)) is not None:
+    if (nested := _nested(path, text)) is not None:
         return _table(path, nested)
     # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
@@ -314,11 +317,8 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         try:
             rows.append(msgspec.json.decode(line, type=dict[str, object]))
         except (msgspec.MsgspecError, RecursionError) as error:
-            if number == len(lines) and not text.endswith("\n"):
-                raise DataCorrupt(
-                    f"{path}: row {number} is not the JSON expected here: {error}. The file may be"
-                    f" truncated. {_AGAIN}."
-                ) from error
+            if number == len(lines) and not text.endswith("\n") and _breaks_off(error):
+                raise _unreadable(f"{path}: row {number}", error) from error
             rows.append(UnreadableRow(f"{path}, row {number}", f"no JSON that is one row: {error}"))
     return _table(path, rows)
 
@@ -443,14 +443,23 @@ def _text(path: Path, content: bytes) -> str:
     return text
 
 
-def _nested(text: str) -> list[str | dict[str, object] | UnreadableRow] | None:
+def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableRow] | None:
     """Return the rows of one JSON object of lists of rows: by subject, by split, or by both.
 
     The keys become the cells `subject` and `split` of the rows, unless these have such cells.
+
+    Returns:
+        The rows; None where each line may be a row.
+
+    Raises:
+        DataCorrupt: The whole is one JSON value of another form, or the beginning of one.
     """
+    one_line = "\n" not in text.strip()
     try:
         given = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError) as error:
+        if _breaks_off(error) and not one_line:
+            raise _unreadable(str(path), error) from error
         return None
     rows: list[str | dict[str, object] | UnreadableRow] = []
 
@@ -464,10 +473,16 @@ def _nested(text: str) -> list[str | dict[str, object] | UnreadableRow] | None:
         return False
 
     if not isinstance(given, dict):
-        return None
+        raise DataCorrupt(f"{path}: it is one JSON {type(given).__name__}, and {_EXPECTED}.")
     only = [key for key in ("data", "rows", "questions", "examples") if key in given]
     whole = add(given, ()) if len(only) != 1 else add(given[only[0]], (only[0],))
-    return rows if whole and rows else None
+    if whole and rows:
+        return rows
+    nested = any(isinstance(value, list | dict) for value in given.values())
+    if one_line and (path.suffix != ".json" or (len(given) > 1 and not nested)):
+        return None  # the only line of JSON Lines
+    keys = ", ".join(list(given)[:_FEW_KEYS]) + ", …" * (len(given) > _FEW_KEYS)
+    raise DataCorrupt(f"{path}: it is one JSON object, with {keys or 'no keys'}, and {_EXPECTED}.")
 
 
 _SPLITS = ("test", "dev", "train", "val", "valid", "validation")
@@ -477,7 +492,21 @@ def _json(path: Path, text: str) -> list[str | dict[str, object]]:
     try:
         return msgspec.json.decode(text, type=list[str | dict[str, object]])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataCorrupt(
-            f"{path}: the content is not the JSON expected here: {error}. The file may be"
-            f" truncated. {_AGAIN}."
-        ) from error
+        raise _unreadable(str(path), error) from error
+
+
+_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
+_FEW_KEYS = 5
+
+
+def _breaks_off(error: Exception) -> bool:
+    return "truncated" in str(error)
+
+
+def _unreadable(where: str, error: Exception) -> DataCorrupt:
+    """Return the error that says whether JSON breaks off, is damaged, or is something else."""
+    if isinstance(error, msgspec.ValidationError):
+        return DataCorrupt(f"{where} is valid JSON, but {_EXPECTED}; {error}.")
+    if _breaks_off(error):
+        return DataCorrupt(f"{where} breaks off: the file is truncated. {_AGAIN}.")
+    return DataCorrupt(f"{where} is not valid JSON: {error}. {_AGAIN}.")

@@ -110,7 +110,9 @@ class GraphemeToPhoneme(setup.Setup):
         """Render the paper's worked examples, or the dev file's."""
         if self.options.examples == "paper":
             printed = self.task.definition.examples
-            rows = [Sample(id="", source=e["sentence"], target=e["answer"]) for e in printed]
+            rows = [
+                Sample(id="", source=e["sentence"], target=e["answer"], cells=e) for e in printed
+            ]
         return super().examples(subject, rows)
 
     def made_up(self) -> Sample:

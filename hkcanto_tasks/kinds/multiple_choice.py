@@ -6,29 +6,31 @@ in `unparsed_rate`.
 
 import logging
 import random
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
+import regex
 
 from hkcanto_metrics.choice import read_choice
 
 from .. import setup
 from ..catalogue import Subject, TaskVariant
-from ..data.choices import read_choices
+from ..data.choices import option_columns, read_choices
 from ..data.tables import Record, UnreadableRow, as_text
-from ..errors import OptionError
+from ..errors import CatalogueError, OptionError
 from ..figures import Figure
 from ..judgements import Judgement
-from ..prompts import Example, fill
+from ..prompts import Example, convert, fill
 from ..samples import Sample
 
 _log = logging.getLogger("hkcanto")
 
 # A letter, or a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
+
+_SLOWEST = 1  # second for one type of question to match
 
 _GOES_ON = (":", "：", ":**", "：**")
 
@@ -111,6 +113,12 @@ class MultipleChoice(setup.Setup):
         """The columns of a CSV file without a header row, in order."""
         return ("question", *self._letters.lower(), "answer")
 
+    def reads(self, columns: Iterable[str]) -> set[str]:
+        """Return which columns of a file the kind reads itself, those of options among them."""
+        own = super().reads(columns)
+        declared = "options" in self.task.definition.columns
+        return own if declared else own | option_columns(columns)
+
     def row(self, record: Record) -> Sample:
         """Read a question, its options and its answer."""
         (row,) = self.rows([record])
@@ -131,7 +139,7 @@ class MultipleChoice(setup.Setup):
             if isinstance(each, UnreadableRow):
                 rows.append(each)
                 continue
-            if text is None:
+            if text is None or not text.strip():
                 what = f"no question in a column {' or '.join(questions)}; found {record.named()}"
                 rows.append(record.problem(what))
                 continue
@@ -157,10 +165,19 @@ class MultipleChoice(setup.Setup):
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions, shuffled and in the script that is asked for."""
-        return [
-            self._shown(self._shuffled(row, subject), parts=self._types(row.question))
-            for row in rows
-        ]
+        return [self._shown(self._shuffled(row, subject), parts=self._types(row)) for row in rows]
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return what a template may call a subject by, and what the options make of the prompt."""
+        definition, template = self.task.definition, self.template
+        sentence = definition.sentences.get(self._language, definition.sentence)
+        return {
+            **super().names(subject),
+            **({"sentence": sentence} if sentence else {}),
+            "scaffold": template.scaffold if self._scaffold else "",
+            "zero": "" if self.shots else template.zero_shot,
+            "cue": "" if self._scaffold else template.cue,
+        }
 
     def made_up(self) -> Sample:
         """Return an item whose letters are the task's."""
@@ -170,20 +187,18 @@ class MultipleChoice(setup.Setup):
         return msgspec.structs.replace(item, **more)
 
     def system(self, subject: Subject) -> str:
-        """Render the text in front of everything."""
+        """Return the text in front of everything, in the script that is asked for."""
         text = self.template.system
         if self.options.cot and self.template.system_cot is not None:
             text = self.template.system_cot
-        zero = "" if self.shots else self.template.zero_shot
-        return self._convert(self._fill(text, subject, zero=zero))
+        return self._fill(text, subject)
 
     def question(self, subject: Subject) -> str:
         """Return the text of a scored question, in the script that is asked for."""
         text = self.template.question
         if self.options.cot and self.template.question_cot is not None:
             text = self.template.question_cot
-        cue = "" if self._scaffold else self.template.cue
-        return self._convert(self._fill(text, subject, cue=cue))
+        return self._fill(text, subject)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the question and its options, a line each."""
@@ -209,6 +224,7 @@ class MultipleChoice(setup.Setup):
                 choices=tuple(map(example.get, self._letters)),
                 target=example["answer"],
                 reasoning=example["reasoning"],
+                cells=example,
             )
             for example in self.task.definition.examples
         ]
@@ -219,12 +235,12 @@ class MultipleChoice(setup.Setup):
         if self.options.cot:
             text = self.template.example_cot or text
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        shown = fill(self._convert(filled), self.values(self._shown(row)))
-        return Example(shown, self.answer(row))
+        shown = self._shown(row)
+        return Example(fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row))
 
     def answer(self, row: Sample) -> str:
         """Return the letter, in a chain of thought with its reasoning."""
-        parts = {"reasoning": row.reasoning, "answer": row.target}
+        parts = {**row.cells, "reasoning": row.reasoning, "answer": row.target}
         form = self.template.answer_cot if self.options.cot else "{answer}"
         return self._convert(fill(form, parts))
 
@@ -291,14 +307,8 @@ class MultipleChoice(setup.Setup):
         return str(self.options.prompt).endswith(self.SCAFFOLD)
 
     def _fill(self, text: str, subject: Subject, **more: str) -> str:
-        definition = self.task.definition
-        values = {
-            **self.names(subject),
-            "sentence": definition.sentences.get(self._language, definition.sentence),
-            "scaffold": self.template.scaffold if self._scaffold else "",
-            **more,
-        }
-        return fill(text, values)
+        filled = fill(text, {**self.names(subject), **more}, keep=True)
+        return convert(filled, self._convert)
 
     def _shuffled(self, row: Sample, subject: Subject) -> Sample:
         seed = self.options.shuffle_choices
@@ -318,16 +328,42 @@ class MultipleChoice(setup.Setup):
         if self.options.script == "sc" and not self.own_script:
             choices = tuple(None if text is None else self._convert(text) for text in row.choices)
             more |= {"question": self._convert(row.question), "choices": choices}
+            more["cells"] = {name: self._convert(text) for name, text in row.cells.items()}
         return msgspec.structs.replace(row, **more) if any(more.values()) else row
 
     @cached_property
     def _convert(self) -> Callable[[str], str]:
         return _to_simplified() if self.options.script == "sc" else str
 
-    def _types(self, text: str) -> tuple[str, ...]:
-        types, coarse = self.task.definition.types, self.task.definition.coarse
-        name = next((name for name, pattern in types.items() if re.search(pattern, text)), "")
-        return (name, *(each for each, fine in coarse.items() if name in fine)) if name else ()
+    def _types(self, row: Sample) -> tuple[str, ...]:
+        for name, pattern in self._patterns.items():
+            try:
+                found = pattern.search(row.question, timeout=_SLOWEST)
+            except (TimeoutError, MemoryError) as error:
+                raise self._wrong_type(
+                    name, f"takes more than {_SLOWEST} s on question {row.id}. Make it simpler"
+                ) from error
+            if found:
+                coarse = self.task.definition.coarse.items()
+                return (name, *(each for each, fine in coarse if name in fine))
+        return ()
+
+    @cached_property
+    def _patterns(self) -> dict[str, regex.Pattern[str]]:
+        found = {}
+        for name, pattern in self.task.definition.types.items():
+            try:
+                found[name] = regex.compile(pattern)
+            except regex.error as error:
+                raise self._wrong_type(name, f"is not one: {error}. Correct it") from error
+        return found
+
+    def _wrong_type(self, name: str, why: str) -> CatalogueError:
+        task = self.task
+        return CatalogueError(
+            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r}, type {name!r}: "
+            f"the regular expression {task.definition.types[name]!r} {why}."
+        )
 
 
 def judge_reading(

@@ -45,7 +45,8 @@ class Number(setup.Setup):
     def answer(self, row: Sample) -> str:
         """Return the solution and the answer."""
         solution = f"{row.reasoning}\n" if row.reasoning else ""
-        return fill(self.template.answer_cot, {"reasoning": solution, "answer": row.target})
+        parts = {**row.cells, "reasoning": solution, "answer": row.target}
+        return fill(self.template.answer_cot, parts)
 
     def made_up(self) -> Sample:
         """Return an item with an answer of this form."""

@@ -49,6 +49,7 @@ class _Eval(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
+    invalidated: bool = False  # some samples, by a person: Inspect runs these again
     plan: dict[str, Any] = {}
     results: dict[str, Any] | None = None
     samples: list[msgspec.Raw] | None = None
@@ -140,7 +141,10 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
         raise Unusable(f"no sample with a score; the run ended as {log.status!r}")
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     asked, about = log.eval.config, log.eval
-    limited = any(asked.get(name) is not None for name in ("limit", "sample_id"))
+    picked = asked.get("sample_id") is not None
+    status = "invalidated" if log.invalidated else log.status
+    if status == "success" and (unscored or problems):
+        status = "incomplete"
     generation = (log.plan.get("config") or {}) | about.model_generate_config
     for key, signature in signatures.items():
         if len(items[key]):
@@ -154,10 +158,11 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 items=items[key].items(),
                 reported=_reported(scores, key),
                 notes=tuple(_notes(log, scores, scored, unscored)),
-                limited=limited,
+                limited=picked or asked.get("limit") is not None,
+                picked=picked,
                 # Of several tasks in one log, it says the sum.
                 available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
-                status=log.status,
+                status=status,
                 backend=about.model.partition("/")[0],
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(about.model_generate_config | about.model_args),

@@ -46,19 +46,24 @@ def numbers(given: Mapping[str, object]) -> dict[str, float]:
 
 
 def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
-    """Return the newest runs of each model, setup and subject, and the logs with older ones."""
+    """Return the newest whole runs of each model, setup and subject, and the logs left out."""
     latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
-    for run in sorted(runs, key=lambda run: (run.created, run.sources[0].name)):
+    # A run that was interrupted gives way to an older one that was not.
+    order = sorted(runs, key=lambda run: (not run.unfinished, run.created, run.sources[0].name))
+    for run in order:
         latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
     skipped = []
     for run in runs:
         parts = latest[_joined_by(run)]
-        newer = Counter(parts[name].sources[0] for name in dict.fromkeys(run.items.subjects))
-        for source, count in newer.items():
-            if source != run.sources[0]:
+        counted = Counter(parts[name] for name in dict.fromkeys(run.items.subjects))
+        for other, count in counted.items():
+            if other.sources[0] != run.sources[0]:
                 what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
-                why = f"{source.name} is newer; to have both, name them NAME=PATH"
-                skipped.append(SkippedLog(run.sources[0], f"{what}: older run of the same, {why}"))
+                why = f"older run of the same, {other.sources[0].name} is newer"
+                if run.unfinished and not other.unfinished:
+                    why = f"{run.unfinished}, {other.sources[0].name} has the same whole"
+                advice = "to have both, name them NAME=PATH"
+                skipped.append(SkippedLog(run.sources[0], f"{what}: {why}; {advice}"))
     return list(latest.values()), skipped
 
 
@@ -103,6 +108,7 @@ def join(parts: Parts, length_unit: str) -> Run:
         notes=tuple(notes),
         length_unit=length_unit,
         limited=any(run.limited for run in runs),
+        picked=any(run.picked for run in runs),
         available=sum(run.available for run in runs),
         status=next((run.status for run in runs if run.status != "success"), "success"),
         version_of_harness="+".join(versions),

@@ -36,6 +36,7 @@ class _Doc(Sample, frozen=True, gc=False, kw_only=True):
 
 class _Logged(msgspec.Struct, gc=False):
     doc: _Doc
+    doc_id: int
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
@@ -66,7 +67,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 continue
             how = setup(signature.task, shots=signature.shots)
             items = ItemRows(how, length, texts)
-            problems = _add_samples(items, samples, texts)
+            problems, last = _add_samples(items, samples, texts)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
@@ -86,6 +87,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 reported=_reported(how, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
+                picked=last >= (expected or last + 1),  # by `--samples`
+                status="incomplete" if missing else "success",
                 available=counts.get("original") or 0,
                 backend=str(results.config.get("model") or "unknown"),
                 version_of_harness=results.lm_eval_version or "unknown",
@@ -108,10 +111,10 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
             yield SkippedLog(file, what)
 
 
-def _add_samples(items: ItemRows, path: Path, texts: bool) -> list[str]:
-    """Add samples of a file, and return why some cannot be."""
+def _add_samples(items: ItemRows, path: Path, texts: bool) -> tuple[list[str], int]:
+    """Add samples of a file; return why some cannot be added, and the place of the last one."""
     problems: list[str] = []
-    of_filter = None
+    of_filter, last = None, -1
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
@@ -119,9 +122,10 @@ def _add_samples(items: ItemRows, path: Path, texts: bool) -> list[str]:
                 of_filter = of_filter or logged.filter
                 if logged.filter == of_filter:
                     _add(items, logged, texts)
+                    last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
-    return problems
+    return problems, last
 
 
 def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:

@@ -37,6 +37,7 @@ class Part(NamedTuple):
     spread: Spread
     of: str = ""  # whose differences, where that is to be said
     is_subject: bool = False
+    is_whole: bool = False  # whether none of its questions is in another one that is
 
 
 def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
@@ -77,7 +78,7 @@ def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
         whole = sum(map(a.expected_of, subjects)) or questions
         return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
 
-    yield part(a.task, paired, task.subjects)
+    yield part(a.task, paired, task.subjects)._replace(is_whole=True)
     for figure in a.figures.values():
         mask = a.items.of_part(figure.part)[paired.places]
         if figure.part and figure.averages == paired.figure.averages and mask.any():

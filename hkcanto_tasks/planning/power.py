@@ -25,8 +25,8 @@ POWER = 0.80
 
 _LUCK = float(norm.ppf(POWER))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
-_PASSED = float(norm.ppf(CONFIDENCE)) + _LUCK
 _STEEPEST, _SMALL = 300.0, 1e-3  # exp of the first, squared, is a number
+_FAR, _ALMOST = 4.0, 0.999  # standard errors; of the largest loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,9 @@ def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
     return float(brentq(lambda difference: power(difference) - POWER, 0, discordance, xtol=1e-6))
 
 
-def items_for_gate(deviation: float, delta: float, loss: float = 0.0) -> int:
+def items_for_gate(
+    deviation: float, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
+) -> int:
     """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
 
     ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being what B truly loses: Liu, Hsueh, Hsieh and Chen 2002,
@@ -193,40 +195,91 @@ def items_for_gate(deviation: float, delta: float, loss: float = 0.0) -> int:
         >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
         3911
     """
-    return math.ceil((_PASSED * deviation / (delta - loss)) ** 2)
+    return math.ceil(((float(norm.ppf(confidence)) + _LUCK) * deviation / (delta - loss)) ** 2)
 
 
-def items_for_bound(spread: Spread, delta: float, loss: float = 0.0) -> int | None:
+def items_for_bound(
+    spread: Spread,
+    delta: float,
+    loss: float = 0.0,
+    *,
+    power: float = POWER,
+    confidence: float = CONFIDENCE,
+) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
     Gaffke's bound (`loss_bound`) of a run that loses as much as it would with bad luck, the 80 %
     quantile, just passes. Such losses are the spread's, tilted exponentially to that mean. None if
     nothing in the spread is as large.
 
+    Args:
+        spread: Of the differences, if neither run is better.
+        delta: The tolerance, from 0 to 1.
+        loss: What the second run truly loses.
+        power: How often it is to pass.
+        confidence: Of the bound.
+
     Examples:
         >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """
-    top, worst = spread.values.max(), float(spread.values[spread.copies > 0].max())
+    worst = _worst(spread)
     if abs(loss) > worst or loss == worst > 0:
         return None
-    steepest = _STEEPEST / max(top, _SMALL)
-
-    def tilted(slope: float) -> Floats:
-        factors = np.exp(slope * spread.values - abs(slope) * top)
-        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
+    luck = float(norm.ppf(power))
 
     def excess(exponent: float) -> float:
-        items = math.exp(exponent)
-        mean = loss + _LUCK * spread.deviation.value / items**0.5
-        if mean >= min(delta, worst or delta):
-            return 1.0
-        off = spread.weights * (spread.values - mean)  # in sum 0 where the mean is that
-        slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
-        copies = items * spread.copies.sum() * tilted(slope)
-        return loss_bound(spread.values, spread.weights, copies=copies) - delta
+        return _excess(spread, math.exp(exponent), delta, loss, luck, confidence)
 
     high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
     while excess(high) > 0:
         high += math.log(2)
     return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
+
+
+def power_of_bound(
+    spread: Spread, items: int, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
+) -> float | None:
+    """Return how often so many items pass the gate δ of `hkcanto compare`.
+
+    The inverse of `items_for_bound`, with its arguments.
+
+    Examples:
+        >>> round(power_of_bound(of_discordance(Estimate(0.293, None, None, 0)), 4628, 0.02), 2)
+        0.8
+    """
+    worst, error = _worst(spread), spread.deviation.value / items**0.5
+    if abs(loss) > worst or loss == worst > 0:
+        return None
+    excess = partial(_excess, spread, items, delta, loss, confidence=confidence)
+    if not error:
+        return float(excess(0.0) <= 0)
+    least = max(-_FAR, (-_ALMOST * worst - loss) / error)
+    if excess(least) > 0:
+        return 0.0
+    return float(norm.cdf(brentq(excess, least, _FAR, xtol=1e-4))) if excess(_FAR) > 0 else 1.0
+
+
+def _worst(spread: Spread) -> float:
+    """Return the largest loss that there is."""
+    return float(spread.values[spread.copies > 0].max())
+
+
+def _excess(
+    spread: Spread, items: float, delta: float, loss: float, luck: float, confidence: float
+) -> float:
+    """Return how far above δ is the bound of a run with `luck` standard errors of bad luck."""
+    top, worst = spread.values.max(), _worst(spread)
+    steepest = _STEEPEST / max(top, _SMALL)
+    mean = loss + luck * spread.deviation.value / items**0.5
+    if mean >= min(delta, worst or delta):
+        return 1.0
+
+    def tilted(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * top)
+        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
+
+    off = spread.weights * (spread.values - mean)  # in sum 0 where the mean is that
+    slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+    copies = items * spread.copies.sum() * tilted(slope)
+    return loss_bound(spread.values, spread.weights, confidence, copies) - delta

@@ -1,13 +1,14 @@
 """The plan as a report: what numbers of questions show, and how many it takes."""
 
+import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 from ..catalogue import benchmarks, find_task, named_tasks
 from ..errors import OptionError
 from ..figures import subject_weights
 from ..reports.blocks import Column, Note, Report, Section, Table, Value, table
-from ..reports.intervals import Estimate
+from ..reports.intervals import CONFIDENCE, Estimate
 from ..reports.report import report_of
 from ..setup import setup
 from . import power
@@ -15,6 +16,7 @@ from .observed import Part
 from .power import Spread, applied
 
 _Gate = tuple[Part, float]
+_Joint = tuple[tuple[float, str], list[float | None]]
 _METHOD = (
     "80 % power, every question answered by both runs; those of a task count as in its headline. "
     "A difference is tested at 5 %, two-sided (Miller 2024, section 5), a gate at 5 %, one-sided. "
@@ -33,6 +35,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
 
     Raises:
         CatalogueError: There is none of such a name.
+        OptionError: A task's figure has no such spread.
 
     Examples:
         >>> from hkcanto_tasks.reports.intervals import Estimate
@@ -50,17 +53,25 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
             if task.benchmark.name in (names or known)
         ],
     )
-    for task in (*of_benchmarks, *(find_task(name) for name in names if name not in known)):
+    named = [find_task(name) for name in names if name not in known]
+    seen = set[tuple[str, str]]()
+    for task in (*of_benchmarks, *named):
         how, own, shown = setup(task.name), spread, task.definition.examples_from_test
         sizes = {each.name: each.rows - shown for each in task.subjects if each.rows > shown}
         items = sum(sizes.values())
         if not items or (how.headline.unit == "share") != (spread.discordance is not None):
+            if task in named:
+                kinds = ("--sd", "is no share of right answers"), ("--discordance", "is one")
+                option, why = kinds[how.headline.unit == "share"]
+                raise OptionError(f"{task.name}: its headline {why}. Plan it with {option}.")
             continue
         if how.headline.over != "questions":
             counted = subject_weights(how.headline.over, sizes, how.categories)
             shares = [size / items for size in sizes.values()]
             own = power.weighted(spread, [items * counted[name] for name in sizes], shares)
-        found.append(Part(task.name, items, own))
+        questions = {(task.definition.name, name) for name in sizes}
+        found.append(Part(task.name, items, own, is_whole=not questions & seen))
+        seen |= questions
     return found
 
 
@@ -73,6 +84,7 @@ def build(
     sizes: Sequence[int],
     gates: Sequence[float],
     loss: float,
+    shared_by: int,
     gates_of_others: bool,
 ) -> Report:
     """Return the report.
@@ -85,6 +97,7 @@ def build(
         sizes: Numbers of questions to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
         loss: What the second run truly loses, in points; negative if it is better.
+        shared_by: Among how many tests, looks times candidates, a gate's error of 5 % is shared.
         gates_of_others: Whether the gates are planned for the others, too.
 
     Raises:
@@ -99,11 +112,12 @@ def build(
     counted = [part._replace(name=f"any {n:,}", items=n) for part in whole[:1] for n in sizes]
     rows = [*counted, *(part for part in whole if part.items), *others]
     of_gates = [*whole, *(others if gates_of_others else ())]
-    takes = _taken([(part, gate) for part in of_gates for gate in gates], loss / 100)
+    gated = [(part, gate) for part in of_gates for gate in gates]
+    takes = _taken(gated, loss / 100, 1 - (1 - CONFIDENCE) / shared_by)
     note, shown = Note(_METHOD), _shown("shows", rows, about)
     sections = [
         Section("What so many questions show", [note, shown], "shows", is_summary=True),
-        Section("What it takes", [takes], "takes", is_summary=True),
+        Section("What it takes", takes, "takes", is_summary=True),
     ]
     if subjects := [part for part in parts if part.is_subject]:
         sections.append(Section("By subject", [_shown("subjects", subjects, about)], "subjects"))
@@ -140,21 +154,70 @@ def _smallest_exact(part: Part) -> Value:
     return 100 * found if found else None
 
 
-def _taken(gated: Sequence[_Gate], loss: float) -> Table:
+def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[Table]:
+    """Return what gates take; and if there are several tasks, how often these pass together."""
+    together: dict[tuple[float, str], list[Part]] = {}
+    for part, gate in gated:
+        if part.is_whole and part.items:
+            together.setdefault((gate, part.of), []).append(part)
+    jointly = {key: own for key, own in together.items() if len(own) > 1}
+
+    @cache
+    def passing(row: _Gate) -> float | None:
+        part, delta = row[0], row[1] / 100
+        if not part.items:
+            return None
+        return power.power_of_bound(part.spread, part.items, delta, loss, confidence)
+
     def needed(row: _Gate, by: Callable[..., int], *more: float) -> Estimate:
         return applied(lambda end: by(end, row[1] / 100, *more), row[0].spread.deviation)
+
+    def by_bound(row: _Gate, share: float = power.POWER) -> int | None:
+        of: dict[str, float] = {"power": share, "confidence": confidence}
+        return power.items_for_bound(row[0].spread, row[1] / 100, loss, **of)
+
+    def for_all(row: _Gate) -> int | None:
+        part, gate = row
+        own = jointly.get((gate, part.of), ())
+        return by_bound(row, power.POWER ** (1 / len(own))) if part in own else None
 
     several, pairs = len({part for part, _ in gated}) > 1, len({part.of for part, _ in gated})
     seen = Column("To show it", "count", "The difference.")
     passed = Column("To pass a gate", "count", "By the normal approximation.")
     bound = Column("By compare --gate", "count", "With Gaffke's bound.")
+    all_pass = Column("For all to pass", "count", "All tasks together, in 80 %, by compare --gate.")
+    share = Column("Pass", "percent", "How often as many as there are pass compare --gate.")
     columns: list[tuple[Column, Callable[[_Gate], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}{f', {row[0].name}' * several}"),
         (seen, lambda row: needed(row, power.items_to_show)),
-        (passed, lambda row: needed(row, power.items_for_gate, loss)),
-        (bound, lambda row: power.items_for_bound(row[0].spread, row[1] / 100, loss)),
+        (passed, lambda row: needed(row, power.items_for_gate, loss, confidence)),
+        (bound, by_bound),
+        (all_pass, for_all),
         (Column("There are", "count"), lambda row: row[0].items or None),
+        (share, passing),
         (Column("Between"), lambda row: row[0].of if pairs > 1 else None),
     ]
-    caption = f"The gates are for a second run that truly loses {100 * loss:g} points."
-    return table("takes", "How many questions it takes", gated, columns, caption)
+    caption = (
+        f"The gates are for a second run that truly loses {100 * loss:g} points, with "
+        f"{100 * confidence:.6g} % confidence."
+    )
+    found = [table("takes", "How many questions it takes", gated, columns, caption)]
+    if jointly:
+        own = [(key, [passing((part, key[0])) for part in parts]) for key, parts in jointly.items()]
+        of_all: list[tuple[Column, Callable[[_Joint], Value]]] = [
+            (Column("Points"), lambda row: f"{row[0][0]:g}"),
+            (Column("Tasks", "count"), lambda row: len(row[1])),
+            (Column("All pass", "percent"), lambda row: math.prod(each or 0.0 for each in row[1])),
+            (
+                Column("Each needs", "percent", "Power, for 80 % together."),
+                lambda row: power.POWER ** (1 / len(row[1])),
+            ),
+            (Column("Between"), lambda row: row[0][1] if pairs > 1 else None),
+        ]
+        caption = (
+            "With as many questions as there are, every task losing as much: the product of their "
+            "powers, since tasks without a question in common are independent. Where questions are "
+            "related, as in two languages, all pass more often."
+        )
+        found.append(table("together", "How often all tasks pass", own, of_all, caption))
+    return found

@@ -87,6 +87,11 @@ def publishable(read: Runs) -> list[Run]:
 def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     """Say why a run must not be published; `more` are like it, and the user may have named it."""
     found, settings = trust(run), dict(run.settings)
+    if run.unfinished:
+        yield (
+            f"{run.unfinished}, with {found.items:,} of {found.expected:,} items. Finish it "
+            "(inspect eval-retry LOG), or run it again."
+        )
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not found.data_known:

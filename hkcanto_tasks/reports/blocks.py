@@ -25,6 +25,7 @@ Kind = Literal["run", "published", "human", "random", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number"}
 
+_OF_RATES = "Its interval knows only of runaway responses that were seen."
 
 ITEMS_NOTICE = (
     "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
@@ -59,7 +60,8 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
     """Return the column of a figure: unit, direction and meaning are its own, and the title."""
     up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
-    return Column(title or figure.title, unit, figure.help, lower, drawn)
+    meaning = f"{figure.help} {_OF_RATES}" if figure.form == "rate" else figure.help
+    return Column(title or figure.title, unit, meaning, lower, drawn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Items that are not independent (epochs of one item, questions on one passage) co
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 
 from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
 from ..runs import Floats, Ints, Run
-from .intervals import Estimate, errors_of, ratio_interval, weighted_interval
+from .intervals import Estimate, effective_draws, errors_of, ratio_interval
+from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
-_Z = 1.959963984540054  # two-sided 95 %
 _TOLERANCE = 1e-9
+_FEW = 0.05  # of the items, behind half of the errors
 
 
 class Disagreement(NamedTuple):
@@ -55,9 +57,9 @@ def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
     """Return a figure of a run, or of the items where a mask says so.
 
     It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
-    it is None if no item has it. Its interval is that of `mean_estimate`, and for averages of
-    subjects put together from these; for pooled rates `ratio_interval`; for figures of a corpus it
-    is from bootstrap resamples.
+    it is None if no item has it. Its interval is that of `mean_estimate`, also for averages of
+    subjects; for pooled rates `ratio_interval`; for figures of a corpus it is from bootstrap
+    resamples.
     """
     return _whole(run, name) if where is None else _of(run, name, where)
 
@@ -85,50 +87,47 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
         lengths = items.weights[name][mask]
         errors, total = errors_of(values, lengths), float(lengths.sum())
         low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values))
+        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters)
+        return Estimate(rate, low, high, len(values), note)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
     return mean_estimate(values, clusters)
 
 
+def _concentration(errors: Floats, clusters: Ints) -> str:
+    """Say so if half of the errors are in 5 % of the items at most: others may lie elsewhere."""
+    sums = np.sort(sum_clusters(errors[:, None], clusters)[:, 0])[::-1]
+    few = int(np.searchsorted(sums.cumsum(), sums.sum() / 2)) + 1
+    if not sums.any() or few > _FEW * len(sums):
+        return ""
+    return f"{few:,} of {len(sums):,} items carr{'y' if few > 1 else 'ies'} half of the errors"
+
+
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
     """Return the mean of some values, of which those with one cluster number are not independent.
 
-    Its interval is Wilson's for shares (values of 0 and 1), by the effective number of items where
-    they are clustered, else normal by the clustered standard error.
+    Its interval is Wilson's by the `effective_draws`. The limits are 0 and 1, or the lowest and
+    the highest value where these are farther apart.
 
     Examples:
         >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
-    mean, count = float(values.mean()), len(values)
-    _, places = np.unique(clusters, return_inverse=True)
-    sums = np.bincount(places, weights=values - mean)
-    independent = len(sums)
-    if independent > 1:
-        error = float((sums**2).sum() * independent / (independent - 1)) ** 0.5 / count
-    else:
-        error = math.nan
-    if ((values == 0) | (values == 1)).all():
-        effective = float(count)
-        if independent < count:
-            effective = min(effective, mean * (1 - mean) / error**2) if error > 0 else independent
-        return Estimate(mean, *_wilson(mean, effective), count)
-    if math.isnan(error):
-        return Estimate(mean, None, None, count)
-    floor = 0 if values.min() >= 0 else -math.inf
-    ceiling = 1 if floor == 0 and values.max() <= 1 else math.inf
-    return Estimate(mean, max(floor, mean - _Z * error), min(ceiling, mean + _Z * error), count)
+    limits = min(0.0, float(values.min())), max(1.0, float(values.max()))
+    found = _of_shares(values, np.full(len(values), 1 / len(values)), clusters, limits=limits)
+    return replace(found, value=float(values.mean()))
 
 
 def full_set(run: Run, name: str) -> Estimate | None:
     """Return the `stratified_estimate` of all of a task's items, of which a `--limit` ran some.
 
-    None for other parts and figures, and if an average of subjects lacks one of them.
+    None for other parts and figures, for items that were interrupted or picked one by one, and if
+    an average of subjects lacks one of them.
     """
     known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
-    if of_items is None or known.form == "rate" or run.complete or not run.is_beginning:
+    drawn = run.limited and not (run.picked or run.unfinished or run.complete)
+    if of_items is None or known.form == "rate" or not (drawn and run.is_beginning):
         return None
     _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
     values = np.bincount(epochs, of_items) / np.bincount(epochs)
@@ -161,17 +160,34 @@ def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Float
         few[np.where(few, np.inf, counts).argmin()] = True
     group = np.unique(np.where(few, -1, np.arange(len(few))), return_inverse=True)[1]
     count, size, share = (np.bincount(group, each) for each in (counts, sizes, shares))
-    means = np.bincount(group[strata], values) / count
-    squares = np.bincount(group[strata], (values - means[group[strata]]) ** 2)
-    factors, mean = share**2 * (1 - count / size) / count, float(share @ means)
-    error = float(factors @ (squares / np.maximum(1, count - 1)))
-    effective = mean * (1 - mean) / error if error else 1 / max(_TOLERANCE, factors.sum())
-    return Estimate(mean, *_wilson(mean, effective), len(values))
+    own = group[strata]
+    return _of_shares(values, (share / count)[own], np.arange(len(values)), own, 1 - count / size)
 
 
-def _wilson(share: float, count: float) -> tuple[float, float]:
+def _of_shares(
+    values: Floats,
+    shares: Floats,
+    clusters: Ints,
+    strata: Ints | None = None,
+    open_shares: Floats | None = None,
+    limits: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """Return a weighted mean of values between two limits, with Wilson's interval."""
+    low, reach = limits[0], limits[1] - limits[0]
+    own = (values - low) / reach
+    share = min(1.0, max(0.0, float(shares @ own)))
+    variance = share * (1 - share)
+    draws = effective_draws(own, shares, clusters, variance, strata, open_shares)
+    mean = low + reach * share
+    if math.isnan(draws.number):
+        return Estimate(mean, None, None, len(values))
+    below, above = (low + reach * end for end in _wilson(share, *draws))
+    return Estimate(mean, below, above, len(values))
+
+
+def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3)."""
-    z2 = _Z**2 / count
+    z2 = quantile**2 / count
     center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
     low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
     return max(0.0, min(share, low)), min(1.0, max(share, high))
@@ -182,15 +198,8 @@ def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     names, codes = run.items.subject_codes
     codes, clusters = codes[mask], run.items.clusters[mask]
     shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
-    of_subjects = [codes == subject for subject in np.unique(codes)]
-    found = [mean_estimate(values[own], clusters[own]) for own in of_subjects]
-    low, high = weighted_interval(
-        [each.value for each in found],
-        [each.value if each.low is None else each.low for each in found],
-        [each.value if each.high is None else each.high for each in found],
-        [float(shares[own].sum()) for own in of_subjects],
-    )
-    return Estimate(float(shares @ values), low, high, len(values))
+    strata = np.unique(codes, return_inverse=True)[1]
+    return _of_shares(values, shares, clusters, strata)
 
 
 def _corpus(run: Run, name: str, mask: Mask) -> Estimate | None:

@@ -1,17 +1,20 @@
-"""Intervals and bounds that hold as often as they say: paired differences, pooled rates, gates.
+"""Intervals and bounds: means over items and subjects, paired differences, pooled rates, gates.
 
-At 30 to 500 items a bootstrap, a normal interval and a t statistic do not: they know only losses
-that they saw, and a gate by them lets a worse run pass far too often where large losses are rare.
-`performance/simulate_intervals.py` counts how often each holds.
+At 30 to 500 items a bootstrap, a normal interval and a t statistic hold less often than they say:
+they know only losses that they saw, and a gate by them lets a worse run pass far too often where
+large losses are rare. `performance/simulate_intervals.py` counts how often each holds; the table
+of "How often intervals hold" in `docs/reports.md` says where these here do not, either.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .significance import Floats, mcnemar_p_value, sum_clusters
 
+Ints = NDArray[np.int64]
 CONFIDENCE = 0.95
 
 _UPPER = (1 + CONFIDENCE) / 2
@@ -19,7 +22,72 @@ _UPPER = (1 + CONFIDENCE) / 2
 _FEWEST = 6
 _ROUNDING, _TINY = 1e-12, 1e-300
 _MOST, _MOST_COPIES = 700.0, 1e9  # exp of the first is a number
+_AT_LIMIT, _OF_ALL = 15, 20  # units added where values are at limits, and to each stratum
 _STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
+
+
+class Draws(NamedTuple):
+    """How many independent items with equal shares are as sure as those that there are."""
+
+    number: float  # NaN if there is but one unit, which says nothing of how units vary
+    quantile: float  # of the test statistic at 97.5 %
+
+
+def effective_draws(
+    values: Floats,
+    shares: Floats,
+    clusters: Ints,
+    variance: float,
+    strata: Ints | None = None,
+    open_shares: Floats | None = None,
+) -> Draws:
+    """Return how many independent draws would have the variance of a weighted mean.
+
+    A score interval of so many draws (Wilson's of a mean, Tango's of a paired difference) covers
+    where a normal one does not: near 0 and 1 (Korn and Graubard, 1998, "Confidence intervals for
+    proportions with small expected number of positive counts"; Franco and others, 2019). The
+    variance is that of a stratified mean of clusters (Cochran, 1977, section 5.3). Strata of a few
+    items that are all alike say little about themselves: each has 20 more units of the variance of
+    all. Where many values are at a limit, few others show how far values reach: 15 more units
+    times the share of those at a limit have the variance of right and wrong answers.
+    `performance/simulate_intervals.py` says how often that covers.
+
+    Args:
+        values: From -1 to 1, of which -1, 0 and 1 are limits.
+        shares: What each counts in the mean, in sum 1; alike within a stratum.
+        clusters: Equal numbers mark values of a stratum that are not independent.
+        variance: Of one draw, if all values were at the limits.
+        strata: Numbers from 0 up, each of which occurs; one stratum without it.
+        open_shares: How much of each stratum was not drawn; all of it without them.
+
+    Examples:
+        >>> right = np.array([1.0, 1.0, 0.0, 0.0])
+        >>> effective_draws(right, np.full(4, 0.25), np.arange(4), 0.25).number
+        4.0
+    """
+    from scipy.special import ndtri, stdtrit
+
+    of_items = np.zeros(len(values), np.intp) if strata is None else strata
+    _, first, places = np.unique(
+        of_items * (int(clusters.max()) + 1) + clusters, return_index=True, return_inverse=True
+    )
+    group, weight = of_items[first], np.bincount(places, shares)
+    means, mean = np.bincount(places, shares * values) / weight, float(shares @ values)
+    units, whole = np.bincount(group), np.bincount(group, weight)
+    scale, centers = weight * (units / whole)[group], np.bincount(group, weight * means) / whole
+    limits, count = float(np.isin(means, (-1, 0, 1)).mean()), len(means)
+    if limits < 1 and np.isin(values, (-1, 0, 1)).all():
+        limits = 0.0  # clusters of right and wrong answers, which hide nothing
+    # Of all units together, and of each stratum.
+    spread = np.bincount(group, (scale * (means - mean)) ** 2) @ (whole / units)
+    freedom = count - 1 + (_AT_LIMIT + 1) * limits
+    common = (count * spread + _AT_LIMIT * limits * variance) / freedom if freedom else np.nan
+    own = np.bincount(group, (scale * (means - centers[group])) ** 2)
+    each = (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
+    factors = whole**2 / units * (1 if open_shares is None else open_shares)
+    error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
+    draws = 1 / alike if error <= _ROUNDING * alike else variance / error
+    return Draws(draws, float(ndtri(_UPPER) if limits == 1 else stdtrit(count - 1, _UPPER)))
 
 
 def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
@@ -36,8 +104,18 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
         >>> round(low, 4), round(high, 4)
         (0.0, 0.124)
     """
-    ends = -_largest_loss(losses, wins, items), _largest_loss(wins, losses, items)
+    from scipy.special import ndtri
+
+    ends = tango_interval(wins / items, losses / items, Draws(items, float(ndtri(_UPPER))))
     return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
+
+
+def tango_interval(wins: float, losses: float, draws: Draws) -> tuple[float, float]:
+    """Return Tango's interval of the shares of items that B wins and loses, of so many draws."""
+    if np.isnan(draws.number):
+        return -1.0, 1.0
+    up, down = draws.number * wins, draws.number * losses
+    return -_largest_loss(down, up, draws), _largest_loss(up, down, draws)
 
 
 def paired_mean_interval(
@@ -105,19 +183,6 @@ def ratio_interval(
     return rate / factor, min(most, rate * factor)
 
 
-def weighted_interval(
-    values: ArrayLike, lows: ArrayLike, highs: ArrayLike, shares: ArrayLike
-) -> tuple[float, float]:
-    """Return the interval of a weighted sum of independent values, from their own.
-
-    MOVER (Zou, Huang and Zhang, 2009, "A note on confidence interval estimation for a linear
-    function of binomial proportions").
-    """
-    of_parts, parts = np.asarray(shares, np.float64), np.asarray(values, np.float64)
-    below, above = (np.linalg.norm(of_parts * (np.asarray(end) - parts)) for end in (lows, highs))
-    return float(of_parts @ parts - below), float(of_parts @ parts + above)
-
-
 def errors_of(rates: Floats, weights: Floats) -> Floats:
     """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
     return np.where(weights == 0, rates, rates * weights)
@@ -153,6 +218,7 @@ class NonInferiority:
 
     passed: bool
     bound: float
+    confidence: float  # of the bound, one-sided
     method: str  # how the bound was found
     needed_items: int | None
 
@@ -164,12 +230,14 @@ def non_inferiority(
     delta: float,
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
+    largest: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> NonInferiority:
     """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
 
-    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units: independent
-    draws, none of which may weigh more than the heaviest one here. No item on which B does worse,
-    or A better, can lower it.
+    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units. These are
+    independent draws from a population that has no heavier one than `largest`. No item on which B
+    does worse, or A better, can lower the bound.
 
     Args:
         a: Loss of A on each item, from 0 to 1 (wrong: 1; an error rate, cut off at 1).
@@ -177,6 +245,13 @@ def non_inferiority(
         delta: Tolerance δ from 0 to 1, in the unit of the losses.
         clusters: As in `sum_clusters`.
         weights: Weight of each item, above 0; for a rate of a corpus the lengths. Equal without it.
+        largest: Weight of the heaviest unit (cluster or item) that could have been drawn. Units of
+            unequal weight need it: a sample may lack the heavy ones, and a worse run then passes.
+        confidence: Of the bound; above 0.95 if several tests share the error of 5 %.
+
+    Raises:
+        ValueError: The arguments do not fit, or units have unequal weights and `largest` is not
+            given.
 
     Examples:
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
@@ -190,13 +265,19 @@ def non_inferiority(
     if not ((bounded >= 0) & (bounded <= 1)).all() or not (units > 0).all():
         raise ValueError("Losses and the tolerance must be from 0 to 1, and weights above 0.")
     losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
-    bound = loss_bound(losses / units, units)
+    if largest is None and np.ptp(units) > _ROUNDING * units.max():
+        raise ValueError(
+            f"Units weigh from {units.min():g} to {units.max():g}: largest must be given, the "
+            "weight of the heaviest unit of the whole population and not of this sample alone."
+        )
+    heaviest = max(units.max(), largest or 0.0)
+    bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # Of equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), E being exponential variables and w the heaviest.
     odds = delta / max(1 - delta, _TINY)
-    evidence = float(np.log1p(odds * units / units.max()).sum())
-    copies = -np.log(1 - CONFIDENCE) / max(evidence, _TINY)
+    evidence = float(np.log1p(odds * units / heaviest).sum())
+    copies = -np.log(1 - confidence) / max(evidence, _TINY)
     needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
-    return NonInferiority(bound < delta, bound, "Gaffke's bound", needed)
+    return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
 
 
 def loss_bound(
@@ -204,17 +285,23 @@ def loss_bound(
     weights: Floats,
     confidence: float = CONFIDENCE,
     copies: Floats | None = None,
+    largest: float | None = None,
 ) -> float:
     """Return the upper bound of a weighted mean of independent values that are 1 at most.
 
-    Each of them occurs once, or as often as `copies` say, which need not be whole numbers.
+    Each of them occurs once, or as often as `copies` say, which need not be whole numbers. The
+    heaviest that could have been drawn weighs `largest`, by default as much as the heaviest here.
 
     Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable": the quantile of the mean with one more unit that loses everything, and
-    units weighed by independent exponential variables. Of 0s and 1s it is Clopper and Pearson's
-    bound, of n equal runs 1 - 0.05^(1/n) ("rule of three"). It holds at any size (Vlassis and
-    Thomas, 2026, arXiv:2607.08415, here of 1 - w (d - δ) / (w_max (1 - δ))); of many units it is as
-    narrow as a normal bound (Ming and others, 2026, arXiv:2607.18661).
+    nonnegative variable": the quantile of the mean with one more unit, of the largest weight, that
+    loses everything, and units weighed by independent exponential variables. Of 0s and 1s it is
+    Clopper and Pearson's bound, of n equal runs 1 - 0.05^(1/n) ("rule of three").
+
+    Vlassis and Thomas (2026, arXiv:2607.08415, a preprint) prove that it holds at any size, here of
+    1 - w (d - δ) / (w_max (1 - δ)), where w_max must be the largest weight of the population: with
+    that of a sample which lacks the heavy units it does not hold. Of many units it is as narrow as
+    a normal bound, and yet inadmissible: some valid bound is never wider and sometimes narrower
+    (Ming and others, 2026, arXiv:2607.18661, a preprint too).
 
     Examples:
         >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
@@ -224,7 +311,8 @@ def loss_bound(
 
     kinds, places = np.unique(differences + 1j * weights, return_inverse=True)
     counts = np.append(1.0, np.bincount(places, copies))  # the added unit is the first
-    values, sizes = np.append(1.0, kinds.real), np.append(weights.max(), kinds.imag)
+    heaviest = max(weights.max(), largest or 0.0)
+    values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
 
     def excess(mean: float) -> float:
         p_value = _tail(sizes * (values - mean), counts)
@@ -239,10 +327,11 @@ def loss_bound(
     return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
 
 
-def _largest_loss(losses: int, wins: int, items: int) -> float:
+def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
     """Return the largest loss of accuracy that Tango's test does not reject."""
     from scipy.optimize import brentq
-    from scipy.special import ndtri
+
+    items = draws.number
 
     def excess(loss: float) -> float:
         """How far the observed loss is above the lowest that `loss` allows: falling, 0 at it."""
@@ -250,7 +339,7 @@ def _largest_loss(losses: int, wins: int, items: int) -> float:
         root = np.sqrt(max(0.0, linear**2 + 8 * items * wins * loss * (1 - loss)))
         only_b = (root - linear) / (4 * items)
         variance = max(0.0, items * (2 * only_b + loss * (1 - loss)))
-        return float(losses - wins - items * loss + ndtri(_UPPER) * np.sqrt(variance))
+        return float(losses - wins - items * loss + draws.quantile * np.sqrt(variance))
 
     # At the observed loss itself the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING

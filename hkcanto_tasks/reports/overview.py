@@ -33,7 +33,10 @@ from .standings import Beside, Standing, departures, rank_of, why_left_out
 # The kinds' names for the share of responses that nothing could be read from.
 _UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _NAMED = 3  # figures that differ
-_OF_RUN = (*("label", "model", "harness", "task"), *("condition", "created", "notes", "headline"))
+_OF_RUN = (
+    *("label", "model", "harness", "task"),
+    *("condition", "created", "status", "notes", "headline"),
+)
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 
 
@@ -41,6 +44,7 @@ class Trust(NamedTuple):
     """What a run's figures can be relied on for."""
 
     figures: Agreement  # with those that the harness reports
+    ending: str  # why it lacks items that it was asked for, such as `cancelled`
     items: int
     expected: int
     unread: Estimate | None  # the share of responses that no answer could be read from
@@ -57,6 +61,7 @@ class Trust(NamedTuple):
             f"✗ {different} figures unlike the harness's" if different else "",
             "✓ equal to the harness" if equal and not different else "",
             "" if equal or different else "✗ not checked against the harness",
+            f"✗ {self.ending}" if self.ending else "",
             "✓ all items" if whole else f"✗ {self.items:,} of {self.expected:,} items",
             "" if unread is None else f"{'✓' if unread <= 0.02 else '✗'} {unread:.1%} unread",
             f"✓ data {self.data}" if self.data_known else f"✗ data {self.data}",
@@ -69,7 +74,7 @@ def trust(run: Run) -> Trust:
     name = next((name for name in _UNREAD if name in run.items.values), None)
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
-    return Trust(agreement(run), items, run.expected, unread, *data)
+    return Trust(agreement(run), run.unfinished, items, run.expected, unread, *data)
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
@@ -117,9 +122,11 @@ def first_section(runs: Sequence[Run], beside: Sequence[Beside]) -> Section:
 
 
 _TRUST = (
-    "Whether the figures equal the harness's, all items were run, at most 2 % of the responses are "
-    "unread, and the data is a published revision."
+    "Whether the figures equal the harness's, the run came to its end with all items, at most 2 % "
+    "of the responses are unread, and the data is a published revision."
 )
+_EXACT = "Published scores are taken as exact."
+_RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"
 _SAMPLE = (
     "The sample data is for trying things out: its figures are comparable with nothing, published "
     "results least of all."
@@ -147,7 +154,10 @@ def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
             MODEL,
             (Column("Result", "percent", "With 95 % interval.", drawn=alone), of("percent")),
             (Column("Score", "score", "From 0 to 100, with 95 % interval."), of("score")),
-            (Column("Rank", help="Places in the paper's table that the interval allows."), rank),
+            (
+                Column("Rank", help=_RANKS),
+                rank,
+            ),
             (Column("Trust", "badges", _TRUST), lambda run: trust(run).badges),
             (Column("Task and condition", beneath=True), task_title),
             (Column("Measure", beneath=True), headline_title),
@@ -214,12 +224,13 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         [
             Column("Model"),
             Column("Rank", help="Place among the paper's models; of a run, those that its 95 % "
-                   "interval allows, or why it has none."),
+                   f"interval allows, or why it has none. {_EXACT}"),
             *(_column(each, drawn=drawn and each is key) for each in columns),
         ],
         [row for _, row in rows],
         f"The paper's models and the runs, by {key.name}, "
-        f"{'lower' if key.lower_is_better else 'higher'} is better; intervals are of 95 %.",
+        f"{'lower' if key.lower_is_better else 'higher'} is better; intervals are of 95 %. "
+        + _EXACT,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ section 4.2). `verdicts` puts it into words.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
 
 from ..errors import ComparisonError
-from ..figures import Figure, language_of, weights
+from ..figures import Figure, language_of, parts_of, weights
 from ..runs import Run
 from . import intervals, significance
-from .intervals import Estimate, NonInferiority, errors_of, weighted_interval
+from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
 from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
 
+# Of a limited run: with fewer questions that share a passage, each is tested by itself. A bound of
+# 5 % is then passed falsely in 5.2 % at most, if all of a passage's questions go the same way.
+_SINGLY = 1.02
 _SAME = 1e-12  # two computations of one value may differ in its last digits
 _Places = NDArray[np.intp]
 _Drawing = dict[str, Any]  # the resampling's seed and number
@@ -72,6 +75,8 @@ def compare(
     *,
     metric: str | None = None,
     gate: float | None = None,
+    confidence: float = CONFIDENCE,
+    allowed: Collection[str] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
     parts: bool = True,
@@ -83,23 +88,23 @@ def compare(
         b: The one that is compared.
         metric: A figure of the task, such as `acc_macro`; its headline without one.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
+        confidence: Of the gate's bound.
+        allowed: Parts of the signature in which the runs may differ under a gate, such as `shots`.
         seed: Of the resampling, from 0 up.
         resamples: Number of resamples, from 1 up.
         parts: Whether to compare averages, categories and subjects too.
 
     Raises:
         ComparisonError: They are of different tasks, data or items, or have no such figure; with a
-            gate, also if some item has a value on one side only.
+            gate, also if some item has a value on one side only, if the runs differ in a part of
+            the signature that is not allowed, or if their items cannot bound the figure.
     """
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
-    if gate is not None and (one_sided := int((items.missing == 1).sum())):
-        raise ComparisonError(
-            f"{one_sided:,} items of {a.label} and {b.label} have a value of {items.figure.name} "
-            "in only one of them, and no gate is passed by leaving items out. Run them again."
-        )
+    if gate is not None and (why := _not_gated(items, b, allowed)):
+        raise ComparisonError(f"{a.definition.title}, {b.label} against {a.label}: {why}")
     overall, unscored = items.effect(), int((items.missing > 0).sum())
     of_parts = items.parts() if parts and items.figure.form != "corpus" else {}
-    tested = None if gate is None else items.gate(gate, overall.difference.value)
+    tested = None if gate is None else items.gate(gate, confidence, overall.difference.value)
     return Comparison(a, b, items.figure, overall, of_parts, unscored, tested)
 
 
@@ -162,6 +167,19 @@ class _Paired:
     @cached_property
     def units(self) -> int:
         return len(np.unique(self.clusters))
+
+    @cached_property
+    def questions(self) -> NDArray[np.int64]:
+        """The place of each item's question among all questions, whatever epoch it is of."""
+        ids = np.array([self.side.items.ids[place] for place in self.places])
+        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def design_effect(self) -> float:
+        """How much the variance grows if all questions on a passage go the same way; 1 at least."""
+        _, first = np.unique(self.questions, return_index=True)
+        sizes = np.unique(self.clusters[first], return_counts=True)[1]
+        return float((sizes**2).sum() / sizes.sum())
 
     @cached_property
     def shares(self) -> Floats:
@@ -239,13 +257,17 @@ class _Paired:
         return intervals.paired_mean_interval(changes, self.clusters, **of)
 
     def _ends_of_average(self) -> tuple[float, float]:
-        """Put together the subjects' own intervals: their sizes are no accident."""
-        found, plain = [], self.of(replace(self.figure, over="questions"))
-        for mask in (self.subjects == name for name in np.unique(self.subjects)):
-            part = plain.where(mask)
-            a, b = part.figures()
-            found.append((b - a, *part._ends(), self.shares[mask].sum() / len(self.places)))
-        return weighted_interval(*zip(*found, strict=True))
+        """Tango's interval, of as many draws as have the variance of the stratified mean."""
+        changes = self.b[:, 0] - self.a[:, 0]
+        shares = self.shares / len(changes)
+        gained, lost = (
+            float(shares @ np.maximum(changes, 0)),
+            float(shares @ np.maximum(-changes, 0)),
+        )
+        variance = gained + lost - (gained - lost) ** 2
+        strata = np.unique(self.subjects, return_inverse=True)[1]
+        draws = intervals.effective_draws(changes, shares, self.clusters, variance, strata)
+        return intervals.tango_interval(gained, lost, draws)
 
     def parts(self) -> Mapping[str, Sequence[Effect]]:
         """Return the effects on other averages, on parts of the task, and on subjects."""
@@ -268,14 +290,21 @@ class _Paired:
         ]
         return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
 
-    def gate(self, delta: float, difference: float) -> NonInferiority:
+    def gate(self, delta: float, confidence: float, difference: float) -> NonInferiority:
         """Test that B is not inferior, by what it loses on each item.
 
         The bound is never below the loss of the figure itself, which is not a mean of what the
-        items lose if it is of a corpus, or a rate that may be above 1.
+        items lose if it is of a corpus, or a rate that may be above 1. Subjects that count alike
+        are strata: how many items each has is fixed, and so are the weights of these. Other weights
+        are those of a whole task, or all alike (see `_not_gated`).
         """
         before, after = np.clip(self.losses, 0, 1).T
-        of: dict[str, Any] = {"clusters": self.clusters, "weights": self.sizes}
+        clusters = self.clusters
+        if self.side.limited and not self.side.complete and self.design_effect <= _SINGLY:
+            clusters = self.questions
+        largest = sum_clusters(self.sizes[:, None], clusters).max()
+        of: dict[str, Any] = {"clusters": clusters, "weights": self.sizes, "largest": largest}
+        of["confidence"] = confidence
         found = intervals.non_inferiority(before, after, delta=delta / 100, **of)
         loss = -difference if self.figure.higher_is_better else difference
         bound = max(100 * found.bound, loss * points_of(self.figure))
@@ -285,10 +314,57 @@ class _Paired:
             "weighted as the figure weighs items": self.figure.over != "questions",
             "weighted by length": self.is_rate,
             "rates cut off at 1": bool((self.losses > 1).any()),
-            f"{self.units:,} clusters of items": self.units < len(self.places),
+            f"{self.units:,} clusters of items": clusters is self.clusters
+            and self.units < len(self.places),
         }
         method = ", ".join(remark for remark, holds in remarks.items() if holds)
         return replace(found, bound=bound, passed=bound < delta, method=method)
+
+
+def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
+    """Return why a gate cannot test these items of a run and of B; empty if it can."""
+    a, figure = items.side, items.figure
+    if unlike := [name for name in a.signature.differs(b.signature) if name not in allowed]:
+        return (
+            f"the runs differ in {', '.join(unlike)}, and a gate is for runs under one setup. Run "
+            f"both alike, or pass --allow-differences {','.join(a.signature.differs(b.signature))}."
+        )
+    if stopped := [side for side in (a, b) if side.unfinished]:
+        return (
+            f"{stopped[0].label} on {stopped[0].task}: {stopped[0].unfinished}, and no gate is "
+            "passed by leaving items out. Run it again, or finish it."
+        )
+    if one_sided := int((items.missing == 1).sum()):
+        return (
+            f"{one_sided:,} items of {a.label} and {b.label} have a value of {figure.name} in only "
+            "one of them, and no gate is passed by leaving items out. Run them again."
+        )
+    if a.complete or not (a.limited or b.limited):
+        return ""
+    if items.is_rate or items.design_effect > _SINGLY:
+        what = "length of an item" if items.is_rate else "number of questions on a passage"
+        return (
+            f"a part of the task does not show the largest {what}, without which a bound of "
+            f"{figure.name} does not hold. Run the task without a limit"
+            f"{', or gate a figure of which every item counts alike (--metric)' * items.is_rate}."
+        )
+    every, present = a.setup.task.subjects, a.subjects
+    of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
+    absent = [each.name for each in of_part if each not in present]
+    if not a.trusted_data:  # nobody published how large its subjects are
+        return ""
+    if figure.over == "questions":
+        if a.in_proportion(every) or a.in_proportion(present):
+            return ""
+        why = "the items are not in proportion to the sizes of the subjects"
+    elif absent and sum(map(a.expected_of, present)) != a.available:
+        why = f"there is no item of {', '.join(absent[:5])}{', …' * (len(absent) > 5)}"
+    else:
+        return ""
+    return (
+        f"{why}, so that {figure.name} is not that of the task. Run it without a limit, or with a "
+        "larger one for all subjects together."
+    )
 
 
 def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
@@ -306,6 +382,8 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
         raise ComparisonError(
             f"{a.task} has no figure {name!r}; choose one of {', '.join(a.figures)}."
         )
+    if interrupted := a.interruption or b.interruption:
+        raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
     for what, own, other in (
         ("task", a.definition.name, b.definition.name),

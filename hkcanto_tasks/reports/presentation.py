@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -91,8 +92,9 @@ def headline_title(run: Run) -> str:
 
 
 def headline(run: Run) -> Estimate | None:
-    """Return the figure to read first."""
-    return estimate(run, run.headline.name)
+    """Return the figure to read first; its note says if the run was interrupted."""
+    found = estimate(run, run.headline.name)
+    return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
 def headline_column(run: Run, *, drawn: bool = False) -> Column:

@@ -24,6 +24,10 @@ from .standings import standings
 
 _ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
 _SHOWN = 4  # labels in a title
+_COVERED = (
+    "Intervals and p-values are about the sampling of items only. Another prompt, seed or decoding "
+    "gives other figures, and they do not say how far off: run those too."
+)
 
 
 def build_report(
@@ -60,7 +64,7 @@ def report_of(
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
-    """Return the papers and the terms of the benchmarks that were run."""
+    """Return what intervals cover, and the papers and terms of the benchmarks that were run."""
     used = {run.setup.task.benchmark.name for run in runs}
     own = [benchmark for benchmark in benchmarks() if benchmark.name in used]
-    return [f"{each.title}: {each.paper}. {each.terms}" for each in own]
+    return [_COVERED, *(f"{each.title}: {each.paper}. {each.terms}" for each in own)]

@@ -91,7 +91,7 @@ def randomization_p_value(
     figure_a, figure_b = (float(statistic(total)[0]) for total in totals)
     threshold = abs(figure_b - figure_a) - _ROUNDING * (abs(figure_a) + abs(figure_b))
     extreme = drawn = 0
-    for exchanged in _exchanges(len(moves), resamples, seed):
+    for exchanged in exchanges(len(moves), resamples, seed):
         moved = exchanged.astype(np.float64) @ moves
         differences = statistic(totals[1] + moved) - statistic(totals[0] - moved)
         extreme += int((np.abs(differences) >= threshold).sum())
@@ -132,7 +132,7 @@ def _batches(total: int, width: int) -> Iterator[int]:
         yield min(size, total - start)
 
 
-def _exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
+def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     """Return all exchanges of so many items if they are few enough, else random ones, in parts."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1

@@ -22,8 +22,8 @@ from .intervals import Estimate
 class Standing:
     """The figure of a run in a column of a published table, and the runs behind it.
 
-    It has no ranks, and the figure's note says why, if not all items were run, if figures are
-    unlike the harness's, or if the data is unknown.
+    It has no ranks, and the figure's note says why, if the run was interrupted or has not all
+    items, if figures are unlike the harness's, or if the data is unknown.
     """
 
     table: PublishedTable
@@ -175,11 +175,12 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
+        next((one.unfinished for one in runs if one.unfinished), ""): True,
         "not all items": not all(_is_complete(one, column) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
         "unlike the harness's figure": any(agreement(one).different for one in runs),
     }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
 
 def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
@@ -208,7 +209,7 @@ def _part(run: Run, column: PublishedColumn) -> Mask | None:
 
 def _is_complete(run: Run, column: PublishedColumn) -> bool:
     own = _part(run, column)
-    if run.complete or own is None:
+    if run.complete or own is None or run.unfinished:
         return run.complete
     ids = {name for name, counts in zip(run.items.ids, own, strict=True) if counts}
     return len(ids) == sum(subject.rows for subject in column.subjects_of(run.setup.task))

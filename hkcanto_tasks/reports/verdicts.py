@@ -1,16 +1,18 @@
 """`hkcanto compare`: pair up runs, compare each pair, and say in words and tables who is better."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import compress
 from operator import itemgetter
 from typing import Any
 
-from ..errors import ComparisonError
+from ..errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
 from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
+from .intervals import CONFIDENCE
 from .paired import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
 from .presentation import condition_title, figure_title, short_name, task_title
 from .report import footer_of, report_of
@@ -40,6 +42,7 @@ _GATE = {
 }
 """What the table shows of the records of a gate."""
 _Row = tuple[str, Effect]
+_NAMED = 5  # tests; more of them are counted
 
 
 def compare_runs(
@@ -47,6 +50,9 @@ def compare_runs(
     *,
     metric: str | None = None,
     gate: float | None = None,
+    look: tuple[int, int] = (1, 1),
+    candidates: int = 1,
+    allowed: Collection[str] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
     progress: Callable[[int, int], None] | None = None,
@@ -55,7 +61,10 @@ def compare_runs(
 
     Args:
         runs: Logs or folders of logs, each perhaps as NAME=PATH; gates test against the first.
-        metric: As in `compare`, as are gate, seed and resamples.
+        metric: As in `compare`, as are gate, allowed, seed and resamples.
+        look: Which look this is at growing runs, and how many are planned, as (2, 4): they share
+            the gate's error of 5 % in equal parts, which together are 5 % at most (Bonferroni).
+        candidates: Among how many runs the one is chosen that passes; they share it, too.
         progress: Called with how many logs are read, and of how many.
 
     Returns:
@@ -63,10 +72,17 @@ def compare_runs(
         refused, or a gate left anything untested: a task without partner or figure, an unread log.
 
     Raises:
-        HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`).
+        HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
+            are more candidates or looks than was said (`OptionError`).
     """
+    if not 1 <= look[0] <= look[1]:
+        raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
     read = read_runs(runs, progress=progress)
     sides = _sides(list(zip(read.places, read.runs, strict=True)))
+    if 1 < candidates < len(sides) - 1:
+        raise OptionError(f"{len(sides) - 1} candidates are compared, not {candidates}.")
+    tested = {"confidence": 1 - (1 - CONFIDENCE) / (look[1] * candidates), "allowed": allowed}
+    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples, **tested}
     groups, left_out = _groups(sides)
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
     found, refused = list[Sequence[Comparison]](), list[str]()
@@ -78,7 +94,7 @@ def compare_runs(
             continue
         own = gate if group[0] in sides[0] else None
         try:
-            found.append(pairwise(group, gate=own, metric=metric, seed=seed, resamples=resamples))
+            found.append(pairwise(group, gate=own, **options))
         except ComparisonError as error:
             refused.append(str(error))
     not_compared = [*refused, *left_out]
@@ -93,7 +109,7 @@ def compare_runs(
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [_record(one) for one in every]}
     if gate is not None:
-        records["gate"], first = gate_of(every, gate, not_compared)
+        records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.runs))))
@@ -139,24 +155,32 @@ def verdict(comparison: Comparison) -> str:
     title = figure_title(comparison.a, figure)
     change = difference.value * points
     better = "better" if (change > 0) == figure.higher_is_better else "worse"
-    said = f"{_digits(abs(change))} points {better} than" if change else "as good as"
     lower = "" if figure.higher_is_better else "lower is better; "
-    span = "without an interval"
+    signed, span = _digits(change, "+z").replace("-", "−"), "without an interval"
     if difference.low is not None and difference.high is not None:
         ends = difference.low * points, difference.high * points
         span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
-    significant = "significant" if effect.p_value < 0.05 else "not significant"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
-    title = figure_title(comparison.a, figure)
+    tested = f"{effect.test} {p_value}"
+    said = (
+        f"{name_b} is {_digits(abs(change))} points {better} than {name_a} in {title} "
+        f"({lower}{span}), significant: {tested}; it"
+        if effect.p_value < 0.05
+        else f"No difference shown between {name_b} and {name_a} in {title}: {signed} points "
+        f"({lower}{span}), {tested}; {name_b}"
+    )
     return (
-        f"{name_b} is {said} {name_a} in {title} ({lower}{span}), {significant}: "
-        f"{effect.test} {p_value}; it wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
+        f"{said} wins {effect.wins:,} item{'s' * (effect.wins != 1)}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
 
 def gate_of(
-    compared: Sequence[Comparison], delta: float, left_out: Sequence[str]
+    compared: Sequence[Comparison],
+    delta: float,
+    left_out: Sequence[str],
+    look: tuple[int, int] = (1, 1),
+    candidates: int = 1,
 ) -> tuple[Mapping[str, Any], Section]:
     """Return the verdict of a gate on all tasks, for programs and as the section to read first.
 
@@ -169,6 +193,7 @@ def gate_of(
             "metric": one.figure.name,
             "figure": figure_title(one.a, one.figure),
             "compared": " against ".join(_names([one.b, one.a])),
+            "differences": [*one.a.signature.differs(one.b.signature)],
             "verdict": "passed" if one.gate.passed else "not passed",
             "delta": delta,
             **asdict(one.gate),
@@ -176,24 +201,43 @@ def gate_of(
         for one in compared
         if one.gate is not None
     ]
-    failed = [task["needed_items"] or 0 for task in tasks if not task["passed"]]
-    lost, needed = len(failed), max(failed, default=0)
-    too_few = f" With so few items not even an equal run passes: it takes about {needed:,}."
+    failed = [task for task in tasks if not task["passed"]]
     said = "not passed" if failed else "incomplete" if left_out else "passed"
+    tests = list(dict.fromkeys(f"{each['figure']} of {each['title']}" for each in failed or tasks))
+    named = "; ".join(tests[:_NAMED]) + f"; {len(tests) - _NAMED} more" * (len(tests) > _NAMED)
+    few = [
+        f"{each['needed_items']:,} items of {each['title']}"
+        for each in failed
+        if each["needed_items"]
+    ]
     text = {
-        "passed": f"passed: it loses less than δ = {delta:g} points in every test below.",
-        "not passed": f"not passed: it may lose δ = {delta:g} points or more in {lost} tests."
-        f"{too_few * (needed > 0)}",
+        "passed": f"passed: it loses less than δ = {delta:g} points in {named}.",
+        "not passed": f"not passed: it may lose δ = {delta:g} points or more in {named}.",
         "incomplete": f"open: {len(left_out)} things were not compared, see below.",
     }[said]
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    bounds = f" The bounds are one-sided, 95 %: {method}." if tasks else ""
+    remarks = [f"Gate {text}"]
+    if few:
+        takes = "; ".join(dict.fromkeys(few))
+        remarks.append(f"With so few items not even an equal run passes: it takes about {takes}.")
+    if tasks:
+        sure = f"{100 * tasks[0]['confidence']:.6g} % confidence{' in each' * (len(tasks) > 1)}"
+        remarks.append(f"The bounds are one-sided, with {sure}: {method}.")
+    if look[1] * candidates > 1:
+        shares = f"{look[1]} looks, of which this is number {look[0]}", f"{candidates} candidates"
+        shared = " and ".join(compress(shares, (look[1] > 1, candidates > 1)))
+        remarks.append(f"The error of 5 % is shared by {shared}.")
+    most = max(Counter(task["task"] for task in tasks).values(), default=0)
+    if candidates == 1 < most:
+        remarks.append(f"To choose among them by this, give --candidates {most}.")
+    if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
+        remarks.append(f"They may differ in {', '.join(unlike)}, as was allowed.")
     columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
     made = table("gate", "Non-inferiority, task by task", tasks, columns)
-    note = Note(f"Gate {text}{bounds}", "info" if said == "passed" else "warning")
+    note = Note(" ".join(remarks), "info" if said == "passed" else "warning")
     bound = max((task["bound"] for task in tasks), default=None)
     record = {"verdict": said, "delta": delta, "bound": bound, "method": method}
-    record |= {"tasks": tasks, "not_compared": left_out}
+    record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
     return record, Section("Gate", [note, made], "gate", is_summary=True)
 
 
@@ -306,7 +350,7 @@ def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: lis
         (difference, lambda row: row[1].difference),
         (wins, lambda row: "{0.wins:,}/{0.losses:,}/{0.ties:,}".format(row[1])),
         (Column("p", "p", "Of a difference if there is none."), lambda row: row[1].p_value),
-        (Column("p by Holm", "p", "For all rows together."), lambda row: row[1].p_by_holm),
+        (Column("p by Holm", "p", "For the rows that have one."), lambda row: row[1].p_by_holm),
         (Column(sides[0], unit), lambda row: row[1].a),
         (Column(sides[1], unit), lambda row: row[1].b),
         (Column("Test"), lambda row: row[1].test),

@@ -22,8 +22,10 @@ from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table
 from .scorers import judged
+from .second_look import SECOND_LOOK_METRICS, second_look
 
-JUDGE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS}
+# By the names of the values of a second scorer: a judge's or the second look's.
+_MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
 
 
 def make(
@@ -31,6 +33,7 @@ def make(
     *,
     subjects: str | Sequence[str] | None = None,
     judge: Callable[..., Scorer] | None = None,
+    reread: bool = False,
     **options: Any,
 ) -> Task:
     """Make the Inspect task of a task of the catalogue.
@@ -39,6 +42,7 @@ def make(
         name: The name in lm-eval.
         subjects: Only these.
         judge: What makes a judge's scorer, besides ours, with the texts to `stop` before.
+        reread: Whether a model reads the letter where the rules read none (`second_look`).
         options: The other options of `hkcanto_tasks.setup.setup`.
 
     Raises:
@@ -50,10 +54,13 @@ def make(
     run = [subject.name for subject in how.task.subjects if subject.name]
     are_means = all(figure.form == "mean" for figure in how.table)
     metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
+    more = [judge(stop=how.stop)] if judge else []
+    more += [second_look(name, how.chosen)] if reread else []
     made = _assemble(
         {name: loaded},
-        scorer=[judged(name, how.chosen), *([judge(stop=how.stop)] if judge else [])],
-        metrics=[metric, *([JUDGE_METRICS] if judge else [])],
+        reread=reread,
+        scorer=[judged(name, how.chosen), *more],
+        metrics=[metric, *([_MORE_METRICS] if more else [])],
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
     )
     if judge:
@@ -62,13 +69,18 @@ def make(
 
 
 def make_table(
-    benchmark: str, *, subjects: str | Sequence[str] | None = None, **options: Any
+    benchmark: str,
+    *,
+    subjects: str | Sequence[str] | None = None,
+    reread: bool = False,
+    **options: Any,
 ) -> Task:
     """Make one Inspect task of all the conditions in a benchmark's averages over tasks.
 
     Args:
         benchmark: The benchmark's name.
         subjects: Only these.
+        reread: As in `make`.
         options: The other options of `hkcanto_tasks.setup.setup`.
     """
     every = find_benchmark(benchmark).averages
@@ -78,8 +90,9 @@ def make_table(
     return _assemble(
         parts,
         name=benchmark,
-        scorer=judged([*names], chosen),
-        metrics=[table(benchmark, [*names], chosen)],
+        reread=reread,
+        scorer=[judged([*names], chosen), *([second_look([*names], chosen)] if reread else [])],
+        metrics=[table(benchmark, [*names], chosen), *([_MORE_METRICS] if reread else [])],
     )
 
 
@@ -92,12 +105,16 @@ def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, An
     return load_task(name, subjects or (), **options)
 
 
-def _assemble(parts: dict[str, LoadedTask], name: str = "", **more: Any) -> Task:
+def _assemble(
+    parts: dict[str, LoadedTask], name: str = "", *, reread: bool = False, **more: Any
+) -> Task:
     """Put together the task of a condition, or of several under a name of their own."""
     first = next(iter(parts.values()))
     definition, remark = first.task.definition, first.remark
     signatures = {task: part.signature for task, part in parts.items()}
-    metadata: dict[str, Any] = {"signature": first.signature}
+    if reread:
+        signatures = {t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()}
+    metadata: dict[str, Any] = {"signature": signatures[next(iter(parts))]}
     if name:
         metadata = {"signatures": signatures}
         remark = " (sample data)" if first.revision == "sample" else ""

@@ -59,8 +59,8 @@ def corpus_figures(
 
 def _figures(how: Setup) -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if scores and "judgement" not in (scores[0].score.metadata or {}):
-            return {}  # a judge's scores, to which Inspect applies a task's metrics, too
+        if _are_of_another(scores):
+            return {}
         items = _items(how, scores)
         headline, *others = how.table
         return {
@@ -86,6 +86,8 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
     pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
+        if _are_of_another(scores):
+            return {}
         headlines = {}
         for task, how in setups.items():
             own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
@@ -99,6 +101,11 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         }
 
     return compute
+
+
+def _are_of_another(scores: Sequence[SampleScore]) -> bool:
+    """Whether they are a second scorer's, to which Inspect applies a task's metrics, too."""
+    return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
 
 
 def _value(how: Setup, figure: Figure, items: Mapping[str, list[Any]]) -> float:

@@ -26,7 +26,7 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
         del target  # which the sample has, too
         how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
         asked = msgspec.convert(state.metadata, Sample)
-        judgement = how.judge(state.output.completion, asked, _reasoning(state.output))
+        judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,
@@ -38,7 +38,7 @@ def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scor
     return score
 
 
-def _reasoning(output: ModelOutput) -> str:
+def reasoning_of(output: ModelOutput) -> str:
     """Return the reasoning that Inspect took out of a response; of a hidden one, its summary."""
     contents = output.choices[0].message.content if output.choices else ""
     own = [part for part in contents if isinstance(part, ContentReasoning)]

@@ -41,9 +41,12 @@ class Choice(Prompted, total=False):
     Attributes:
         prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
+        reread: Have the model of the role `reader`, or else the model itself, read the letter where
+            the rules read none. It has figures of its own: `read`, `forced`, `none`, `acc_reread`.
     """
 
     shuffle_choices: int
+    reread: bool
 
 
 class ChoiceInScripts(Choice, total=False):

@@ -4,7 +4,8 @@ lm-eval up to 0.4.13 looks for tasks in its own folder and under ``--include_pat
 models are a fixed list. Upstream is learning to read entry points (models: PR #4013, merged;
 tasks: PR #4015, proposed), and ours are declared. For the releases that do not read them,
 ``hkcanto.pth`` calls `install` at interpreter start: a finder on ``sys.meta_path`` waits for three
-modules of lm-eval, and adds our folder and our model once they have executed.
+modules of lm-eval, and adds our folder and our model once they have executed. Tasks that have no
+file, such as those of benchmarks from outside, are put into lm-eval's index in memory.
 ``HKCANTO_AUTOLOAD=0`` switches it off.
 
 Every interpreter pays for this module, most of them without ever importing lm-eval. So it imports
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     Folder = str | PathLike[str]
+
+failures: "list[BaseException | None]" = []
+"""Why lm-eval could not be told our tasks or our model, for `hkcanto doctor`."""
 
 MODEL = "hkcanto-g2p"
 MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"
@@ -116,6 +120,8 @@ def log_failure(name: str) -> None:
     """Log the exception being handled, at debug level: our failure must not disturb lm-eval."""
     import logging
 
+    failures.append(sys.exc_info()[1])
+
     logging.getLogger("hkcanto_lm_eval").debug(
         "hkcanto could not register with %s; lm_eval --include_path still works",
         name,
@@ -142,7 +148,7 @@ def add_task_folder(module: "ModuleType") -> None:
 
 
 def add_to_index(index: "Any", builtin: "Path") -> None:
-    """Add our folder to those that lm-eval 0.4.12+ has ``TaskIndex.build`` scan.
+    """Add our folder to those that lm-eval 0.4.12+ has ``TaskIndex.build`` scan, and our tasks.
 
     The folder of an entry point must turn up in this list too, whatever way a later lm-eval comes
     by it; `with_our_folder` sees it there and adds nothing. So there is no need to guess from a
@@ -154,7 +160,15 @@ def add_to_index(index: "Any", builtin: "Path") -> None:
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Folder]", *args: "Any", **kwargs: "Any") -> "Any":
-        return build(with_our_folder(list(paths), builtin), *args, **kwargs)
+        folders = with_our_folder(list(paths), builtin)
+        found = build(folders, *args, **kwargs)
+        try:
+            from hkcanto_lm_eval.memory import add_to
+
+            add_to(found, folders, builtin, index.entry_from_config)
+        except Exception:
+            log_failure("lm_eval.tasks")
+        return found
 
     index.build = staticmethod(build_with_ours)
 
@@ -184,44 +198,27 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
         self.include_path = given
 
     manager.__init__ = initialize_with_ours
+    if hasattr(manager, "initialize_tasks"):
+        from hkcanto_lm_eval.memory import add_to_manager
+
+        add_to_manager(manager, builtin)
 
 
 def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
-    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not.
-
-    Behind ours comes a folder of the tasks that ours has no file for, such as those of benchmarks
-    from outside.
-    """
+    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not."""
     try:
         from pathlib import Path
 
         from hkcanto_lm_eval import task_path
 
         present = [Path(folder).resolve() for folder in folders]
-        if builtin.resolve() in present:
+        ours = Path(task_path())
+        if builtin.resolve() in present and ours.resolve() not in present:
             behind = present.index(builtin.resolve()) + 1
-            ours = [Path(task_path()), *written_folder()]
-            lacking = [each for each in ours if Path(each).resolve() not in present]
-            folders = [*folders[:behind], *lacking, *folders[behind:]]
+            folders = [*folders[:behind], ours, *folders[behind:]]
     except Exception:
         log_failure("lm_eval.tasks")
     return folders
-
-
-def written_folder() -> "list[Folder]":
-    """Return the folder of the tasks for which no file ships, written now if it is not there.
-
-    A benchmark from outside that is wrong is said so, and does not keep ours from running.
-    """
-    try:
-        from hkcanto_lm_eval.generate import write_others
-
-        return [write_others()]
-    except Exception as error:
-        import logging
-
-        logging.getLogger("hkcanto").warning("Benchmarks from outside are left out: %s", error)
-    return []
 
 
 def register_model(_: "ModuleType") -> None:

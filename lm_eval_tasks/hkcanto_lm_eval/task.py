@@ -30,12 +30,14 @@ from hkcanto_tasks.figures import (
     value,
 )
 from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
 from .config import configuration, options_of, says_turns, shown
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
+_log.addFilter(readable_log)
 
 
 class Docs(list[dict[str, Any]]):
@@ -151,10 +153,9 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 _say_single_turn()
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
-        system, examples = self._fewshot(run, sample.subject)
-        self.sampler.replace_df(examples)
+        self.sampler.replace_df(self._fewshot(run, sample.subject))
         context = super().fewshot_context(
-            {**doc, "system": system, "text": run.setup.turn(sample)},
+            {**doc, "system": run.setup.opening(sample), "text": run.setup.turn(sample)},
             num_fewshot,
             system_instruction,
             apply_chat_template,
@@ -200,7 +201,8 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         run = self._as_run
         parts: list[Any] = [run.signature, self._multiturn, says_turns()]
         parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
-        parts += [self._fewshot(run, each.name) for each in run.task.subjects]
+        for each in run.task.subjects:
+            parts += [run.setup.system(each), self._fewshot(run, each.name)]
         parts += self.dataset["test"]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
@@ -284,11 +286,11 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
         factor = len(_tasks(of)) * share(of, self.loaded.task.whole)
         return lambda items: factor * aggregate(items)
 
-    def _fewshot(self, run: LoadedTask, subject: str) -> tuple[str, list[dict[str, Any]]]:
+    def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
         key = run.setup.shots, subject
         if key not in self._prepared:
             letters = list(run.task.definition.letters)
-            examples = [
+            self._prepared[key] = [
                 {
                     **msgspec.to_builtins(each.sample),
                     "text": each.question,
@@ -297,11 +299,10 @@ class CatalogueTask(ConfigurableTask):  # type: ignore[misc]
                 }
                 for each in run.shots(subject)
             ]
-            self._prepared[key] = run.setup.system(run.setup.subject(subject)), examples
         return self._prepared[key]
 
     @cached_property
-    def _prepared(self) -> dict[tuple[int, str], tuple[str, list[dict[str, Any]]]]:
+    def _prepared(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
         return {}
 
 

@@ -785,6 +785,10 @@ def test_scores_of_people_correct_the_rest_of_the_log(judged: Any, tmp_path: Pat
     [found] = agreement(tmp_path, judged.location, "id,relevance\n1,5\n3,1\n")
     assert (found["items"], found["bias"]["value"]) == (2, 0)
     assert found["corrected_mean"]["value"] == pytest.approx(3.5)
+    assert found["corrected_mean"]["note"] == ""
+    # Three people's scores of 5, 5 and 1 do not show how far the others reach.
+    [found] = agreement(tmp_path, judged.location, "id,relevance\n1,5\n2,5\n3,1\n")
+    assert found["corrected_mean"]["note"] == "too sure: 2 of 3 at an end of the scale"
 
 
 def test_epochs_of_an_item_are_averaged(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -211,6 +212,22 @@ def test_the_errors_that_it_finds_are_compared_by_category(
     assert spans["Omission"]["F1, segments"]["value"] == 0
     assert spans["Omission"]["F1, characters"] is None
     assert spans["All"]["F1, segments"]["value"] == 1
+
+
+def test_a_segment_that_is_judged_four_times_counts_once(log: Any, marked: Path) -> None:
+    script = load_script("docs/examples/sinitic/compare.py")
+    twice, people = script.judged_run(log.location), script.read_marked(marked)
+    four, once = (
+        replace(
+            twice,
+            samples={
+                name: replace(each, judgements=each.judgements[:1] * count)
+                for name, each in twice.samples.items()
+            },
+        )
+        for count in (4, 1)
+    )
+    assert script.spans(four, people) == script.spans(once, people)
 
 
 def test_another_log_of_the_same_judge_is_corrected(log: Any, marked: Path, tmp_path: Path) -> None:

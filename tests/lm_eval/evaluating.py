@@ -11,6 +11,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.utils import make_table
 
 from hkcanto_lm_eval import task_path
+from hkcanto_lm_eval._autoload import install
 
 # lm-eval logs the machine, for which torch, where it is, starts pip: nine tenths of the time that a
 # small evaluation takes.
@@ -18,6 +19,8 @@ with suppress(ImportError):
     from torch.utils import collect_env
 
     collect_env.get_pretty_env_info = cache(collect_env.get_pretty_env_info)
+
+install()  # as hkcanto.pth does, where the tests run without it
 
 
 def evaluate(*tasks: str, **options: Any) -> dict[str, Any]:

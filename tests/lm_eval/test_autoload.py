@@ -327,6 +327,30 @@ class TestTasks:
             assert is_ours(installed, index.yaml[TASK])
             assert index.overridden == []
 
+    def test_are_found_without_the_hook_by_the_documented_option(
+        self, installed: Environment, each_kind: Path
+    ) -> None:
+        command = "from hkcanto_tasks.cli import app; app(['path'])"
+        folder = installed.run(command)
+        environment, off = installed.using(each_kind), {"HKCANTO_AUTOLOAD": "0"}
+        assert TASK not in environment.index(env=off).yaml
+        index = environment.index(include_path=folder, env=off)
+        assert is_ours(installed, index.yaml[TASK])
+
+    def test_that_cannot_be_read_are_named_before_lm_eval_says_they_are_not_found(
+        self, installed: Environment, each_kind: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "benchmark.toml").write_text("name = 'quiz'\n", encoding="utf-8")
+        done = installed.using(each_kind).start(
+            *("-m", "lm_eval", "--model", "dummy", "--tasks", "quiz"),
+            HKCANTO_BENCHMARKS=str(tmp_path),
+            HKCANTO_CACHE=str(tmp_path / "cache"),
+        )
+        why = f"A benchmark is left out: {tmp_path}/benchmark.toml: Object missing required field"
+        assert done.returncode != 0
+        assert done.stderr.count(why) == 1
+        assert done.stderr.index(why) < done.stderr.index("Tasks not found: quiz")
+
     def test_are_added_to_an_lm_eval_imported_before(
         self, installed: Environment, each_kind: Path
     ) -> None:
@@ -350,6 +374,81 @@ class TestTasks:
         index = newest.index(first=reload)
         assert is_ours(newest, index.yaml[TASK])
         assert index.overridden == []
+
+
+class TestTasksFromOutside:
+    """Benchmarks that `HKCANTO_BENCHMARKS` names, which lm-eval has no file of."""
+
+    QUIZ = "yue_arc_c"
+
+    @pytest.fixture
+    def places(self, tmp_path: Path) -> dict[str, str]:
+        """Where something could be written, and the example's benchmarks."""
+        home = tmp_path / "home"
+        home.mkdir()
+        folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"), str(home))
+        examples = REPOSITORY / "docs/examples"
+        return {"HKCANTO_BENCHMARKS": str(examples), "HKCANTO_DATA": "sample", **folders}
+
+    def test_are_found_and_have_no_file(
+        self, installed: Environment, each_release: Path, places: dict[str, str]
+    ) -> None:
+        environment = installed.using(each_release)
+        index = environment.index(env=places)
+        names = {self.QUIZ, "yue_mmlu", "yue_mmlu_arts", "yue_mmlu_by_subject"}
+        assert {index.yaml[name] for name in names} <= {"-1", "None"}
+        assert is_ours(installed, index.yaml[TASK])
+        assert not [*Path(places["HOME"]).iterdir()]
+
+    def test_are_listed_validated_and_run(
+        self, installed: Environment, each_release: Path, places: dict[str, str]
+    ) -> None:
+        environment = installed.using(each_release)
+        listed = environment.start("-m", "lm_eval", "ls", "tasks", **places)
+        assert f"|{self.QUIZ} " in listed.stdout, listed.stderr
+        asked = ("--tasks", f"{self.QUIZ},yue_mmlu_by_subject")
+        validated = environment.start("-m", "lm_eval", "validate", *asked, **places)
+        assert "All tasks found and valid" in validated.stdout, validated.stderr
+        code = (
+            "import json\n"
+            "from lm_eval import simple_evaluate\n"
+            "from lm_eval.tasks import TaskManager\n"
+            "from lm_eval.models.dummy import DummyLM\n"
+            "class Model(DummyLM):\n"
+            "    tokenizer = None\n"
+            "results = simple_evaluate(Model(), tasks=['yue_arc_c', 'yue_mmlu_by_subject'],\n"
+            "    bootstrap_iters=0, limit=1, task_manager=TaskManager())\n"
+            "print(json.dumps([results['configs'], results['groups']], default=str))\n"
+        )
+        printed = environment.run(code, **places, HF_HUB_OFFLINE="1")
+        configs, groups = json.loads(printed.splitlines()[-1])
+        assert configs[self.QUIZ]["metadata"]["signature"].startswith("yue-arc-c|")
+        assert "yue_mmlu_arts" in configs
+        assert "acc,none" in groups["yue_mmlu_by_subject"]
+        home = Path(places["HOME"])
+        assert [path for path in home.rglob("*") if path.suffix in (".py", ".yaml")] == []
+
+    def test_yield_to_a_users_task_and_win_over_a_built_in_one(
+        self, installed: Environment, each_kind: Path, places: dict[str, str], tmp_path: Path
+    ) -> None:
+        lm_eval = shutil.copytree(each_kind, tmp_path / "lm_eval")
+        write_task(lm_eval / "lm_eval/tasks/arc", self.QUIZ)
+        mine = write_task(tmp_path / "mine", self.QUIZ)
+        environment = installed.using(lm_eval)
+        index = environment.index(env=places)
+        assert index.yaml[self.QUIZ] in ("-1", "None")
+        assert f"{self.QUIZ} is the catalogue's task of that name" in index.log
+        index = environment.index(env=places, include_path=str(tmp_path / "mine"))
+        assert index.yaml[self.QUIZ] == mine
+
+    def test_run_without_the_hook_as_a_module(
+        self, newest: Environment, places: dict[str, str]
+    ) -> None:
+        env = {**places, "HKCANTO_AUTOLOAD": "0"}
+        arguments = ("validate", "--tasks", self.QUIZ)
+        assert newest.start("-m", "lm_eval", *arguments, **env).returncode == 1
+        done = newest.start("-m", "hkcanto_lm_eval", *arguments, **env)
+        assert (done.returncode, "All tasks found" in done.stdout) == (0, True), done.stderr
 
 
 class TestModel:

@@ -1,14 +1,12 @@
 """The items of `judged_cases` through lm-eval: the judgement is of the whole item."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 import hkcanto_lm_eval.task
-from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
 
@@ -17,28 +15,17 @@ from ..reports.harness_runs import AnsweringLM
 from .evaluating import evaluate
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where lm-eval's files of the benchmark from outside are written, once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.parametrize("case", JUDGED_CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_a_response_is_judged_with_the_whole_item(
-    case: JudgedCase, monkeypatch: pytest.MonkeyPatch, cache: Path
+    case: JudgedCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
-    monkeypatch.setenv("HKCANTO_CACHE", str(cache))
 
     def load(*arguments: Any, **more: Any) -> LoadedTask:
         return replace(load_task(*arguments, **more), samples=[case.sample])
 
     monkeypatch.setattr(hkcanto_lm_eval.task, "load_task", load)
-    results = evaluate(
-        case.task,
-        model=AnsweringLM(lambda _: case.response),
-        include_path=[write_others()],
-    )
+    results = evaluate(case.task, model=AnsweringLM(lambda _: case.response))
     (logged,) = results["samples"][case.task]
     judgement = logged["doc"]["judgement"]
     values = {name: judgement["values"][name] for name in case.values}

@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.intervals import loss_bound
+from hkcanto_tasks.reports.intervals import Estimate, loss_bound
 from hkcanto_tasks.reports.significance import mcnemar_p_value
 
 from ..reports.harness_runs import AnsweringLM, answer, run_lm_eval
@@ -167,6 +167,79 @@ def test_a_gate_of_such_a_mean_has_the_power_that_was_promised() -> None:
     drawn = rng.choice([-1.0, 0.0, 1.0], (300, items), p=[SHARE / 2, 1 - SHARE, SHARE / 2])
     passed = np.mean([loss_bound(losses, weights) < 0.04 for losses in drawn])
     assert passed == pytest.approx(0.8, abs=0.08)
+
+
+# ---------------------------------------------------------------------- several tasks
+
+TASKS = ("hkcanto_law", "hkcanto_dse_zh", "hkcanto_professional_en")
+
+
+def passing(share: float, items: int, delta: float, rng: np.random.Generator) -> float:
+    """How often so many right and wrong answers pass a gate."""
+    drawn = rng.multinomial(items, [share / 2, 1 - share, share / 2], size=4_000)
+    counts, times = np.unique(drawn, axis=0, return_counts=True)
+    values, ones = np.array([-1.0, 0.0, 1.0]), np.ones(3)
+    passed = [loss_bound(values, ones, copies=each) < delta for each in counts.astype(float)]
+    return float(times @ passed / times.sum())
+
+
+def test_tasks_pass_together_as_often_as_the_product_of_their_powers() -> None:
+    found, rng = tables(*TASKS, "--discordance", "10", "--gate", "5"), np.random.default_rng(0)
+    (joint,) = found["together"]
+    of_tasks = [row for row in found["takes"] if row["points"] != "5, any"]
+    assert [row["there_are"] for row in of_tasks] == [424, 427, 674]
+    powers = [passing(0.1, row["there_are"], 0.05, rng) for row in of_tasks]
+    assert [row["pass"] for row in of_tasks] == pytest.approx(powers, abs=0.02)
+    assert joint["tasks"] == 3
+    assert joint["all_pass"] == pytest.approx(np.prod(powers), abs=0.02)
+    assert joint["each_needs"] == pytest.approx(0.8 ** (1 / 3))
+
+
+def test_as_many_items_as_planned_pass_together_in_80_of_100() -> None:
+    found, rng = tables(*TASKS, "--discordance", "10", "--gate", "5"), np.random.default_rng(0)
+    items = [row["for_all_to_pass"] for row in found["takes"] if row["points"] != "5, any"]
+    powers = [passing(0.1, each, 0.05, rng) for each in items]
+    assert np.prod(powers) == pytest.approx(0.8, abs=0.02)
+
+
+def test_ten_tasks_of_80_percent_pass_together_in_11() -> None:
+    (row,) = tables("--discordance", "10", "--gate", "5")["takes"]
+    tasks = [
+        power.power_of_bound(power.of_discordance(Estimate(0.1, None, None, 0)), n, 0.05)
+        for n in [row["by_compare_gate"]] * 10
+    ]
+    assert np.prod(tasks) == pytest.approx(0.8**10, abs=0.01)
+
+
+def test_a_part_of_a_task_counts_once_among_several() -> None:
+    found = tables("hkmmlu", "hkmmlu_stem", "hkcanto_law", "--discordance", "20")
+    assert [row["tasks"] for row in found["together"]] == [2]
+    assert "together" not in tables("--benchmark", "hkmmlu", "--discordance", "20")
+
+
+def test_a_task_of_another_kind_is_not_left_out_of_several_unsaid() -> None:
+    done = hkcanto("hkcanto_law", "hkcanto_g2p", "--discordance", "20")
+    assert done.exit_code == 1
+    assert "hkcanto_g2p" in done.output
+    assert "--sd" in done.output
+
+
+def test_tasks_without_an_assumption_are_no_logs() -> None:
+    done = hkcanto("hkmmlu", "tmmluplus_gen")
+    assert done.exit_code == 2
+    assert "--discordance" in done.output
+
+
+def test_looks_and_candidates_take_more_items() -> None:
+    # ln(0.05 / 20) / ln(1 - δ).
+    given = ("--discordance", "0", "--gate", "2", "--looks", "2", "--candidates", "10")
+    (row,) = tables(*given)["takes"]
+    assert row["by_compare_gate"] == np.ceil(np.log(0.05 / 20) / np.log(0.98))
+    assert "99.75 % confidence" in hkcanto(*given).output
+
+
+def test_a_plan_says_at_which_discordance_it_is() -> None:
+    assert "At a discordance of 29.3 %" in hkcanto("--discordance", "29.3").output
 
 
 # ---------------------------------------------------------------------- spreads

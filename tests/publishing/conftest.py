@@ -41,18 +41,15 @@ def declare(folder: Path, published: str, subjects: Mapping[str, str] | None = N
 def quiz_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that always says A, in both harnesses; `limited` is lm-eval on three questions."""
     from hkcanto import tasks
-    from hkcanto_lm_eval.generate import write_others
 
     folder = tmp_path_factory.mktemp("quiz")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "")
-        patch.setenv("HKCANTO_CACHE", str(folder / "cache"))
         patch.setenv("HKCANTO_BENCHMARKS", str(declare(folder / "declared", "[data]")))
-        others = [str(write_others())]
         for name, options in {"lm_eval": {}, "limited": {"limit": 3}}.items():
             model = AnsweringLM(lambda _: "A")
-            log = run_lm_eval(folder / name, "quiz", model=model, include_path=others, **options)
+            log = run_lm_eval(folder / name, "quiz", model=model, **options)
             rename(log)
         for name, form in {"inspect": "eval", "inspect_json": "json"}.items():
             always, task = answering_model(lambda _: "A"), tasks.run(task="quiz")

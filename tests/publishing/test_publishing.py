@@ -15,7 +15,6 @@ from huggingface_hub import parse_eval_result_entries
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
-from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks.cli import app
 
 from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
@@ -199,12 +198,7 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
     subjects = {"food": "BACD", "law": LETTERS}
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]", subjects)))
     monkeypatch.setenv("HKCANTO_DATA", "")
-    log = run_lm_eval(
-        tmp_path / "log",
-        "quiz",
-        model=AnsweringLM(lambda _: "A"),
-        include_path=[str(write_others())],
-    )
+    log = run_lm_eval(tmp_path / "log", "quiz", model=AnsweringLM(lambda _: "A"))
     rename(log)
     on_the_hub = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"', subjects)
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(on_the_hub))

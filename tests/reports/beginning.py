@@ -1,6 +1,7 @@
 """Runs of the beginning of a task, as `--limit` leaves them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,4 +34,5 @@ def beginning(
     drawn = np.random.default_rng(0).random(count)
     acc = [value if each < share else 0.0 for each, share in zip(drawn, of, strict=True)]
     ids = [sample.id for sample in ordered]
-    return a_run(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)
+    made = a_run(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)
+    return replace(made, limited=True)

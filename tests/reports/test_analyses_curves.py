@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from lm_eval.api.instance import Instance
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
+from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.reports.analyses import curves
 from hkcanto_tasks.reports.blocks import Note, Table
 from hkcanto_tasks.reports.intervals import Estimate
+from hkcanto_tasks.reports.presentation import headline
 from hkcanto_tasks.reports.renderers import render
 from hkcanto_tasks.reports.renderers.terminal import show
 from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.reports.selection import selection
 from hkcanto_tasks.runs import Run
 
 from .building import a_run, sections
@@ -77,15 +83,17 @@ def share(right: int, items: int = 40) -> list[float]:
 def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     done = report(*logs, "--best")
 
-    # Of 26 against 31 items, 5 differ, all in one direction: p = 2 / 2⁵ > 0.05; of 20, 11 do.
+    # McNemar's z of 10 against 31 items is √21 = 4.6, of 20 √11 = 3.3, of 26 √5 = 2.2. By Tukey's
+    # range of six it takes 4.03 / √2 = 2.85.
     label = "dummy (checkpoint-{})".format
     (line,) = done.stdout.splitlines()
-    best, figure, ties, task, condition = line.split("\t")
+    best, figure, ties, task, condition, overstated = line.split("\t")
     name = best.partition(" (")[0]
     assert best == f"{name} (checkpoint-1000)"
     assert float(figure) == pytest.approx(31 / ITEMS)
     assert ties.split(",") == [label(step).replace("dummy", name) for step in (300, 400, 500)]
     assert (task, condition) == ("hkmmlu", "0-shot")
+    assert 0 < float(overstated) < 0.1
 
 
 def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
@@ -95,6 +103,7 @@ def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
     assert (best["step"], best["task"]) == (1000, "hkmmlu")
     assert best["figure"]["value"] == pytest.approx(31 / ITEMS)
     assert len(best["ties"]) == 3
+    assert best["picked_from"] == 6
     rows = made["tables"]["curve_hkmmlu_0_shot_sample"]["rows"]
     assert [row["step"] for row in rows] == sorted(RIGHT)
     (name,) = rows[0].keys() - {"kind", "step"}
@@ -220,6 +229,100 @@ def test_subjects_without_signal_are_named_as_such() -> None:
 
 
 # ---------------------------------------------------------------------- the best
+
+
+def equal_runs(
+    rng: np.random.Generator, task: str = "hkcanto_law", runs: int = 20, items: int = 150, **of: Any
+) -> list[Run]:
+    """Checkpoints that are equal in truth, on questions of which some are harder."""
+    hard = rng.normal(size=of.pop("units", items))[np.asarray(of.get("clusters", range(items)))]
+    return [
+        a_run(
+            task,
+            {"acc": (rng.normal(size=items) > hard).astype(float).tolist()},
+            label=f"checkpoint-{step}",
+            **of,
+        )
+        for step in range(runs)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
+def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind: str) -> None:
+    rng, repeats, told, luck, said = np.random.default_rng(1), 200, 0, [], []
+    of: dict[str, Any] = {"task": "hkcanto_law"}
+    if kind == "subjects":
+        names = [own.name for own in find_task("hkcanto_cultural").subjects]
+        of = {"task": "hkcanto_cultural", "subjects": [names[place % 5] for place in range(100)]}
+        of["subjects"] += [names[0]] * 50
+    if kind == "clusters":
+        of |= {"clusters": [place // 2 for place in range(150)], "units": 75}
+    for _ in range(repeats):
+        chosen = selection(tuple(equal_runs(rng, **of)))
+        assert chosen is not None
+        told += len(chosen.ties) < 19
+        luck.append(headline(chosen.best).value - 0.5)
+        said.append(chosen.overstated)
+
+    # 5 % within two points, and two standard errors of a share of 200.
+    assert told / repeats < 0.05 + 0.02 + 2 * (0.05 * 0.95 / repeats) ** 0.5
+    assert told > 0
+    # How much the best is too good by, which is said to a tenth of it.
+    assert np.mean(said) == pytest.approx(np.mean(luck), rel=0.1)
+
+
+def test_the_best_of_two_is_told_apart_as_by_the_paired_test() -> None:
+    # McNemar's z is 9 / √15 = 2.3 of 12 wins and 3 losses, 7 / √15 = 1.8 of 11 and 4.
+    for wins, ties in ((12, []), (11, ["checkpoint-1"])):
+        losses = 15 - wins
+        first = [1.0] * losses + [0.0] * wins + [1.0] * 25
+        second = [0.0] * losses + [1.0] * wins + [1.0] * 25
+        (best,) = curves.best_records(of_steps({1: first, 2: second}))
+        assert (best["label"], best["ties"]) == ("checkpoint-2", ties)
+
+
+def test_runs_that_are_alike_have_no_interval_and_no_luck() -> None:
+    chosen = selection(tuple(of_steps({1: share(9), 2: share(9)})))
+    assert chosen is not None
+    (by,) = chosen.ties.values()
+    assert (by.value, by.low, by.high, chosen.overstated) == (0, None, None, 0)
+
+
+def test_a_checkpoint_on_other_items_is_left_out_and_named() -> None:
+    few = a_run("hkcanto_law", {"acc": share(5, 5)}, label="checkpoint-9")
+    (best,) = curves.best_records([*of_steps({1: share(20), 2: share(22)}), few])
+    assert (best["label"], best["picked_from"]) == ("checkpoint-2", 2)
+    assert "do not have the same items" in best["left_out"]["checkpoint-9"]
+
+
+def test_a_cancelled_checkpoint_is_not_the_best() -> None:
+    runs = of_steps({1: share(20), 2: share(22), 3: share(39)})
+    (best,) = curves.best_records([*runs[:2], replace(runs[2], status="cancelled")])
+    assert best["label"] == "checkpoint-2"
+    assert ": cancelled, with 40 of 424 items" in best["left_out"]["checkpoint-3"]
+
+
+def test_scores_of_a_corpus_are_compared_at_once() -> None:
+    texts = [f"佢哋今日去咗第{place}間茶餐廳食飯" for place in range(30)]
+    worse = [text[::-1] if place % 2 else text for place, text in enumerate(texts)]
+    runs = [
+        a_run(
+            "hkmmlu_translation_yue_zh",
+            {},
+            label=f"checkpoint-{step}",
+            pairs=[Pair(own, text, "") for own, text in zip(outputs, texts, strict=True)],
+        )
+        for step, outputs in enumerate((worse, texts))
+    ]
+    (best,) = curves.best_records(runs)
+    assert (best["label"], best["ties"]) == ("checkpoint-1", [])
+
+
+def test_the_report_says_how_much_the_pick_flatters() -> None:
+    scores = {1: share(20), 2: share(21), 3: share(23), 4: share(22)}
+    page = render(build_report(of_steps(scores)), "html")
+    assert "checkpoint-3 was picked by this figure out of 4." in page
+    assert "points too good on average" in page
 
 
 def test_of_errors_the_fewest_are_best() -> None:

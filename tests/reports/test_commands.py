@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,10 @@ MAIN = "from hkcanto_tasks.cli import app; app()"
 def unwrapped(done: Result) -> str:
     """What was printed, without the terminal's line ends."""
     return " ".join(done.stdout.split())
+
+
+def unwrapped_error(done: Result) -> str:
+    return " ".join(done.output.split())
 
 
 def hkcanto(*arguments: str | Path) -> Result:
@@ -181,6 +186,79 @@ def test_the_verdict_flips_where_it_is_said_to(engine: Path, other_engine: Path)
     assert (gate["verdict"], gate["delta"]) == ("not passed", 2)
     assert hkcanto("compare", other_engine, engine, "--gate", gate["bound"] - 0.01).exit_code == 1
     assert hkcanto("compare", other_engine, engine, "--gate", gate["bound"] + 0.01).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("shared", "among"),
+    [
+        ((), 1),
+        (("--look", "2/4"), 4),
+        (("--candidates", "10"), 10),
+        (("--look", "4/4", "--candidates", "2"), 8),
+    ],
+)
+def test_looks_and_candidates_share_the_error_of_a_gate(
+    shared: tuple[str, ...], among: int, engine: Path, tmp_path: Path
+) -> None:
+    """An equal run of n items is bounded by 1 - error^(1/n)."""
+    equal = shutil.copytree(engine, tmp_path / "equal")
+    arguments = ("compare", f"a={engine}", f"b={equal}", "--gate", "50", *shared)
+    done = hkcanto(*arguments)
+    assert done.exit_code == 0, done.output
+    assert f"{100 - 5 / among:.6g} % confidence" in unwrapped(done)
+    gate = json.loads(hkcanto(*arguments, "--format", "json").stdout)["gate"]
+    assert gate["bound"] == pytest.approx(100 * (1 - (0.05 / among) ** (1 / 60)))
+    assert gate["tasks"][0]["confidence"] == pytest.approx(1 - 0.05 / among)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--look", "2/4"),
+        ("--candidates", "2"),
+        ("--allow-differences", "shots"),
+        ("--gate", "2", "--look", "5/4"),
+        ("--gate", "2", "--look", "0/4"),
+        ("--gate", "2", "--look", "second"),
+    ],
+)
+def test_options_of_a_gate_that_make_no_sense_are_refused(
+    given: tuple[str, ...], engine: Path, other_engine: Path
+) -> None:
+    done = hkcanto("compare", engine, other_engine, *given)
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+    assert any(word in done.output for word in ("need --gate", "the second of four"))
+
+
+def test_no_gate_is_passed_across_setups_unless_it_is_said(engine: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR", raising=False)
+        patch.setenv("HKCANTO_DATA", "sample")
+        how = {"model": "hkcanto-g2p", "model_args": "engine=pycantonese"}
+        run_lm_eval(tmp_path, "hkcanto_g2p", num_fewshot=0, **how)
+    arguments = ("compare", f"base={engine}", f"tuned={tmp_path}")
+    assert hkcanto(*arguments).exit_code == 0
+    refused = hkcanto(*arguments, "--gate", "50")
+    assert refused.exit_code == 2
+    (allowed,) = re.findall(r"--allow-differences ([\w,]+)", unwrapped_error(refused))
+    assert "shots" in allowed.split(",")
+    done = hkcanto(*arguments, "--gate", "50", "--allow-differences", allowed)
+    assert done.exit_code == 0, done.output
+    assert "They may differ in shots" in unwrapped(done)
+
+
+def test_a_limited_run_passes_no_gate_on_a_rate_by_length(tmp_path: Path) -> None:
+    for engine in ("pycantonese", "tojyutping"):
+        args = f"engine={engine}"
+        run_lm_eval(
+            tmp_path / engine, "hkcanto_g2p", model="hkcanto-g2p", model_args=args, limit=40
+        )
+    arguments = ("compare", tmp_path / "pycantonese", tmp_path / "tojyutping", "--gate", "90")
+    assert hkcanto(*arguments).exit_code == 0  # every sentence counts alike
+    done = hkcanto(*arguments, "--metric", "cer")
+    assert done.exit_code == 2
+    assert "the largest length of an item" in unwrapped_error(done)
 
 
 def test_a_gate_above_all_points_is_refused(engine: Path, other_engine: Path) -> None:

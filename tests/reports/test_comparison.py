@@ -29,6 +29,7 @@ from hkcanto_tasks.reports.paired import compare, pairwise
 from hkcanto_tasks.reports.verdicts import gate_of, sections, verdict
 from hkcanto_tasks.runs import Run, SkippedLog
 
+from .beginning import beginning
 from .building import a_run, changed
 
 # Of 12 items, both have 4 right and 2 wrong; A alone has 1, and B alone 5.
@@ -91,7 +92,8 @@ def test_equal_runs_differ_in_nothing():
     assert found.overall.p_value == 1
     # Tango's, with no discordant item: ± z² / (n + z²).
     assert found.overall.difference.high == pytest.approx(3.8415 / (12 + 3.8415), abs=1e-4)
-    assert "new is as good as old in Accuracy (95 % −24.2 to +24.2)" in verdict(found)
+    said = "No difference shown between new and old in Accuracy: +0.0 points (95 % −24.2 to +24.2)"
+    assert said in verdict(found)
 
 
 def test_the_interval_of_thousands_of_equal_answers_is_not_written_as_zero():
@@ -167,7 +169,7 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
     assert found.overall.p_value == 0.5  # 2 of 2² exchanges
     assert verdict(found).startswith(
-        "new is 4.0 points better than old in Character error rate (lower is better; 95 % −"
+        "No difference shown between new and old in Character error rate: −4.0 points (lower is "
     )
     (table, *_) = tables(sections([found]))
     assert values(table, "Difference")[0].value == pytest.approx(-0.04)
@@ -183,7 +185,8 @@ def test_a_pooled_rate_weighs_items_by_their_lengths():
     ends = paired_mean_interval(rates[1] - rates[0], weights=lengths)
     ends = agreeing(ends, found.overall.p_value, value)
     assert (found.overall.difference.low, found.overall.difference.high) == pytest.approx(ends)
-    expected = non_inferiority(rates[0], rates[1], delta=0.3, weights=lengths)
+    largest = lengths.max()
+    expected = non_inferiority(rates[0], rates[1], delta=0.3, weights=lengths, largest=largest)
     assert found.gate.bound == pytest.approx(100 * expected.bound)
     assert "weighted by length" in found.gate.method
 
@@ -405,7 +408,10 @@ def test_the_gate_stands_above_everything_with_its_method():
     note, table = section.blocks
     assert note.level == "warning"
     assert note.text.startswith("Gate not passed")
-    assert "With so few items not even an equal run passes: it takes about 149." in note.text
+    assert (
+        "With so few items not even an equal run passes: it takes about 149 items of Hong Kong law."
+        in note.text
+    )
     assert values(table, "Task", "Gate", "Loses at most", "Needed", "Method") == [
         "Hong Kong law",
         "not passed",
@@ -414,6 +420,95 @@ def test_the_gate_stands_above_everything_with_its_method():
         compared.gate.method,
     ]
     assert gate_of([], 2, ["x"])[1].blocks[0].text.startswith("Gate open: 1 ")
+
+
+# --- gates on a part of a task, and across setups
+
+
+def limited(run: Run, **more: object) -> Run:
+    return replace(run, limited=True, **more)
+
+
+def refusal(a: Run, b: Run, **how: object) -> str:
+    with pytest.raises(ComparisonError) as caught:
+        compare(a, b, **FAST, gate=50, **how)
+    return str(caught.value)
+
+
+def test_a_part_of_a_task_does_not_bound_a_rate_or_passages():
+    """How long the longest item of the task is, or how large its largest passage, is not in it."""
+    rates = a_run("hkcanto_g2p", {"cer": [0.1] * 60}, weights={"cer": [10] * 60}, shots=5)
+    assert compare(rates, rates, metric="cer", **FAST, gate=50).gate.passed
+    said = refusal(limited(rates), limited(rates), metric="cer")
+    assert "the largest length of an item" in said
+    assert "without a limit" in said
+    passages = law([1] * 60, clusters=[place // 2 for place in range(60)])
+    assert compare(passages, passages, **FAST, gate=50).gate.passed
+    assert "number of questions on a passage" in refusal(limited(passages), limited(passages))
+    # The epochs of an item are one cluster, too, and of a size that is known.
+    epochs = law([1] * 60, clusters=[*range(30)] * 2, ids=questions(30) * 2)
+    assert compare(limited(epochs), limited(epochs), **FAST, gate=50).gate.passed
+
+
+def test_a_limit_by_subject_does_not_bound_the_accuracy_of_the_task():
+    whole = limited(beginning("hkmmlu", 660))
+    assert compare(whole, whole, **FAST, gate=50).gate.passed
+    subjects = [each.name for each in whole.setup.task.subjects for _ in range(10)]
+    alike = limited(a_run("hkmmlu", {"acc": [1] * 660}, subjects=subjects))
+    assert "not in proportion to the sizes of the subjects" in refusal(alike, alike)
+    assert compare(alike, alike, metric="acc_macro", **FAST, gate=50).gate.passed
+
+
+def test_a_mean_over_subjects_is_not_bounded_without_some_of_them():
+    few = limited(beginning("tmmluplus_gen", 30))
+    assert "there is no item of" in refusal(few, few)
+    enough = limited(beginning("tmmluplus_gen", 600))
+    assert compare(enough, enough, **FAST, gate=50).gate.method.startswith(
+        "Gaffke's bound, weighte"
+    )
+
+
+def test_items_of_a_run_that_did_not_end_are_no_sample():
+    stopped = replace(law([1] * 60), status="cancelled")
+    assert "cancelled, with 60 of" in refusal(law([1] * 60), stopped)
+
+
+def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compared):
+    a, edited = law([1] * 60, "a"), changed(law([1] * 60, "b"), sent="1a2b3c4")
+    assert "the runs differ in sent, and a gate" in refusal(a, edited)
+    b = with_options(changed(edited, shots=0), prompt="zh")  # which explains what is sent
+    with pytest.raises(ComparisonError) as caught:
+        compared([a], [b], gate=50, allowed=["shots"])
+    assert "the runs differ in prompt, and" in str(caught.value)
+    assert "--allow-differences shots,prompt." in str(caught.value)
+    made, status = compared([a], [b], gate=50, allowed=["shots", "prompt"])
+    assert (status, made.records["gate"]["verdict"]) == (0, "passed")
+    assert "They may differ in shots, prompt" in made.sections[0].blocks[0].text
+
+
+def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_items(compared):
+    runs = [[law([1] * 60, label), g2p([0.5] * 30, label)] for label in "ab"]
+    made, status = compared(*runs, gate=5)
+    text = made.sections[0].blocks[0].text
+    assert status == 1
+    assert "5 points or more in CER as published of Jyutping grapheme-to-phoneme." in text
+    # ln 0.05 / ln 0.95, rounded up; the 60 items of the other task suffice.
+    assert "it takes about 59 items of Jyutping grapheme-to-phoneme." in text
+    assert "95 % confidence in each" in text
+    text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
+    assert text.startswith(
+        "Gate passed: it loses less than δ = 50 points in Accuracy of Hong Kong law; CER as "
+        "published of Jyutping grapheme-to-phoneme."
+    )
+
+
+def test_more_candidates_than_said_are_refused_and_some_are_told_of(compared):
+    runs = [[law([1] * 60, label)] for label in "abcd"]
+    assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[0].text
+    with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
+        compared(*runs, gate=50, candidates=2)
+    made, _ = compared(*runs, gate=50, candidates=10)
+    assert "99.5 % confidence" in made.sections[0].blocks[0].text
 
 
 # --- what is refused
@@ -489,7 +584,7 @@ def test_conditions_may_differ_and_that_is_said():
     a, b = several("hkmmlu", "m", 0, names), several("hkmmlu_cot", "m", 1, names)
     said = notes(sections([compare(a, b, **FAST)]))
     assert any("one of the conditions" in note and "chain of thought" in note for note in said)
-    assert said[0].startswith("m (chain of thought, 0-shot")
+    assert said[0].startswith("No difference shown between m (chain of thought, 0-shot")
 
 
 def test_another_harness_is_no_other_condition():
@@ -576,17 +671,17 @@ def well_formed(made: Sequence[Section]) -> None:
 
 def test_the_verdict_is_a_sentence():
     assert verdict(compare(law(A, "old"), law(B, "new"), **FAST)) == (
-        "new is 33.3 points better than old in Accuracy (95 % −7.6 to +63.9), not significant: "
-        "exact McNemar p = 0.22; it wins 5 items, loses 1, ties 6."
+        "No difference shown between new and old in Accuracy: +33.3 points (95 % −7.6 to +63.9), "
+        "exact McNemar p = 0.22; new wins 5 items, loses 1, ties 6."
     )
     worse = verdict(compare(law(B, "new"), law(A, "old"), **FAST))
-    assert worse.startswith("old is 33.3 points worse than new")
-    assert worse.endswith("it wins 1 item, loses 5, ties 6.")
+    assert worse.startswith("No difference shown between old and new in Accuracy: −33.3 points")
+    assert worse.endswith("old wins 1 item, loses 5, ties 6.")
 
 
 def test_a_small_difference_is_not_called_none():
     a, b = law([1] * 500 + [0] * 1500), law([1] * 501 + [0] * 1499)
-    assert "is 0.05 points better than" in verdict(compare(a, b, **FAST))
+    assert ": +0.05 points (95 %" in verdict(compare(a, b, **FAST))
 
 
 def test_tables_show_every_part_and_the_subjects_by_themselves():
@@ -619,7 +714,9 @@ def test_tables_show_every_part_and_the_subjects_by_themselves():
 
 def test_two_runs_of_one_model_are_told_apart():
     a, b = law(A), replace(law(B), sources=(Path("other.json"),))
-    assert verdict(compare(a, b, **FAST)).startswith("model (2) is 33.3 points better than")
+    assert verdict(compare(a, b, **FAST)).startswith(
+        "No difference shown between model (2) and model (1)"
+    )
 
 
 def test_files_of_the_users_own_are_compared_if_their_questions_are_as_long():

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.figures import ItemValue, Pair, standard_error
 from hkcanto_tasks.reports.estimates import (
     Agreement,
     Disagreement,
@@ -18,7 +18,7 @@ from hkcanto_tasks.reports.estimates import (
     mean_estimate,
     stratified_estimate,
 )
-from hkcanto_tasks.reports.intervals import ratio_interval
+from hkcanto_tasks.reports.intervals import effective_draws, ratio_interval
 from hkcanto_tasks.reports.report import build_report
 
 from .beginning import beginning
@@ -46,8 +46,10 @@ def test_clustered_items_have_the_standard_error_that_statsmodels_computes():
     clusters = np.repeat(np.arange(12), 5)
     values = rng.normal(size=60) + np.repeat(rng.normal(size=12), 5)
     fit = sm.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
-    found = mean_estimate(values, clusters)
-    assert found.high - found.value == pytest.approx(1.959963984540054 * fit.bse[0])
+    shares, largest = np.full(60, 1 / 60), 2 * np.abs(values).max()
+    found = effective_draws(values / largest, shares, clusters, 1.0)
+    assert found.number == pytest.approx((largest / fit.bse[0]) ** 2)
+    assert found.quantile == pytest.approx(2.201, abs=5e-4)  # Student's t of 11
 
 
 def test_four_equal_epochs_say_no_more_than_one():
@@ -55,14 +57,44 @@ def test_four_equal_epochs_say_no_more_than_one():
     alone = mean_estimate(np.array(once, float), np.arange(10))
     four = mean_estimate(np.tile(np.array(once, float), 4), np.tile(np.arange(10), 4))
     assert four.value == alone.value
-    # The clustered error has n/(n - 1) in it, so the interval is a little wider than Wilson's.
-    assert four.high - four.low == pytest.approx(alone.high - alone.low, rel=0.06)
-    assert four.high - four.low >= alone.high - alone.low
+    assert (four.low, four.high) == pytest.approx((alone.low, alone.high))
 
 
 def test_epochs_that_are_all_wrong_count_as_often_as_there_are_items():
     found = mean_estimate(np.zeros(80), np.tile(np.arange(20), 4))
     assert round(found.high, 4) == 0.1611  # 0/20, as above
+
+
+def test_few_passages_have_students_t_and_not_the_normal_quantile():
+    # Four passages with 4, 3, 2 and 1 of 5 questions right: the variance of their mean of 0.5 is
+    # 0.2 / 3 / 4, as of 15 draws, and t of 3 is 3.182: Wilson's interval with that.
+    right = np.concatenate([[1.0] * n + [0.0] * (5 - n) for n in (4, 3, 2, 1)])
+    found = mean_estimate(right, np.repeat(np.arange(4), 5))
+    reach = 3.18245 * np.sqrt(0.25 / 15 + 3.18245**2 / (4 * 15**2)) / (1 + 3.18245**2 / 15)
+    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-5)
+
+
+def test_an_interval_of_scores_does_not_leave_their_range():
+    # 27 of 30 judgements are 5 of 5: nearly all is known of the upper limit, little of the rest.
+    found = mean_estimate(np.array([5.0] * 27 + [4, 3, 4]), np.arange(30))
+    assert found.low < 4.7 < found.value < found.high < 5
+    assert mean_estimate(np.full(30, 5.0), np.arange(30)).low < 5
+
+
+def test_a_rate_says_if_a_few_items_carry_half_of_the_errors():
+    rates = {"cer": [0.1] * 50 + [10, 30]}
+    found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 52}), "cer")
+    assert found.note == "1 of 52 items carries half of the errors"  # 300 of 450
+    even = estimate(a_run("hkcanto_g2p", {"cer": [0.1] * 52}, weights={"cer": [10] * 52}), "cer")
+    assert even.note == ""
+
+
+def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
+    # 3 errors in 20 characters: 0, 1 and 2 less 0.15 × 4, 6 and 10 are -0.6, 0.1 and 0.5.
+    cer = a_run("hkcanto_g2p", {"cer": [0]}, weights={"cer": [1]}).figures["cer"]
+    items = [ItemValue.of(errors / n, "", n) for errors, n in ((0, 4), (1, 6), (2, 10))]
+    error = (3 / 2 * (0.36 + 0.01 + 0.25)) ** 0.5 / 20
+    assert standard_error(cer, items) == pytest.approx(error)
 
 
 def test_a_pooled_rate_is_errors_over_length_not_a_mean():
@@ -153,6 +185,15 @@ def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
     assert found.high == pytest.approx(estimate(run, "acc").high)
 
 
+def test_tiny_subjects_that_are_all_right_do_not_make_a_mean_sure():
+    # Ten of ten and 1,990 of 2,000: of the first alone a mean over both may be 14 points lower.
+    names = [_law()[0].name] * 10 + [_law()[1].name] * 2000
+    run = a_run("hkcanto_law", {"acc": [1] * 2000 + [0] * 10}, subjects=names)
+    found = estimate(run, "acc_macro")
+    assert found.value == pytest.approx(0.9975)
+    assert found.low < 0.97
+
+
 def test_a_group_is_a_part_of_the_items():
     run = a_run(
         "hkmmlu", {"acc": [1, 0, 0]}, parts=[("hk_specific",), ("hk_specific", "hkdse"), ()]
@@ -202,10 +243,12 @@ def _tmmluplus():
 
 def test_a_stratified_mean_by_hand():
     # Strata of 100 and 300 items, of which 10 and 20 were run, 5 and 4 of them right: 0.25 × 0.5 +
-    # 0.75 × 0.2, and the variances p (1 - p) / (n - 1) (1 - n / N) (Cochran 1977, equation 5.13).
+    # 0.75 × 0.2, and the variances s² / n (1 - n / N) (Cochran 1977, equation 5.13), s² being that
+    # of the 10 and 20 items, 2.5 / 9 and 3.2 / 19, and of 20 more with that of all, 0.275 × 0.725.
     values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
     found = stratified_estimate(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
-    variance = 0.25**2 * 0.25 / 9 * 0.9 + 0.75**2 * 0.16 / 19 * (1 - 20 / 300)
+    first, second = (2.5 + 20 * 0.199375) / 29, (3.2 + 20 * 0.199375) / 39
+    variance = 0.25**2 * first / 10 * 0.9 + 0.75**2 * second / 20 * (1 - 20 / 300)
     count = 0.275 * 0.725 / variance
     expected = proportion_confint(0.275 * count, count, method="wilson")
     assert found.value == pytest.approx(0.275)
@@ -218,7 +261,7 @@ def test_strata_with_too_few_items_are_put_together():
     values, strata = np.repeat([1.0, 0], [6, 5]), np.repeat([0, 1], [10, 1])
     sizes = np.array([100, 20, 30])
     found = stratified_estimate(values, strata, sizes, sizes / 150)
-    count = 10 / (1 - 11 / 150)
+    count = 11 / (1 - 11 / 150)
     expected = proportion_confint(6 / 11 * count, count, method="wilson")
     assert (found.value, found.low, found.high) == pytest.approx((6 / 11, *expected))
 
@@ -258,6 +301,7 @@ def test_epochs_of_an_item_are_one_value():
     acc, ids = once.items.values["acc"], list(once.items.ids)
     subjects = list(once.items.subjects) * 2
     twice = a_run("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
+    twice = replace(twice, limited=True)
     assert full_set(twice, "acc") == full_set(once, "acc")
 
 
@@ -265,6 +309,11 @@ def test_epochs_of_an_item_are_one_value():
     "run",
     [
         pytest.param(beginning("hkcanto_cultural", 252), id="whole"),
+        pytest.param(
+            replace(beginning("hkcanto_cultural", 60), status="cancelled"), id="cancelled"
+        ),
+        pytest.param(replace(beginning("hkcanto_cultural", 60), picked=True), id="picked"),
+        pytest.param(replace(beginning("hkcanto_cultural", 60), limited=False), id="no --limit"),
         pytest.param(beginning("hkcanto_cultural", 60, data="local-1a2b3c4"), id="own data"),
         pytest.param(beginning("hkcanto_cultural", 60, data="sample"), id="sample"),
         pytest.param(whole("hkcanto_cultural", subjects=["food"]), id="a subject"),

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.runs import Run, Runs
 
@@ -393,6 +395,99 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
     assert len(run.items) == 54
     assert run.notes == ("the run did not end well (status 'started'); it has 54 items",)
     assert not run.reported
+    assert (run.status, run.unfinished, run.complete) == ("started", "not finished", False)
+
+
+def ended(log: Path, status: str, kept: int = 10_000, **header: Any) -> Path:
+    """Make a log of Inspect end as `inspect eval` does when it is interrupted after some items."""
+
+    def change(name: str, data: bytes) -> bytes | None:
+        if name == "header.json":
+            return json.dumps(json.loads(data) | {"status": status, **header}).encode()
+        return None if name.startswith("samples/") and next(places) >= kept else data
+
+    places = iter(range(100_000))
+    rezipped(log, change)
+    return log
+
+
+@pytest.fixture
+def law(tmp_path: Path) -> Path:
+    """A log of Inspect on two subjects."""
+    folder = tmp_path / "law"
+    run_inspect(folder, tasks.hkmmlu(subjects="hk_law,dentistry"))
+    return next(folder.glob("*.eval"))
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("cancelled", "cancelled"),
+        ("error", "ended on an error"),
+        ("started", "not finished"),
+    ],
+)
+def test_an_interrupted_run_is_called_so_and_neither_compared_nor_planned_with(
+    law: Path, tmp_path: Path, status: str, said: str
+) -> None:
+    whole = shutil.copy(law, tmp_path / "whole.eval")
+    ended(law, status, 5)
+    made = CliRunner().invoke(app, ["report", str(law), "--format", "json"])
+    (run,) = json.loads(made.stdout)["runs"]
+    assert run["status"] == status
+    shown = CliRunner().invoke(app, ["report", str(law), "--format", "md"])
+    assert f"✗ {said}" in shown.stdout
+    assert f"({said})" in shown.stdout
+    for command in (["compare"], ["compare", "--gate", "50"], ["plan"]):
+        done = CliRunner().invoke(app, [*command, f"a={whole}", f"b={law}"])
+        assert done.exit_code == (1 if command == ["plan"] else 2)
+        assert re.search(rf"b on hkmmlu .+: {said}, with 5 of", " ".join(done.output.split()))
+    best = CliRunner().invoke(app, ["report", f"a={whole}", f"b={law}", "--best"])
+    assert best.stdout.startswith("a\t")
+    assert f": {said}, with 5 of" in " ".join(best.stderr.split())
+
+
+def test_a_run_cancelled_in_its_second_epoch_has_all_items_and_is_not_whole(law: Path) -> None:
+    ended(law, "cancelled")
+    (run,) = read_runs([law])
+    assert len(run.items) == len(set(run.items.ids))
+    assert not run.complete
+
+
+def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
+    later = law.with_name("later.eval")
+    shutil.copy(law, later)
+
+    def change(name: str, data: bytes) -> bytes:
+        if name != "header.json":
+            return data
+        header = json.loads(data)
+        header["eval"]["created"] = "2099-01-01T00:00:00+00:00"
+        return json.dumps(header).encode()
+
+    rezipped(later, change)
+    assert [path.name for run in read_runs([law.parent]) for path in run.sources] == ["later.eval"]
+    ended(later, "cancelled", 5)
+    read = read_runs([law.parent])
+    assert [path.name for run in read for path in run.sources] == [law.name]
+    assert f"cancelled, {law.name} has the same whole" in only_reason(read)
+
+
+def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:
+    ended(law, "success", invalidated=True)
+    assert read_runs([law])[0].unfinished == "invalidated"
+
+
+def test_a_gate_is_not_passed_by_leaving_out_failed_items(lm_eval_g2p: Path) -> None:
+    samples = samples_of(lm_eval_g2p)
+    samples.write_bytes(samples.read_bytes()[: int(0.9 * samples.stat().st_size)])
+    other = lm_eval_g2p.with_name("other")
+    shutil.copytree(lm_eval_g2p, other)
+    named = [f"a={lm_eval_g2p}", f"b={other}"]
+    assert CliRunner().invoke(app, ["compare", *named]).exit_code == 0
+    done = CliRunner().invoke(app, ["compare", *named, "--gate", "50"])
+    assert done.exit_code == 2
+    assert "items failed, and no gate is passed" in " ".join(done.output.split())
 
 
 def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:

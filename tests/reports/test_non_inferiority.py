@@ -41,12 +41,12 @@ def test_it_is_the_quantile_of_a_spline(items: int):
     assert below / (integral(knots[-1]) - integral(knots[0])) == pytest.approx(0.95, abs=1e-8)
 
 
-def test_it_is_the_quantile_of_weighted_means_with_one_more_lost_unit():
+def test_it_is_the_quantile_of_weighted_means_with_the_heaviest_unit_lost_once_more():
     rng = np.random.default_rng(0)
     differences, weights = rng.normal(0.02, 0.2, 30), rng.integers(3, 40, 30).astype(float)
-    drawn = rng.exponential(size=(200_000, 31)) * np.append(weights, weights.max())
+    drawn = rng.exponential(size=(200_000, 31)) * np.append(weights, 60)
     means = drawn @ np.append(differences, 1) / drawn.sum(axis=1)
-    found = loss_bound(differences, weights)
+    found = loss_bound(differences, weights, largest=60)
     assert (means < found).mean() == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 200_000))
 
 
@@ -79,7 +79,7 @@ def test_no_item_lowers_the_bound_by_being_worse(
     a, b = (np.array(side) for side in zip(*sides, strict=True))
     clusters = data.draw(st.none() | st.just([place // 3 for place in range(len(a))]))
     weights = data.draw(st.none() | st.just([1 + place % 4 for place in range(len(a))]))
-    how = {"clusters": clusters, "weights": weights}
+    how = {"clusters": clusters, "weights": weights, "largest": 12}
     before = bound(a, b, **how)
     place = data.draw(st.integers(0, len(a) - 1))
     if data.draw(st.booleans()):
@@ -112,15 +112,16 @@ def test_epochs_that_are_equal_count_once():
 
 def test_clusters_are_means_weighted_by_their_size():
     # By hand: one cluster of 3 items that loses 1 / 3, one of 1 item that loses 1.
-    found = bound([0, 0, 0, 0], [1, 0, 0, 1], clusters=[7, 7, 7, 2])
+    found = bound([0, 0, 0, 0], [1, 0, 0, 1], clusters=[7, 7, 7, 2], largest=3)
     assert found == pytest.approx(loss_bound(np.array([1 / 3, 1]), np.array([3.0, 1.0])))
-    weighted = bound([0, 0], [1 / 3, 1], weights=[3, 1])
+    weighted = bound([0, 0], [1 / 3, 1], weights=[3, 1], largest=3)
     assert found == pytest.approx(weighted)
 
 
 def test_the_unit_of_the_weights_does_not_matter():
     a, b, weights = [0.1, 0.2, 0], [0, 0.5, 0.2], np.array([4, 8, 19])
-    assert bound(a, b, weights=weights) == pytest.approx(bound(a, b, weights=weights / 60))
+    found = bound(a, b, weights=weights, largest=38)
+    assert found == pytest.approx(bound(a, b, weights=weights / 60, largest=38 / 60))
 
 
 # --- how many items
@@ -139,7 +140,7 @@ def test_equal_runs_need_the_rule_of_three(delta: float, items: int):
 
 def test_weights_and_clusters_need_more_items():
     weights = np.tile([10, 40], 20)
-    found = non_inferiority([0] * 40, [0] * 40, delta=0.02, weights=weights)
+    found = non_inferiority([0] * 40, [0] * 40, delta=0.02, weights=weights, largest=40)
     # By hand: P(W (1 - δ) E₀ > δ Σ wᵢ Eᵢ) = Π 1 / (1 + δ wᵢ / (W (1 - δ))) = 0.05.
     each = np.log1p(0.02 / 0.98 * np.array([0.25, 1])).mean()
     assert found.needed_items == np.ceil(np.log(20) / each)
@@ -168,6 +169,8 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
         ([0], [0], {"weights": [0]}),
         ([0], [0], {"weights": [1, 1]}),
         ([0], [0], {"delta": 2}),
+        ([0, 0], [0, 0], {"weights": [1, 2]}),
+        ([0, 0, 0], [0, 0, 0], {"clusters": [1, 1, 2]}),
     ],
 )
 def test_what_is_no_loss_is_refused(a: list[float], b: list[float], how: dict[str, object]):

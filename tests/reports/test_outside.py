@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from hkcanto import tasks
-from hkcanto_lm_eval.generate import write_others
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.published import published_tables, tables_of
 from hkcanto_tasks.reports.blocks import Estimate, Note, Section, Table
@@ -55,7 +54,6 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "benchmarks"))
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def runs(benchmark: None, tmp_path: Path) -> Sequence[Run]:
     """A model that answers every question by 4, in both harnesses."""
     del benchmark
     four = AnsweringLM(lambda _: "4")
-    run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=[str(write_others())])
+    run_lm_eval(tmp_path / "logs", "sums", model=four)
     run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"))
     read = read_runs([tmp_path / "logs"])
     assert not read.skipped
@@ -97,8 +95,8 @@ def test_both_harnesses_are_read(runs: Sequence[Run]) -> None:
 
 @pytest.mark.usefixtures("benchmark")
 def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
-    four, where = AnsweringLM(lambda _: "4"), [str(write_others())]
-    run_lm_eval(tmp_path / "logs", "sums", model=four, include_path=where, limit=2)
+    four = AnsweringLM(lambda _: "4")
+    run_lm_eval(tmp_path / "logs", "sums", model=four, limit=2)
     run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"), limit=2)
     parts = read_runs([tmp_path / "logs"])
     assert {part.harness for part in parts} == {"lm-eval", "inspect"}

@@ -36,7 +36,7 @@ def names(*runs: Run) -> list[str]:
     return [each.table.name for each in standings(runs)]
 
 
-def wilson(right: int, total: int) -> tuple[float, float]:
+def wilson(right: float, total: float) -> tuple[float, float]:
     low, high = proportion_confint(right, total, method="wilson")
     return float(low), float(high)
 
@@ -55,12 +55,14 @@ def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> Non
     assert found.of == 23 + 1
 
 
-def test_the_interval_of_a_mean_over_subjects_is_put_together_from_theirs() -> None:
+def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> None:
     found = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
-    ends = [wilson(count // 2, count) for count in (54, 56, 44, 70, 28)]
-    half = sum((0.5 - low) ** 2 for low, _ in ends) ** 0.5 / 5
-    # [43.8, 56.2]: from below 57.3, of which 15 models have at least as much, to above 42.7.
-    assert (found.figure.low, found.figure.high) == pytest.approx((0.5 - half, 0.5 + half))
+    # Half of each subject is right, and 20 more items with that variance are added to its own.
+    variances = (0.25 * (n + 20) / (n - 1 + 20) / n for n in (54, 56, 44, 70, 28))
+    items = 0.25 / (sum(variances) / 25)
+    low, high = wilson(items / 2, items)
+    # [43.6, 56.4]: from below 57.3, of which 15 models have at least as much, to above 42.7.
+    assert (found.figure.low, found.figure.high) == pytest.approx((low, high))
     assert found.ranks == (16, 21)
 
 

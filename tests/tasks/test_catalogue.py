@@ -5,8 +5,16 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks import load_task
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_task, named_tasks, read_benchmark
+from hkcanto_tasks.catalogue import (
+    BENCHMARKS,
+    benchmarks,
+    find_task,
+    left_out,
+    named_tasks,
+    read_benchmark,
+)
 from hkcanto_tasks.errors import CatalogueError
+from hkcanto_tasks.published import published_tables
 
 TEXT = (BENCHMARKS / "hkcanto" / "benchmark.toml").read_text("utf-8")
 
@@ -91,27 +99,103 @@ def test_a_kind_or_headline_that_does_not_exist_is_named_when_the_task_is_asked_
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "name"),
     [
-        ('name = "mine"', 'name = "hkmmlu"', "two benchmarks of the catalogue are called 'hkmmlu'"),
-        ('name = "my_quiz"', 'name = "hkcanto_law"', "two benchmarks .* have a task 'hkcanto_law'"),
+        ('name = "mine"', "hkmmlu"),
+        ('name = "my_quiz"', "hkcanto_law"),
+        ('name = "my_quiz"', "hkmmlu_translation_zh_yue"),
+        ('name = "my_quiz"', "hkcanto"),
+        ('name = "mine"', "hkcanto_g2p"),
+        ('name = "mine"', "hkcanto_academic_professional_zh"),
     ],
 )
-def test_a_name_of_ours_cannot_be_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str
+def test_a_name_of_ours_stays_ours(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    old: str,
+    name: str,
 ) -> None:
-    (tmp_path / "benchmark.toml").write_text(MINE.replace(old, new), encoding="utf-8")
+    ours = named_tasks()
+    (tmp_path / "benchmark.toml").write_text(
+        MINE.replace(old, f'name = "{name}"'), encoding="utf-8"
+    )
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-    with pytest.raises(CatalogueError, match=says):
-        named_tasks()
+    assert named_tasks() == ours
+    (said,) = caplog.messages
+    assert f"{tmp_path}/benchmark.toml: {name!r} is taken by " in said
 
 
-def test_a_folder_without_a_benchmark_is_named(
+def declared(folder: Path, name: str, text: str = MINE) -> Path:
+    """Write a benchmark whose names begin so."""
+    (folder / name).mkdir(parents=True)
+    text = text.replace('"mine"', f'"{name}"').replace("my_quiz", f"{name}_quiz")
+    (folder / name / "benchmark.toml").write_text(text, encoding="utf-8")
+    rows = "question,A,B,C,D,answer\n邊度有電車？,大澳,中環,青衣,西貢,B\n"
+    (folder / name / "quiz.csv").write_text(rows, encoding="utf-8")
+    return folder
+
+
+BROKEN = {
+    "no TOML": "name = ",
+    "a field lacks": 'name = "bad"',
+    "an unknown key": MINE + "shotz = 1\n",
+    "no such kind": MINE.replace("multiple_choice", "multiple_chioce"),
+    "no such headline": MINE + 'headline = "bleu"\n',
+    "another's name": MINE.replace("my_quiz", "hkmmlu"),
+    "too deep": "x = " + "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_a_broken_benchmark_stops_only_itself(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours = named_tasks()
+    for name in ("a_good", "z_good"):
+        declared(tmp_path / "all", name)
+    (tmp_path / "all" / "bad").mkdir()
+    (tmp_path / "all" / "bad" / "benchmark.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", f"{tmp_path / 'nowhere'}:{tmp_path / 'all'}")
+    assert [*named_tasks()] == [*ours, "a_good_quiz", "z_good_quiz"]
+    for name in ("a_good_quiz", "z_good_quiz"):
+        assert [sample.target for sample in load_task(name).samples] == ["B"]
+    assert f"{tmp_path}/nowhere has no benchmark.toml" in caplog.messages[0]
+    assert "bad" in caplog.messages[1]
+    assert len(caplog.messages) == 2, "each is said once"
+    with pytest.raises(CatalogueError) as unknown:
+        find_task("bad_quiz")
+    for reason in left_out():
+        assert reason in str(unknown.value)
+
+
+def test_of_two_benchmarks_with_one_name_the_later_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    first, second = declared(tmp_path / "1", "quiz"), declared(tmp_path / "2", "quiz")
+    for order in ((first, second), (second, first)):
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", ":".join(map(str, order)))
+        assert find_task("quiz_quiz").benchmark.home == str(order[0] / "quiz")
+        (said,) = left_out()
+        assert said.startswith(f"{order[1]}/quiz/benchmark.toml: 'quiz' is taken by {order[0]}")
+
+
+def test_a_folder_may_be_named_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = declared(tmp_path, "quiz")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", f"{folder}:{folder}/quiz:{folder}/../{folder.name}")
+    assert "quiz_quiz" in named_tasks()
+    assert left_out() == ()
+
+
+def test_broken_published_tables_leave_out_only_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = published_tables()
+    (declared(tmp_path, "quiz") / "quiz" / "published").mkdir()
+    (tmp_path / "quiz" / "published" / "tables.toml").write_bytes(b"\xff")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-    with pytest.raises(CatalogueError, match=f"{tmp_path} has no benchmark.toml"):
-        named_tasks()
+    assert published_tables() == before
+    assert "published/tables.toml" in caplog.text
 
 
 def test_every_entry_has_a_chinese_title_and_a_source() -> None:

@@ -4,9 +4,12 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import termios
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,9 +18,12 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_lm_eval import task_path
+from hkcanto_tasks import doctor
 from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.describing import inspect_name
+
+from .declaring import QUIZ
 
 
 def hkcanto(*arguments: str, status: int = 0) -> str:
@@ -25,6 +31,16 @@ def hkcanto(*arguments: str, status: int = 0) -> str:
     result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
     assert result.exit_code == status, result.output
     return result.output
+
+
+REALLY = doctor.why_not
+_ONCE = cache(doctor.why_not)
+
+
+@pytest.fixture(autouse=True)
+def import_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Import the harnesses once for all tests, as that takes seconds."""
+    monkeypatch.setattr(doctor, "why_not", _ONCE)
 
 
 def test_without_arguments_it_explains_itself() -> None:
@@ -332,6 +348,41 @@ def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'hkcanto[inspect]'" in hkcanto("doctor")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "text", "says"),
+    [
+        ("inspect_ai", "", "Inspect {inspect} cannot run our tasks, as an import fails: "),
+        ("inspect_ai", "import sys; sys.exit(0)", "it ends the interpreter with status 0"),
+        ("inspect_ai", "import os; os.abort()", "it crashes: Aborted"),
+        ("inspect_ai", "import sys; sys.exit('no GPU')", "import fails: no GPU"),
+        ("lm_eval", "raise ValueError('odd')", "lm-eval {lm} cannot run our tasks, as"),
+    ],
+)
+def test_doctor_imports_the_harnesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, text: str, says: str
+) -> None:
+    """Inspect 0.3.260 is found, and lacks a name that ours imports from it."""
+    monkeypatch.setattr("hkcanto_tasks.doctor.why_not", REALLY)
+    (tmp_path / module).mkdir()
+    (tmp_path / module / "__init__.py").write_text(text, encoding="utf-8")
+    first = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(first))
+    output = hkcanto("doctor", status=1)
+    versions = {"inspect": version("inspect-ai"), "lm": version("lm-eval")}
+    (line,) = [each for each in output.splitlines() if each.startswith("✗")]
+    assert says.format(**versions) in line
+    assert "next: pip install --upgrade 'hkcanto[" in output
+
+
+def test_doctor_does_not_look_into_the_current_folder_for_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hkcanto_of_mine.py").touch()
+    monkeypatch.chdir(tmp_path)
+    assert "No module named" in REALLY("import hkcanto_of_mine")
+
+
 @pytest.mark.parametrize("command", [["doctor"], ["data", "verify"]])
 def test_what_is_missing_is_said_in_twenty_lines(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -357,6 +408,21 @@ def test_what_is_missing_is_said_in_twenty_lines(
         assert "390 missing" in output
 
 
+@pytest.mark.realdata
+def test_doctor_misses_no_file_that_no_task_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hkeval2025: Path
+) -> None:
+    """The whole release, and without MMLU's README and list of addresses."""
+    assert "✓ HKCanto-Eval: 390 of 390 files" in hkcanto("doctor", "hkcanto")
+    shutil.copytree(hkeval2025, tmp_path / "hkeval2025", symlinks=True)
+    for name in ("README.txt", "possibly_contaminated_urls.txt"):
+        (tmp_path / "hkeval2025" / "mmlu" / name).unlink()
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    assert "✓ HKCanto-Eval: 388 of 390 files" in hkcanto("doctor", "hkcanto")
+    (tmp_path / "hkeval2025" / "mmlu" / "dev" / "anatomy_dev.csv").unlink()
+    assert "✗ HKCanto-Eval: 387 of 390 files" in hkcanto("doctor", "hkcanto", status=1)
+
+
 def test_doctor_names_what_is_not_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -367,22 +433,60 @@ def test_doctor_names_what_is_not_downloaded(
     assert "next: hkcanto data fetch hkmmlu" in output
 
 
-def test_a_folder_without_a_benchmark_is_named_by_every_command(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("command", "status", "says"),
+    [
+        (["list"], 0, "1 benchmark from outside cannot be read and is left out"),
+        (["show", "hkmmlu"], 0, "hkmmlu|"),
+        (["show", "mine"], 1, "Or it is in what is left out:"),
+        (["doctor"], 1, "✗ A benchmark is left out: "),
+        (["doctor", "mine"], 1, "Or it is in what is left out:"),
+        (["data", "path"], 0, "tmmluplus"),
+        (["data", "verify", "hkmmlu"], 0, "HKMMLU"),
+        (["plan", "--discordance", "0.2"], 0, "hkmmlu"),
+    ],
+)
+def test_a_broken_benchmark_is_named_by_every_command_and_stops_only_itself(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    command: list[str],
+    status: int,
+    says: str,
 ) -> None:
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-    for command in (["list"], ["show", "hkmmlu"], ["doctor"], ["data", "path"]):
-        output = hkcanto(*command, status=1)
-        assert "has no benchmark.toml" in output
-        assert "Traceback" not in output
+    output = hkcanto(*command, status=status)
+    assert says in output
+    assert "Traceback" not in output
+    (said,) = [each for each in caplog.messages if "has no benchmark.toml" in each]
+    assert str(tmp_path) in said
 
 
-def test_path_of_the_tasks_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(Path(__file__).parents[2] / "docs" / "examples"))
-    written = {path.stem for path in Path(hkcanto("path", "outside").strip()).rglob("*.yaml")}
-    assert {"yue_mmlu", "yue_mmlu_arts", "yue_gsm8k", "hkcanto_mmlu_en_anatomy"} <= written
-    assert "hkmmlu" not in written
+@pytest.mark.slow
+def test_it_is_said_on_stderr() -> None:
+    command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", "list", "--json"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "HKCANTO_BENCHMARKS": "/does/not/exist"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.count("/does/not/exist has no benchmark.toml") == 1
+    assert len(json.loads(done.stdout)) > 20
+
+
+def test_data_of_one_benchmark_that_is_not_there_stops_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    text = f'{QUIZ}files = {{ test = "test.csv" }}\n'.replace("[data]", '[data]\npath = "x"')
+    (tmp_path / "mine" / "benchmark.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    for command in ("path", "fetch", "verify"):
+        output = hkcanto("data", command, status=1)
+        assert "mine/x, the data of quiz, is not a folder" in output
+        assert "hkmmlu/sample" in output
 
 
 def test_data_path_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hkcanto_tasks.data.tables import Record, read_table
+from hkcanto_tasks.data.tables import Record, read_table, with_members
 from hkcanto_tasks.errors import DataCorrupt
 
 POINTER = (
@@ -245,18 +245,52 @@ def test_a_line_that_is_no_row_is_set_aside(file: Path, content: str, bad: str) 
 def test_json_lines_that_break_off_are_refused(file: Path) -> None:
     file = file.with_suffix(".jsonl")
     file.write_text('{"a": 1}\n{"a": 2, "b', encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=r"row 2 is not the JSON expected here: .*truncated"):
+    with pytest.raises(DataCorrupt, match=r"row 2 breaks off: .*truncated.*fetch it again"):
         read_table(file)
 
 
-@pytest.mark.parametrize("content", ['["a", "b', '["a", 2]', '[["a"]]'])
-def test_a_json_list_that_is_cut_off_or_of_other_things_is_refused(
-    file: Path, content: str
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('["a", "b', "breaks off: the file is truncated"),
+        ('{"data": [\n {"a": 1},\n {"a"', "breaks off: the file is truncated"),
+        ('["a", 2]', "is valid JSON, but rows are expected .*got `int`"),
+        ('[["a"]]', "is valid JSON, but rows are expected .*got `array`"),
+        ('["a" "b"]', "is not valid JSON: .*malformed"),
+        ('{\n "license": "MIT",\n "rows": 3\n}', "one JSON object, with license, rows, and rows"),
+        ('{\n "license": "MIT",\n "rows": 3\n}\n', "one JSON object, with license, rows, and rows"),
+        ('{"error": "no such data set"}', "one JSON object, with error, and rows are expected"),
+        ('"no such data set"', "one JSON str, and rows are expected"),
+        ("{}", "one JSON object, with no keys"),
+    ],
+)
+def test_json_that_is_no_list_of_rows_is_called_what_it_is(
+    file: Path, content: str, says: str
 ) -> None:
     file = file.with_suffix(".json")
     file.write_text(content, encoding="utf-8")
-    with pytest.raises(DataCorrupt, match="is not the JSON expected here"):
+    with pytest.raises(DataCorrupt, match=says) as refused:
         read_records(file)
+    cut = "breaks off" in says
+    assert ("truncated" in str(refused.value)) == cut
+    assert ("fetch it again" in str(refused.value)) == (cut or "malformed" in says)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json", ".parquet", ".csv.gz", ".zip"])
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (POINTER, "Git LFS pointer"),
+        (HTML, "HTML page"),
+        ('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "error page"),
+    ],
+)
+def test_what_came_instead_of_data_is_named_in_every_format(
+    tmp_path: Path, ending: str, content: str, says: str
+) -> None:
+    (tmp_path / f"a{ending}").write_text(content, encoding="utf-8")
+    with pytest.raises(DataCorrupt, match=says):
+        [read_table(tmp_path / name) for name in with_members(tmp_path, [f"a{ending}"])]
 
 
 @pytest.mark.realdata

@@ -24,7 +24,6 @@ from hkcanto_metrics.agreement import (
     Estimate,
     agreement,
     corrected_mean,
-    correlation_interval,
 )
 from hkcanto_metrics.error_spans import (
     OMISSION,
@@ -144,8 +143,7 @@ def ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Tab
         row: dict[str, Value] = {"judge or metric": label}
         for name, kind in kinds:
             value: float = getattr(found[name], kind)
-            ends = correlation_interval(kind, value, len(marked))
-            row[f"{kind}, {name}"] = Estimate(value, *ends)
+            row[f"{kind}, {name}"] = Estimate(value, *found[name].intervals[kind])
         table.append(row)
     return table
 
@@ -169,16 +167,24 @@ def bias(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
 
 def spans(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
     """Return which errors a judge finds, by category."""
-    pairs = [(each, errors) for each in marked for errors in _placed(run.samples[each.id], each)]
+    judged = [(each, [*_placed(run.samples[each.id], each)]) for each in marked]
+    judgements = sum(len(own) for _, own in judged)
     table = []
     for category in ("All", *CATEGORIES):
-        found = [_overlaps(each, errors, category) for each, errors in pairs]
-        characters, touching, segments = ([each[at] for each in found] for at in range(3))
+        # Judgements of one segment are not independent: what they share is summed up.
+        found = [
+            [
+                _sum(kind)
+                for kind in zip(*(_overlaps(each, errors, category) for errors in own), strict=True)
+            ]
+            for each, own in judged
+        ]
+        characters, touching, segments = zip(*found, strict=True)
         table.append(
             {
                 "category": category,
-                "people": fmean(each.marked for each in touching),
-                "judge": fmean(each.found for each in touching),
+                "people": sum(each.marked for each in touching) / judgements,
+                "judge": sum(each.found for each in touching) / judgements,
                 "F1, characters": _f1(characters),
                 "F1, spans": _f1(touching),
                 "F1, segments": _f1(segments),
@@ -229,6 +235,10 @@ def _overlaps(
     has = bool(marked.categories) if whole else category in marked.categories
     segments = Overlap(int(bool(found) and has), int(bool(found)), int(has))
     return overlap_of_characters(in_text, own), overlap_of_spans(in_text, own), segments
+
+
+def _sum(overlaps: Sequence[Overlap]) -> Overlap:
+    return Overlap(*map(sum, zip(*overlaps, strict=True)))
 
 
 def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:

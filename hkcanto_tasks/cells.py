@@ -1,0 +1,133 @@
+"""The columns of a release that a prompt shows besides what the kind reads, and those it does not.
+
+A template names any column of the file: `{passage}`. A template with a place that nothing fills is
+an error; a column that looks like context and is in no template is said, as questions without
+their passage give a score that is of something else.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import msgspec
+
+from .data.tables import Record, UnreadableRow, as_text
+from .errors import CatalogueError
+from .prompts import OF_EXAMPLES, NoSuchPlace, places
+from .samples import Sample
+from .setup import Setup
+
+# The whole name of a column: `Reading_Passage`, `contextText`, 背景資料.
+_CONTEXT = re.compile(
+    r"(?:(?:the|full|reading|source|input|閱讀|阅读)[\W_]*)?"
+    r"(?:passage|context|article|premise|paragraph|story|background|document|excerpt|scenario"
+    r"|dialog(?:ue)?|conversation|narrative|material|text"
+    r"|文章|背景|材料|段落|短文|篇章|語境|语境|上下文|前提|情境|故事|對話|对话|文本|原文|課文|课文)s?"
+    r"(?:[\W_]*(?:text|body|content|zh|en|yue|tc|sc|hk|資料|资料|內容|内容|\d))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRows:
+    """The rows of a file with the cells that the prompt names.
+
+    Attributes:
+        rows: Each row of the file, or why it cannot be read.
+        unshown: The columns that look like context, and that nothing reads or shows.
+    """
+
+    rows: list[Sample | UnreadableRow]
+    unshown: Sequence[str] = ()
+
+
+def read_rows(
+    setup: Setup, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
+) -> ReadRows:
+    """Read the rows of a file.
+
+    Args:
+        setup: What reads and renders them.
+        records: The rows.
+        release: Returns the rows of all subjects, for what one file leaves open.
+
+    Raises:
+        CatalogueError: The prompt has a place that neither the kind fills nor a column.
+        DataCorrupt: The file cannot be read as a whole.
+    """
+    rows = setup.rows(records, release)
+    first = next((row for row in rows if not isinstance(row, UnreadableRow)), None)
+    if first is None:
+        return ReadRows(rows)
+    columns = [*dict.fromkeys(chain.from_iterable(record.cells for record in records))]
+    own = [*setup.values(first), *setup.names(setup.task.subjects[0])]
+    taken = setup.reads(columns)
+    shown: dict[str, str] = {}
+    for place in chain.from_iterable(map(places, setup.template.texts)):
+        there = [name for name in setup.columns(place) if name in columns and name not in taken]
+        if there and place not in (*own, *OF_EXAMPLES):
+            shown[place] = there[0]
+    pairs = zip(records, rows, strict=True)
+    rows = [_with_cells(record, row, shown) for record, row in pairs] if shown else rows
+    for row in [row for row in rows if not isinstance(row, UnreadableRow)][:1]:
+        _refuse_unfilled(setup, row, records[0], own, taken)
+    unread = [each for each in columns if each not in taken and each not in shown.values()]
+    suspect = [each for each in unread if _CONTEXT.fullmatch(each)]
+    filled = (each for each in suspect if any(_is_filled(record, each) for record in records))
+    return ReadRows(rows, [*filled])
+
+
+def _is_filled(record: Record, column: str) -> bool:
+    return bool(str(record.cells.get(column) or "").strip())  # a list of paragraphs, too
+
+
+def _text(record: Record, column: str) -> str:
+    return as_text(record.cells.get(column)) or ""
+
+
+def _with_cells(
+    record: Record, row: Sample | UnreadableRow, shown: Mapping[str, str]
+) -> Sample | UnreadableRow:
+    """Add the cells that the prompt shows to a row; a blank one is a blank."""
+    if isinstance(row, UnreadableRow):
+        return row
+    for place, column in shown.items():
+        if column not in record.cells:
+            return record.problem(f"no column {column!r}, which the prompt shows as {{{place}}}")
+        cell = record.cells[column]
+        if cell is not None and as_text(cell) is None:
+            return record.problem(f"no text in {column!r}, which the prompt shows as {{{place}}}")
+    cells = {place: _text(record, column) for place, column in shown.items()}
+    return msgspec.structs.replace(row, cells=cells)
+
+
+def _refuse_unfilled(
+    setup: Setup, row: Sample, record: Record, own: Sequence[str], taken: set[str]
+) -> None:
+    """Render a row with and without worked examples, and refuse a place that nothing fills."""
+    subject = setup.task.subjects[0]
+    row = msgspec.structs.replace(row, subject=subject.name)
+    try:
+        for shots in {0, setup.shots or 1} if setup.task.definition.has_examples else {0}:
+            each = setup.at(shots=shots)
+            each.prompt(row)
+            if shots:
+                each.example(subject, row, 1)
+    except NoSuchPlace as error:
+        file, place = record.where.rpartition(", row ")[0], error.name
+        columns = setup.columns(place)
+        free = [*own, *(each for each in record.cells if each not in taken)]
+        near = difflib.get_close_matches(place.lower(), free, n=1)
+        hint = f"Did you mean {{{near[0]}}}? " if near else ""
+        if used := taken.intersection(columns):
+            hint = f"The kind reads the column {used.pop()!r} itself: no prompt shows it by name. "
+        elif (place,) != columns:
+            hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
+        fills, more = (", ".join(f"{{{each}}}" for each in some) for some in (own, OF_EXAMPLES))
+        raise CatalogueError(
+            f"{setup.task.benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the "
+            f"place {{{place}}}, and nothing fills it. The kind {setup.task.definition.kind!r} "
+            f"fills {fills} and, in worked examples, {more}; {file} has {record.named()}. {hint}"
+            f"Correct the place, or write {{{{{place}}}}} if these characters are meant."
+        ) from error

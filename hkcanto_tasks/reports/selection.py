@@ -1,0 +1,133 @@
+"""The best of several runs: which are not told apart from it, and how much its choice flatters it.
+
+Of 20 equal runs the best beats some other at 5 % almost always, and its figure is too good because
+it was picked by it. So all pairs are compared at once: an item's sign is drawn for all runs
+together, as in a paired permutation test, which keeps how alike the runs are (max-t: Westfall and
+Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous Inference in General
+Parametric Models"). `performance/simulate_best.py` counts how often it errs.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import ComparisonError
+from ..runs import Run
+from .intervals import CONFIDENCE, Estimate
+from .paired import SEED, match
+from .presentation import headline
+from .significance import Floats, Statistic, exchanges, sum_clusters
+
+_DRAWS = 4_000
+
+
+class Pairs(NamedTuple):
+    """All differences of several figures: what they are in standard errors by chance alone."""
+
+    errors: Floats  # runs × runs: standard errors of the differences, 0 of runs alike in all items
+    critical: float  # of all differences, 95 % of draws have none of more standard errors
+    figures: Floats  # draws × runs: the figures less their mean, if all runs are equal in truth
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The best of several runs by their headline, on the items that all of them have.
+
+    Attributes:
+        best: The run with the best figure.
+        picked_from: How many runs.
+        ties: Runs not told apart from it, with their difference to it. The intervals hold for the
+            differences of all runs at once; they have no ends if the runs are alike in all items.
+        overstated: What the best figure is too good by on average, if it and the ties are equal in
+            truth; 0 without ties.
+        left_out: Runs that are not comparable with the others, and why.
+    """
+
+    best: Run
+    picked_from: int
+    ties: Mapping[Run, Estimate]
+    overstated: float
+    left_out: Mapping[Run, str]
+
+
+@lru_cache(maxsize=64)
+def selection(runs: tuple[Run, ...]) -> Selection | None:
+    """Pick the best of runs side by side; None if all of them were interrupted.
+
+    Most runs say what the items are: one on other items is left out, as is an interrupted one.
+    """
+    left_out = {run: run.interruption for run in runs if run.interruption}
+    found = [run for run in runs if run not in left_out and headline(run)]
+    if not found:
+        return None
+    items = {run: frozenset(run.items.ids) for run in found}
+    counts = Counter(items.values())
+    most = max(counts, key=lambda ids: (counts[ids], len(ids)))
+    first, paired = next(run for run in found if items[run] == most), {}
+    for run in found:
+        try:
+            paired[run] = match(first, run, None, {})
+        except ComparisonError as error:
+            left_out[run] = str(error)
+    kept = reduce(np.intersect1d, (own.places for own in paired.values())) if paired else ()
+    if not len(kept):  # no item has a value in all of them
+        return None
+    names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
+    scale, statistic = alike[0].shares[:, None], alike[0].statistic
+    rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
+    pairs = all_pairs(np.column_stack([_parts(each, statistic) for each in rows]))
+    figures = np.array([own.figures()[1] for own in alike])
+    sign = -1 if first.headline.higher_is_better is False else 1
+    best = int((sign * figures).argmax())
+    ties, places = {}, [best]
+    for place, run in enumerate(names):
+        change, reach = figures[place] - figures[best], pairs.critical * pairs.errors[best, place]
+        if place != best and abs(change) <= reach + 1e-12:
+            low, high = (change - reach, change + reach) if reach else (None, None)
+            ties[run] = Estimate(float(change), low, high, len(kept))
+            places.append(place)
+    own = sign * pairs.figures[:, places]
+    overstated = float((own.max(axis=1) - own.mean(axis=1)).mean())
+    return Selection(names[best], len(names), ties, overstated, left_out)
+
+
+def all_pairs(parts: Floats, *, draws: int = _DRAWS, seed: int = SEED) -> Pairs:
+    """Compare all pairs of runs at once.
+
+    Args:
+        parts: Units × runs: what each independent unit adds to each figure, as a value divided by
+            the number of items adds to a mean.
+        draws: How many times the units' signs are drawn; fewer if there are no more exchanges.
+        seed: Of the draws.
+
+    Examples:
+        >>> right = np.array([[1.0, 0.0]] * 12 + [[0.0, 1.0]] * 4)  # McNemar's z is 8 / √16
+        >>> found = all_pairs(right / 16)
+        >>> round(0.5 / float(found.errors[0, 1]), 6)
+        2.0
+    """
+    own = parts - parts.mean(axis=1, keepdims=True)
+    products = own.T @ own
+    squares = np.diag(products)
+    errors = np.sqrt(np.maximum(0, squares[:, None] + squares - 2 * products))
+    errors[errors < 1e-12] = 0
+    usable = np.where(errors > 0, errors, np.inf)
+    total = own.sum(axis=0)
+    drawn = exchanges(len(own), draws, seed)
+    figures = np.concatenate([2 * (each @ own) - total for each in drawn])
+    largest = np.zeros(len(figures))
+    for place in range(1, own.shape[1]):
+        moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
+        largest = np.maximum(largest, moves.max(axis=1))
+    return Pairs(errors, float(np.quantile(largest, CONFIDENCE)), figures)
+
+
+def _parts(rows: Floats, statistic: Statistic) -> Floats:
+    """Return what each unit adds to a figure, by the jackknife: for a mean, its share of it."""
+    total, count = rows.sum(axis=0, keepdims=True), len(rows)
+    without = statistic(total - rows) if count > 1 else 0.0
+    return np.asarray(statistic(total) - (count - 1) / count * without)

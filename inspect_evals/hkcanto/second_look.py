@@ -1,0 +1,106 @@
+"""A second look at responses without a letter: a model says which option each of them chose.
+
+Rules read what a response states. What they leave unread, a model may still understand ("Answer
+regeneration", arXiv:2510.14773). The headline stays that of the rules; the second look has figures
+of its own. lm-eval has no second turn, so this is Inspect's alone.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from hkcanto_metrics.reasoning import split_reasoning
+from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.kinds.multiple_choice import MultipleChoice
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import REASONING_TOKENS, Setup, setup
+
+from .scorers import reasoning_of
+
+ROLE = "reader"
+"""The role of the model that looks again; without one, the model under test does."""
+
+SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
+    "read": [mean()],
+    "forced": [mean()],
+    "none": [mean()],
+    "acc_reread": [mean(), stderr()],
+}
+"""Shares of responses read by the rules, by the second look, by neither; accuracy with both."""
+
+# A letter takes one token; some servers refuse to send fewer than 16.
+_TOKENS = 16
+_LONGEST = 4_000  # characters of a response, from its end
+_LETTER = re.compile(r"\W*([A-J])(?![A-Za-z])")
+_PROMPT = """\
+下面有一條選擇題，同埋一個人對佢嘅回應。
+
+題目：
+{question}
+{options}
+
+回應：
+{response}
+
+呢個回應揀咗邊一個選項？只可以答一個字母。如果佢一個都冇揀，或者揀咗多過一個，就答 none。
+所以答案係（"""
+
+
+@scorer(metrics=SECOND_LOOK_METRICS)
+def second_look(task: str | list[str], options: dict[str, Any] | None = None) -> Scorer:
+    """Have the model of the role `reader` read the letter where the rules read none.
+
+    Args:
+        task: The task's name in lm-eval; of several, each sample names its own.
+        options: The options of its kind.
+
+    Raises:
+        OptionError: A task has no letters to read.
+    """
+    names = [task] if isinstance(task, str) else task
+    setups = {name: setup(name, **(options or {})) for name in names}
+    for name, how in setups.items():
+        if not isinstance(how, MultipleChoice):
+            raise OptionError(f"{name}: reread=true is for multiple choice alone; leave it out.")
+
+    async def score(state: TaskState, target: Target) -> Score:
+        how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
+        sample, reasoning = msgspec.convert(state.metadata, Sample), reasoning_of(state.output)
+        letter = how.judge(state.output.completion, sample, reasoning).answer
+        found, said, reader = "read" if letter else "none", "", ""
+        response = split_reasoning(state.output.completion, reasoning).answer.strip()
+        if response and not letter:
+            model = get_model(role=ROLE)
+            tokens = REASONING_TOKENS if how.options.reasoning else _TOKENS
+            config = GenerateConfig(max_tokens=tokens)
+            reply = await model.generate(_prompt(how, sample, response), config=config)
+            said, reader = reply.completion, str(model)
+            letter = _letter(said, sample.choices, how.task.definition.letters)
+            found = "forced" if letter else "none"
+        values = {name: float(found == name) for name in ("read", "forced", "none")}
+        return Score(
+            value={**values, "acc_reread": float(letter == target.text)},
+            answer=letter,
+            explanation=f"{reader} said {said!r}." if reader else "The reader was not asked.",
+            metadata={"reader": reader} if reader else None,
+        )
+
+    return score
+
+
+def _prompt(how: Setup, sample: Sample, response: str) -> str:
+    return _PROMPT.format(**how.values(sample), response=response[-_LONGEST:])
+
+
+def _letter(reply: str, choices: Sequence[str | None], letters: str) -> str:
+    """Return the letter that a reply begins with, if it is one of an option; else nothing."""
+    answer = unicodedata.normalize("NFKC", split_reasoning(reply).answer).strip()
+    there = {name for name, text in zip(letters, choices, strict=False) if text is not None}
+    found = _LETTER.match(answer)
+    return found[1] if found and found[1] in there else ""

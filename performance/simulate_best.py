@@ -1,0 +1,101 @@
+"""How often a checkpoint that equals the best is told apart from it, and how lucky the best is.
+
+Run it as `python performance/simulate_best.py [--repeats 2000]` (about ten minutes). Checkpoints
+answer the same questions, some of which are harder, and neighbours answer alike by a correlation.
+The target is 5 % of simulations in which some equal run is told apart.
+"""
+
+import argparse
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import norm
+
+from hkcanto_metrics.training_signal import signal_of
+from hkcanto_tasks.reports.selection import all_pairs
+from hkcanto_tasks.reports.significance import mcnemar_p_value
+
+FLAT, RISING = "flat", "rising"
+
+
+def noise(rng: np.random.Generator, rows: int, runs: int, correlation: float) -> np.ndarray:
+    """Standard normal numbers, in which each run is as correlated with the one before it."""
+    drawn = rng.normal(size=(rows, runs))
+    for place in range(1, runs):
+        own = np.sqrt(1 - correlation**2) * drawn[:, place]
+        drawn[:, place] = correlation * drawn[:, place - 1] + own
+    return drawn
+
+
+def answers(
+    rng: np.random.Generator, items: int, accuracies: np.ndarray, correlation: float
+) -> np.ndarray:
+    """Right and wrong answers, items × runs."""
+    latent = noise(rng, items, len(accuracies), correlation) + rng.normal(size=(items, 1))
+    return (latent / np.sqrt(2) < norm.ppf(accuracies)).astype(float)
+
+
+def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int) -> list[float]:
+    """Return four shares and means in percent.
+
+    An equal run told apart by McNemar's test and by ours, all differences to the best covered, and
+    what the best is too good by, in truth and as we say it.
+    """
+    rng, found = np.random.default_rng(0), []
+    equal = accuracies == accuracies.max()
+    for _ in range(repeats):
+        right = answers(rng, items, accuracies, correlation)
+        pairs, shares = all_pairs(right / items, draws=1_000), right.mean(axis=0)
+        best = shares.argmax()
+        wins = ((right[:, best, None] - right) > 0).sum(axis=0)
+        losses = ((right[:, best, None] - right) < 0).sum(axis=0)
+        naive = [mcnemar_p_value(*counts) < 0.05 for counts in zip(wins, losses, strict=True)]
+        reach, moves = pairs.critical * pairs.errors[best] + 1e-9, shares[best] - shares
+        held = np.abs(moves - (accuracies[best] - accuracies)) <= reach
+        lucky = pairs.figures[:, moves <= reach]
+        said = (lucky.max(axis=1) - lucky.mean(axis=1)).mean()
+        told = equal & (moves > reach)
+        is_lost = bool((equal & np.array(naive)).any())
+        row = (is_lost, told.any(), held.all(), shares[best] - accuracies[best], said)
+        found.append(row)
+    return list(100 * np.mean(found, axis=0))
+
+
+def trends(steps: int, correlation: float, repeats: int) -> float:
+    """Return how many flat curves in a hundred pass for a rise with signal."""
+    drawn = 50 + noise(np.random.default_rng(0), repeats, steps, correlation)
+    found = [signal_of([own.tolist()]) for own in drawn]
+    return 100 * float(np.mean([own.rise >= 0.5 and own.ratio >= 2 for own in found]))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=2000)
+    repeats = parser.parse_args().repeats
+    titles = ("Runs", "Items", "Correlation", "McNemar", "all at once", "covered", "luck", "said")
+    table = Table(*titles, title="In %, and points")
+    for runs, items, correlation, shape in (
+        (20, 43, 0.0, FLAT),
+        (20, 150, 0.0, FLAT),
+        (20, 424, 0.0, FLAT),
+        (20, 424, 0.8, FLAT),
+        (20, 1500, 0.8, FLAT),
+        (5, 424, 0.0, FLAT),
+        (20, 424, 0.0, RISING),
+    ):
+        accuracies = np.full(runs, 0.6)
+        if shape == RISING:
+            accuracies[:-5] = np.linspace(0.3, 0.6, runs - 5, endpoint=False)
+        shown = (f"{each:.1f}" for each in choice(items, accuracies, correlation, repeats))
+        table.add_row(f"{runs} {shape}", f"{items:,}", str(correlation), *shown)
+    curves = Table("Correlation", "6 steps", "10", "20", title="Flat curves that rise, in %")
+    for correlation in (0.0, 0.5, 0.8, 0.95):
+        found = (trends(steps, correlation, 10 * repeats) for steps in (6, 10, 20))
+        curves.add_row(str(correlation), *(f"{each:.1f}" for each in found))
+    Console().print(table, curves)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Benchmarks from outside that try to have lm-eval run code: it runs none, and nothing is written.
+
+The code that they name is a module on the path, `planted`, that writes a file when it is imported.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lm_eval.tasks import TaskManager
+
+from hkcanto_lm_eval import generate, task_path
+from hkcanto_tasks.prompts import Prompt
+
+from ..answering import AnsweringLM
+from .evaluating import evaluate
+
+# All that YAML 1.1, Python, or an editor takes for the end of a line.
+BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+PAYLOADS = (
+    "process_results: !function planted.run",
+    "x: !!python/object/apply:planted.run []",
+    "include: planted.yaml",
+    "{{ cycler.__init__.__globals__['__builtins__'].__import__('planted') }}",
+    "{% for x in ().__class__.__base__.__subclasses__() %}{% endfor %}",
+    "__import__('planted')",
+    "'\"]}, *__import__('planted')",
+)
+HOSTILE = "".join(f"{end}{payload}" for payload in PAYLOADS for end in BREAKS)
+PLACES = {
+    "title": "Quiz",
+    "system": "",
+    "answer_separator": "",
+    "example_separator": "\n\n",
+    "stop": "\n",
+    "question": "{question}\n{options}\n答案：",
+    "task_title": "Quiz",
+    "chinese": "測驗",
+    "sentence": "",
+    "printed": "",
+    "subject_title": "Food",
+    "subject_chinese": "",
+    "shown": "food",
+}
+CELLS = ("question", "A", "B", "C", "D")
+
+Declare = Callable[..., Path]
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is there once the code has run."""
+    ran, code = tmp_path / "ran", tmp_path / "code"
+    code.mkdir()
+    source = (
+        f"from pathlib import Path\nPath({str(ran)!r}).touch()\ndef run(*_):\n    return {{}}\n"
+    )
+    (code / "planted.py").write_text(source, "utf-8")
+    (code / "planted.yaml").write_text("process_results: !function planted.run\n", "utf-8")
+    monkeypatch.syspath_prepend(str(code))
+    monkeypatch.delitem(sys.modules, "planted", raising=False)
+    monkeypatch.chdir(code)
+    return ran
+
+
+@pytest.fixture
+def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
+    """Return a function that declares a benchmark with one question, and texts put into places."""
+
+    def declare(cells: str = "", **texts: str) -> Path:
+        folder = tmp_path / "benchmarks" / "quiz"
+        (folder / "sample").mkdir(parents=True)
+        # A text of JSON is one of TOML, but for the control characters of two words.
+        toml = {name: json.dumps(text) for name, text in {**PLACES, **texts}.items()}
+        (folder / "benchmark.toml").write_text(
+            f"""
+name = "quiz"
+title = {toml["title"]}
+[data]
+[prompts.plain]
+system = {toml["system"]}
+question = {toml["question"]}
+answer_separator = {toml["answer_separator"]}
+example_separator = {toml["example_separator"]}
+stop = [{toml["stop"]}]
+[[tasks]]
+name = "quiz"
+title = {toml["task_title"]}
+chinese = {toml["chinese"]}
+sentence = {toml["sentence"]}
+printed = {toml["printed"]}
+kind = "multiple_choice"
+shots = 1
+files = {{ dev = "{{stem}}_dev.csv", test = "{{stem}}_test.csv" }}
+variants = [{{ suffix = "mc", scoring = "loglikelihood" }}]
+[[tasks.subjects]]
+name = "food"
+title = {toml["subject_title"]}
+chinese = {toml["subject_chinese"]}
+stem = "a"
+shown = {toml["shown"]}
+[[tasks.subjects]]
+name = "law"
+stem = "b"
+""",
+            encoding="utf-8",
+        )
+        quoted = ",".join('"' + (cell + cells).replace('"', '""') + '"' for cell in CELLS)
+        for stem in "ab":
+            for split in ("dev", "test"):
+                rows = f"question,A,B,C,D,answer\n{quoted},B\n"
+                (folder / f"sample/{stem}_{split}.csv").write_text(rows, "utf-8", newline="")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(folder.parent))
+        return folder
+
+    return declare
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        *(("quiz", end + PAYLOADS[0]) for end in BREAKS),
+        *((task, HOSTILE) for task in ("quiz", "quiz_mc", "quiz_by_subject")),
+    ],
+)
+def test_a_cell_runs_nothing_and_is_sent_as_it_is(
+    quiz: Declare, planted: Path, task: str, text: str
+) -> None:
+    quiz(text)
+    results = evaluate(task, model=AnsweringLM())
+    assert not planted.exists()
+    of = "quiz_food" if task == "quiz_by_subject" else task
+    prompt = results["samples"][of][0]["arguments"][0][0]
+    assert prompt.count("question" + text) == 2  # of the worked example and of its own
+    assert prompt.count(". D" + text) == 2
+
+
+@pytest.mark.parametrize("text", ["\u2028" + PAYLOADS[0], HOSTILE], ids=["one", "all"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_declaration_runs_nothing(quiz: Declare, planted: Path, place: str, text: str) -> None:
+    quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
+    try:
+        evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
+    finally:
+        assert not planted.exists()
+
+
+@pytest.mark.parametrize("was", ['[[tasks]]\nname = "quiz"', 'suffix = "mc"', 'name = "law"'])
+def test_a_name_with_a_line_break_is_refused(
+    quiz: Declare, planted: Path, caplog: pytest.LogCaptureFixture, was: str
+) -> None:
+    toml = quiz() / "benchmark.toml"
+    text = toml.read_text("utf-8")
+    assert text.count(was) == 1
+    toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
+    there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
+    assert "quiz" not in there
+    assert f"{toml}: Expected `str` matching regex" in caplog.text
+    assert not planted.exists()
+
+
+def test_no_file_is_written_for_them(
+    quiz: Declare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiz()
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    manager = TaskManager(include_path=task_path(), include_defaults=False)
+    manager.load(["quiz", "quiz_by_subject"])
+    assert not [*home.iterdir()]
+
+
+def test_a_task_of_the_users_folder_goes_before_one_from_outside(
+    quiz: Declare, tmp_path: Path
+) -> None:
+    quiz()
+    (tmp_path / "mine.yaml").write_text("task: quiz\ndataset_path: none\n", "utf-8")
+    folders = [task_path(), str(tmp_path)]
+    entry = TaskManager(include_path=folders, include_defaults=False).task_index["quiz"]
+    assert Path(entry.yaml_path) == tmp_path / "mine.yaml"
+
+
+def test_the_comments_of_our_own_files_end_where_yaml_ends_a_line(
+    planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our sample data has no such text; should it ever have, the files say the same."""
+    from lm_eval.tasks._yaml_loader import load_yaml
+
+    plain = load_yaml(Path(task_path()) / "hkmmlu" / "hkmmlu.yaml")
+    text = "".join(end + PAYLOADS[0] for end in BREAKS)
+    monkeypatch.setattr(Prompt, "text", lambda _: text)
+    made = generate.files()
+    (tmp_path / "task.py").write_text(made["hkmmlu/task.py"], "utf-8")
+    (tmp_path / "hkmmlu.yaml").write_text(made["hkmmlu/hkmmlu.yaml"], "utf-8", newline="")
+    assert "planted" in made["hkmmlu/hkmmlu.yaml"]
+    loaded = load_yaml(tmp_path / "hkmmlu.yaml")
+    assert {**loaded, "class": None} == {**plain, "class": None}
+    assert not planted.exists()
