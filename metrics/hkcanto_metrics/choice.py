@@ -21,6 +21,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
+_SHORT = 400  # characters of a response whose one option can be no example
 _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
@@ -310,6 +311,8 @@ class _Reader:
             return ChoiceReading(None, "none: several")
         if affirmed or any(map(self._is_telling, named)):
             return self._of(hints[0], "affirmed" if affirmed else "option text")
+        if named and is_ended and any(map(self._is_only, named)):
+            return self._of(named[-1], "option text")
         return self._unnamed()
 
     def _is_pointed(self, named: list[Mention]) -> bool:
@@ -329,6 +332,12 @@ class _Reader:
         is_long = is_long or bool(SAYS["closed"].match(self._text, hint.end))
         beside = [s for m, s in self._stances.items() if start <= m.start < end]
         return hint.spelled and is_edge and is_long and _REFUTED not in beside
+
+    def _is_only(self, named: Mention) -> bool:
+        """Whether an option's text is all that a short response has of the options."""
+        is_sure = named.end - named.start > 2 or SAYS["closed"].match(self._text, named.end)
+        is_short = len(self._text) < _SHORT and not _ITEM.search(self._text)
+        return named.spelled and bool(is_sure) and is_short
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
