@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from os.path import commonprefix
 
 from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.number import parse_number
@@ -38,6 +39,10 @@ _BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
 
+# What all options begin with: the rest of each is a name for it, too.
+_START = re.compile(r"[^\d±+-]*(?<![A-Za-z])")
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """One option, or several joined, at a place in the response, by letter or text or both."""
@@ -60,13 +65,14 @@ class Options:
 
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
+        shared = len(_START.match(commonprefix([*full.values()]))[0])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text))]
+        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[shared:]))]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
-        found = {letter: SAYS["quantity"].fullmatch(text) for letter, text in self.texts.items()}
+        found = {letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE)) for letter, text in full.items()}
         self._values = {_value(each[1]): letter for letter, each in found.items() if each}
         self._units = {_unit(each) for each in found.values() if each}
         if len(self._values) < len(full) or len(self._units) > 1:
@@ -94,7 +100,9 @@ class Options:
                 found.append(Mention(letters, *match.span()))
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
-            place = _PLACES[word] if word in _PLACES else int(_value(word))
+            middle = len(self.texts) // 2 + 1 if len(self.texts) % 2 else 99
+            place = middle if word in ("中间", "middle") else _PLACES.get(word) 
+            place = int(_value(word)) if place is None else place
             if place <= len(self.texts) and not (match[3] and self._values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
@@ -105,7 +113,7 @@ class Options:
         """Whether a number has the options' unit, however it is written, or none."""
         (own,), unit = self._units, _unit(match)
         if len(match[1]) == 1 and not match[1].isascii() and own != unit:
-            return match.string[match.start() - 1] in "为是="  # 二, but not 第二
+            return match.string[match.start() - 1] in "为是=到得约≈"  # 二, but not 第二
         shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
         return len(shapes) == 1 or not (unit and own) or unit.isascii() != own.isascii()
 

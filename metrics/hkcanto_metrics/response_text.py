@@ -65,6 +65,8 @@ _REWRITES = [
         ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
         ("\\", r"\\times(?![a-z])", "×"),
         ("\\", r"\\pm(?![a-z])", "±"),
+        ("\\", r"\\pi(?![a-z])", "π"),
+        ("\\", r"\^(?:\(?\\circ\)?|\s?degrees)", "°"),
         (
             "\\$",
             r"\\(?:(?:d?text|math)?(?:bf|it|rm|sf)|d?text|q?quad|left|right|therefore)(?![a-z])"
