@@ -21,6 +21,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
+_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
 _SHORT = 400  # characters of a response whose one option can be no example
 _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
@@ -267,7 +268,8 @@ class _Reader:
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and not is_item
-        return is_start and self._stances[first] > _REFUTED and bool(SAYS["closed"].match(after))
+        is_closed = SAYS["closed"].match(after) and (first.lettered or after[:1] != "、")
+        return is_start and self._stances[first] > _REFUTED and bool(is_closed)
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
@@ -292,7 +294,8 @@ class _Reader:
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_cut = ending in (*",:、",) or (is_several and not is_ended)
-        if is_cut and stances[self._mentions[-1]] == _NAMED:
+        last = stances[self._mentions[-1]]
+        if (is_cut and last == _NAMED) or (ending in (*",:、",) and last == _AFFIRMED):
             return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
@@ -306,6 +309,9 @@ class _Reader:
             self._text, affirmed[-2].end, affirmed[-1].start
         ):
             del affirmed[:-1]
+        if self._shown.is_numeric and _SUM.search(self._text):
+            result = [m for m in self._mentions if not self._text[m.end :].strip(AROUND)]
+            affirmed = [m for m in result if stances[m] in (_NAMED, _AFFIRMED)] or affirmed
         hints = affirmed or named
         if len({mention.letters for mention in hints}) > 1:
             return ChoiceReading(None, "none: several")

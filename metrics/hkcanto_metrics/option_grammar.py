@@ -77,6 +77,7 @@ class Options:
         self._units = {_unit(each) for each in found.values() if each}
         if len(self._values) < len(full) or len(self._units) > 1:
             self._values.clear()
+        self.is_numeric = bool(self._values)
 
     def mentions(self, text: str) -> list[Mention]:
         """Every mention in a normalised text, in order, those in mere lists of options left out.
