@@ -313,6 +313,9 @@ class _Reader:
             result = [m for m in self._mentions if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in result if stances[m] in (_NAMED, _AFFIRMED)] or affirmed
         hints = affirmed or named
+        against = self._against_group(named)
+        if not affirmed and against:
+            return self._of(against, "affirmed")
         if len({mention.letters for mention in hints}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed or any(map(self._is_telling, named)):
@@ -320,6 +323,13 @@ class _Reader:
         if named and is_ended and any(map(self._is_only, named)):
             return self._of(named[-1], "option text")
         return self._unnamed()
+
+    def _against_group(self, named: list[Mention]) -> Mention | None:
+        """The one option that is set against all the others that are named."""
+        if len(named) == 2 and len(named[0].letters) > 1 == len(named[1].letters):
+            between = self._text[named[0].end : named[1].start]
+            return named[1] if SAYS["against"].search(between) else None
+        return None
 
     def _is_pointed(self, named: list[Mention]) -> bool:
         """Whether the last sentence has one option, and words that say that it is the one."""

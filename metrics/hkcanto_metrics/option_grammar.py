@@ -11,12 +11,13 @@ from functools import lru_cache
 from itertools import pairwise
 from os.path import commonprefix
 
-from hkcanto_metrics.decision_words import SAYS
+from hkcanto_metrics.decision_words import SAME, SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
+_BEFORE_ONE = ("", *AROUND, *"=是为选答的指同abcdefghij")  # ... before one that is a single character
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
@@ -35,6 +36,7 @@ _PLACES = {word: place for place, words in enumerate(_NTH) for word in words.spl
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
+_PLURAL = re.compile(r"[a-z ]{3,}[^s]s")
 _BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
@@ -124,7 +126,10 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
-        if not (_NO_START.match(text, start) or _NO_END.match(text, end)):
+        is_ended = text[end : end + 1] == ")" or SAYS["closed"].match(text, end)
+        is_bounded = is_ended and text[:start][-1:] in _BEFORE_ONE
+        is_word = len(words) > 1 or words.isascii() or is_bounded
+        if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             yield start, end
         start = text.find(words, start + 1)
 
@@ -133,7 +138,9 @@ def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, the empty one too."""
     text = own.strip(_EDGE)
     bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
-    return {text.lower(), bare if len(bare) > 1 else "", name[1].lower() if name else ""}
+    same = next((each for each in SAME if text.lower() in each), ())
+    plain = bare[:-1] if _PLURAL.fullmatch(bare) else ""
+    return {text.lower(), bare if len(bare) > 1 else "", name[1].lower() if name else "", plain, *same}
 
 
 @lru_cache(maxsize=1024)
