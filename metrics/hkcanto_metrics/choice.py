@@ -347,7 +347,8 @@ class _Reader:
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
         is_long = is_long or bool(SAYS["closed"].match(self._text, hint.end))
         beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        return hint.spelled and is_edge and is_long and _REFUTED not in beside
+        is_listed = self._text[hint.end : hint.end + 1] == "、"
+        return hint.spelled and is_edge and is_long and not is_listed and _REFUTED not in beside
 
     def _is_only(self, named: Mention) -> bool:
         """Whether an option's text is all that a short response has of the options."""
@@ -362,10 +363,10 @@ class _Reader:
         shares = sorted(
             (sum(a + b in text[start:] for a, b in pairwise(own)) / (len(own) - 1), letter)
             for letter, own in texts.items()
-            if len(own) > 5 and not own.isascii()
+            if len(own) > 3 and not own.isascii()
         )
         is_named = self._mentions or any(own in text for own in texts.values())
-        if len(shares) > 1 and shares[-1][0] >= max(0.7, shares[-2][0] + 0.15) and not is_named:
+        if len(shares) > 1 and shares[-1][0] >= max(0.5, shares[-2][0] + 0.3) and not is_named:
             return _located(shares[-1][1], "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

@@ -42,7 +42,9 @@ _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
 
 # What all options begin with: the rest of each is a name for it, too.
+# So is it without their unit, where that leaves more than a number.
 _START = re.compile(r"[^\d±+-]*(?<![A-Za-z])")
+_UNIT = re.compile(r"(?<=[^\d ]) [^ ]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,11 @@ class Options:
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         shared = len(_START.match(commonprefix([*full.values()]))[0])
+        unit = "".join(_UNIT.findall(commonprefix([text[::-1] for text in full.values()])[::-1])[:1])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[shared:]))]
+        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[shared:].removesuffix(unit)))]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
         found = {letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE)) for letter, text in full.items()}
