@@ -268,8 +268,12 @@ class _Reader:
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and not is_item
-        is_closed = SAYS["closed"].match(after) and (first.lettered or after[:1] != "、")
-        return is_start and self._stances[first] > _REFUTED and bool(is_closed)
+        return is_start and self._stances[first] > _REFUTED and self._is_closed(first)
+
+    def _is_closed(self, mention: Mention) -> bool:
+        """Whether a mention ends its clause and is not the first of several things."""
+        after = self._text[mention.end : mention.end + 60]
+        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
@@ -326,10 +330,14 @@ class _Reader:
 
     def _against_group(self, named: list[Mention]) -> Mention | None:
         """The one option that is set against all the others that are named."""
-        if len(named) == 2 and len(named[0].letters) > 1 == len(named[1].letters):
-            between = self._text[named[0].end : named[1].start]
-            return named[1] if SAYS["against"].search(between) else None
-        return None
+        *others, last = named or [None]
+        if not last or len(last.letters) > 1 or len({self._sentence(m) for m in others}) != 1:
+            return None
+        rest = frozenset[str]().union(*(mention.letters for mention in others))
+        between = self._text[others[-1].end : last.start]
+        is_all = rest | last.letters >= self._shown.texts.keys() and "." in between
+        is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
+        return last if is_apart and not rest & last.letters else None
 
     def _is_pointed(self, named: list[Mention]) -> bool:
         """Whether the last sentence has one option, and words that say that it is the one."""
@@ -345,16 +353,15 @@ class _Reader:
         (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_long = is_long or bool(SAYS["closed"].match(self._text, hint.end))
+        is_long = is_long or self._is_closed(hint)
         beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        is_listed = self._text[hint.end : hint.end + 1] == "、"
-        return hint.spelled and is_edge and is_long and not is_listed and _REFUTED not in beside
+        return hint.spelled and is_edge and is_long and _REFUTED not in beside
 
     def _is_only(self, named: Mention) -> bool:
         """Whether an option's text is all that a short response has of the options."""
-        is_sure = named.end - named.start > 2 or SAYS["closed"].match(self._text, named.end)
+        is_sure = named.end - named.start > 2 or self._is_closed(named)
         is_short = len(self._text) < _SHORT and not _ITEM.search(self._text)
-        return named.spelled and bool(is_sure) and is_short
+        return named.spelled and is_sure and is_short
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
