@@ -303,15 +303,14 @@ class _Reader:
             return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
-        left = self._shown.texts.keys() - {letter for each in refuted for letter in each.letters}
+        gone = {letter for each in refuted for letter in each.letters}
+        left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
             words = self._response[refuted[-1].start : refuted[-1].end]
             return _located(min(left), "eliminated", words)
         if named and not affirmed and is_ended and self._is_pointed(named):
             return self._of(named[-1], "affirmed")
-        if len(affirmed) > 1 and SAYS["contrast"].search(
-            self._text, affirmed[-2].end, affirmed[-1].start
-        ):
+        if len(affirmed) > 1 and self._is_turn(*affirmed[-2:], SAYS["contrast"]):
             del affirmed[:-1]
         if self._shown.is_numeric and _SUM.search(self._text):
             result = [m for m in self._mentions if not self._text[m.end :].strip(AROUND)]
@@ -331,7 +330,8 @@ class _Reader:
     def _against_group(self, named: list[Mention]) -> Mention | None:
         """The one option that is set against all the others that are named."""
         *others, last = named or [None]
-        if not last or len(last.letters) > 1 or len({self._sentence(m) for m in others}) != 1:
+        is_one = last and len({self._sentence(m) for m in others}) == 1
+        if not last or not is_one or len(last.letters) > 1 or _ITEM.search(self._text):
             return None
         rest = frozenset[str]().union(*(mention.letters for mention in others))
         between = self._text[others[-1].end : last.start]
@@ -355,11 +355,13 @@ class _Reader:
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
         is_long = is_long or self._is_closed(hint)
         beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        return hint.spelled and is_edge and is_long and _REFUTED not in beside
+        is_first = self._text[hint.end : hint.end + 1] == "、"
+        return hint.spelled and is_edge and is_long and not is_first and _REFUTED not in beside
 
     def _is_only(self, named: Mention) -> bool:
         """Whether an option's text is all that a short response has of the options."""
-        is_sure = named.end - named.start > 2 or self._is_closed(named)
+        is_long = named.end - named.start > 2 and self._text[named.end : named.end + 1] != "、"
+        is_sure = is_long or self._is_closed(named)
         is_short = len(self._text) < _SHORT and not _ITEM.search(self._text)
         return named.spelled and is_sure and is_short
 
@@ -373,7 +375,10 @@ class _Reader:
             if len(own) > 3 and not own.isascii()
         )
         is_named = self._mentions or any(own in text for own in texts.values())
-        if len(shares) > 1 and shares[-1][0] >= max(0.5, shares[-2][0] + 0.3) and not is_named:
-            return _located(shares[-1][1], "paraphrase", self._response[start:])
+        (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
+        is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
+        is_denied = SAYS["denied"].search(text, start) and letter and not SAYS["denied"].search(texts[letter])
+        if is_clear and not is_named and not is_denied:
+            return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

@@ -17,7 +17,7 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_BEFORE_ONE = ("", *AROUND, *"=是为选答的指同abcdefghij")  # ... before one that is a single character
+_BEFORE_ONE = ("", *AROUND, *"=是为选答的指同在abcdefghij")  # ... before one that is a single character
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
@@ -70,11 +70,12 @@ class Options:
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         shared = len(_START.match(commonprefix([*full.values()]))[0])
+        least = shared if shared < 3 or "".join(full.values()).isascii() else 0
         unit = "".join(_UNIT.findall(commonprefix([text[::-1] for text in full.values()])[::-1])[:1])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[shared:].removesuffix(unit)))]
+        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[least:].removesuffix(unit)))]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
         found = {letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE)) for letter, text in full.items()}
@@ -121,7 +122,8 @@ class Options:
         if len(match[1]) == 1 and not match[1].isascii() and own != unit:
             return match.string[match.start() - 1] in "为是=到得约≈"  # 二, but not 第二
         shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
-        return len(shapes) == 1 or not (unit and own) or unit.isascii() != own.isascii()
+        is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
+        return len(shapes) == 1 or not (unit and own) or is_other
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
