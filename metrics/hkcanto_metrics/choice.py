@@ -22,6 +22,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
 _SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
+_OPEN = tuple(",:、×÷+=-(")  # nothing ends with these
 _SHORT = 400  # characters of a response whose one option can be no example
 _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
@@ -198,10 +199,12 @@ class _Reader:
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
             return _REFUTED if SAYS["refuted"].match(after) else _HEDGED
-        is_whole = rest.strip(" )\n") or self._text[: mention.start].rstrip(" (")[-1:] in (*"\n?=",)
+        before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
+        is_whole = rest.strip(" )\n") or before in (*"\n?=",)
         is_label = rest.strip() == "." and _ITEM.search(self._text, 0, start)
         if (
-            is_alone and is_whole and not is_label and (is_last or _COMMA.search(lead))
+            is_alone and is_whole and not is_label
+            and (is_last or (before != "=" and _COMMA.search(lead)))
         ):  # no fragment
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
@@ -225,7 +228,9 @@ class _Reader:
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """What the words after a mention say, and the other way round if the question denies."""
-        refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
+        own = [m.start - mention.end for m in self._mentions if m.letters == mention.letters]
+        gap = min([at for at in own if at >= 0], default=60)  # its own text may say "not"
+        refuted, affirmed = SAYS["refuted"].match(after[:gap]), SAYS["affirmed"].match(after)
         is_first = affirmed and not (refuted and refuted.end() <= affirmed.end())
         is_for, is_against = bool(is_first), bool(refuted and not is_first)
         if self._denied:
@@ -276,7 +281,8 @@ class _Reader:
         return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
-        return bool(turn.search(self._text, max(before.end, after.start - 60), after.start))
+        near, between = max(before.end, after.start - 60), (before.end, after.start)
+        return bool(turn.search(self._text, near, after.start) or SAYS["corrects"].search(self._text, *between))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         """The last of the firmest decisions, if not revised; two in one sentence are none."""
@@ -297,9 +303,10 @@ class _Reader:
         """The one option that the response speaks for without stating a decision."""
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
-        is_cut = ending in (*",:、",) or (is_several and not is_ended)
+        is_open = ending in _OPEN
+        is_cut = is_open or (is_several and not is_ended)
         last = stances[self._mentions[-1]]
-        if (is_cut and last == _NAMED) or (ending in (*",:、",) and last == _AFFIRMED):
+        if (is_cut and last == _NAMED) or (is_open and last == _AFFIRMED):
             return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
@@ -314,18 +321,19 @@ class _Reader:
             del affirmed[:-1]
         if self._shown.is_numeric and _SUM.search(self._text):
             result = [m for m in self._mentions if not self._text[m.end :].strip(AROUND)]
-            affirmed = [m for m in result if stances[m] in (_NAMED, _AFFIRMED)] or affirmed
+            lettered = [m for m in affirmed if m.lettered]  # over a value on the way
+            result = [m for m in result if stances[m] in (_NAMED, _AFFIRMED)]
+            affirmed = lettered or result or affirmed
         hints = affirmed or named
         against = self._against_group(named)
         if not affirmed and against:
             return self._of(against, "affirmed")
         if len({mention.letters for mention in hints}) > 1:
             return ChoiceReading(None, "none: several")
-        if affirmed or any(map(self._is_telling, named)):
-            return self._of(hints[0], "affirmed" if affirmed else "option text")
-        if named and is_ended and any(map(self._is_only, named)):
-            return self._of(named[-1], "option text")
-        return self._unnamed()
+        if affirmed:
+            return self._of(hints[0], "affirmed")
+        is_told = any(map(self._is_telling, named)) or (is_ended and any(map(self._is_only, named)))
+        return self._of(named[-1], "option text") if is_told else self._unnamed()
 
     def _against_group(self, named: list[Mention]) -> Mention | None:
         """The one option that is set against all the others that are named."""
@@ -360,8 +368,9 @@ class _Reader:
 
     def _is_only(self, named: Mention) -> bool:
         """Whether an option's text is all that a short response has of the options."""
-        is_long = named.end - named.start > 2 and self._text[named.end : named.end + 1] != "、"
-        is_sure = is_long or self._is_closed(named)
+        name = self._text[named.start : named.end]
+        is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+        is_sure = self._is_closed(named) or (is_name and self._text[named.end :][:1] != "、")
         is_short = len(self._text) < _SHORT and not _ITEM.search(self._text)
         return named.spelled and is_sure and is_short
 

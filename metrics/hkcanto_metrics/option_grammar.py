@@ -24,7 +24,7 @@ _MOST = 30  # mentions that are read at each end: more are a loop
 # read even where there are fewer options: to answer with another letter is not to answer. A set of
 # characters at the start of a pattern is what `re` finds fast.
 _LETTER = re.compile(
-    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
     r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
