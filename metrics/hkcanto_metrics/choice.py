@@ -332,6 +332,8 @@ class _Reader:
             return ChoiceReading(None, "none: several")
         if affirmed:
             return self._of(hints[0], "affirmed")
+        if SAYS["refused"].search(self._text) and not any(m.spelled and SAYS["refused"].search(self._text[m.start:m.end]) for m in named):
+            return ChoiceReading(None, "none: refusal")
         is_told = any(map(self._is_telling, named)) or (is_ended and any(map(self._is_only, named)))
         return self._of(named[-1], "option text") if is_told else self._unnamed()
 
