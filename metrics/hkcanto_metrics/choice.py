@@ -28,7 +28,7 @@ _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
-_GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
+_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项])[\u4e00-\u9fff].{2}")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _COMMA = re.compile("[,、;]")
@@ -198,7 +198,7 @@ class _Reader:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            return _REFUTED if SAYS["refuted"].match(after) else _HEDGED
+            return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
         is_whole = rest.strip(" )\n") or before in (*"\n?=",)
         is_label = rest.strip() == "." and _ITEM.search(self._text, 0, start)
