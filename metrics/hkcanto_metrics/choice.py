@@ -28,7 +28,7 @@ _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
-_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项])[\u4e00-\u9fff].{2}")
+_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _COMMA = re.compile("[,、;]")
@@ -128,7 +128,7 @@ def _read(response: Response, shown: Options, asked: _Asked) -> ChoiceReading:
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):
         items = _ITEM.findall(text, start, end)
-        same = [own.lower().startswith(shown.texts.get(name, own)) for name, own in items]
+        same = [own.lower().startswith(shown.texts.get(name, own)[:8]) for name, own in items]
         is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
         if is_asked and not (same and all(same) if start else any(same)):
             return reading
@@ -169,8 +169,13 @@ class _Reader:
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
         line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
-        if line and not lead.strip(AROUND) and not self._rest_of_line(mention):
-            start = self._edges[at - 2] if SAYS["leads_on"].search(line) else start  # 答案是：⏎B
+        if line and not lead.strip(AROUND):  # 答案是：⏎B. The same with more after it, but in a list
+            is_plain = not self._rest_of_line(mention)
+            is_item = not mention.spelled and _ITEM.search(self._text, 0, start)
+            is_item = is_item or _ITEM.match(self._text, self._text.find("\n", mention.end))
+            leads = is_plain or not is_item
+            if leads and SAYS["leads_on" if is_plain else "leads_to"].search(line):
+                start = self._edges[at - 2]
         return start, end
 
     def _rest_of_line(self, mention: Mention) -> str:
