@@ -169,7 +169,9 @@ class _Reader:
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
         line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
-        if line and not lead.strip(AROUND):  # 答案是：⏎B. The same with more after it, but in a list
+        if line and not lead.strip(
+            AROUND
+        ):  # 答案是：⏎B. The same with more after it, but in a list
             is_plain = not self._rest_of_line(mention)
             is_item = not mention.spelled and _ITEM.search(self._text, 0, start)
             is_item = is_item or _ITEM.match(self._text, self._text.find("\n", mention.end))
@@ -208,7 +210,9 @@ class _Reader:
         is_whole = rest.strip(" )\n") or before in (*"\n?=",)
         is_label = rest.strip() == "." and _ITEM.search(self._text, 0, start)
         if (
-            is_alone and is_whole and not is_label
+            is_alone
+            and is_whole
+            and not is_label
             and (is_last or (before != "=" and _COMMA.search(lead)))
         ):  # no fragment
             return _CONCLUDED
@@ -287,7 +291,10 @@ class _Reader:
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         near, between = max(before.end, after.start - 60), (before.end, after.start)
-        return bool(turn.search(self._text, near, after.start) or SAYS["corrects"].search(self._text, *between))
+        return bool(
+            turn.search(self._text, near, after.start)
+            or SAYS["corrects"].search(self._text, *between)
+        )
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         """The last of the firmest decisions, if not revised; two in one sentence are none."""
@@ -337,10 +344,11 @@ class _Reader:
             return ChoiceReading(None, "none: several")
         if affirmed:
             return self._of(hints[0], "affirmed")
-        if SAYS["refused"].search(self._text) and not any(m.spelled and SAYS["refused"].search(self._text[m.start:m.end]) for m in named):
-            return ChoiceReading(None, "none: refusal")
-        is_told = any(map(self._is_telling, named)) or (is_ended and any(map(self._is_only, named)))
-        return self._of(named[-1], "option text") if is_told else self._unnamed()
+        told = [m for m in named if self._is_telling(m, is_ended)]
+        is_refusal = SAYS["refused"].search(self._text) and not any(
+            SAYS["refused"].search(self._text, m.start, m.end) for m in told
+        )
+        return self._of(told[-1], "option text") if told and not is_refusal else self._unnamed()
 
     def _against_group(self, named: list[Mention]) -> Mention | None:
         """The one option that is set against all the others that are named."""
@@ -363,23 +371,19 @@ class _Reader:
         is_last = not self._text[end:].strip(AROUND)
         return is_free and is_last and bool(SAYS["points"].search(self._text, start, end))
 
-    def _is_telling(self, hint: Mention) -> bool:
-        """Whether an option's text stands in the first or the last sentence, and not by chance."""
+    def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
+        """Whether an option's text answers: at an end of the response, or all that is short has."""
         (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
+        beside = [s for m, s in self._stances.items() if start <= m.start < end]
+        if not hint.spelled or self._text[hint.end :][:1] == "、":
+            return False
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_long = is_long or self._is_closed(hint)
-        beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        is_first = self._text[hint.end : hint.end + 1] == "、"
-        return hint.spelled and is_edge and is_long and not is_first and _REFUTED not in beside
-
-    def _is_only(self, named: Mention) -> bool:
-        """Whether an option's text is all that a short response has of the options."""
-        name = self._text[named.start : named.end]
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_sure = self._is_closed(named) or (is_name and self._text[named.end :][:1] != "、")
-        is_short = len(self._text) < _SHORT and not _ITEM.search(self._text)
-        return named.spelled and is_sure and is_short
+        is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
+        is_sure = self._is_closed(hint)
+        is_edge = is_edge and _REFUTED not in beside
+        return (is_edge and (is_long or is_sure)) or (is_only and (is_name or is_sure))
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
@@ -393,7 +397,11 @@ class _Reader:
         is_named = self._mentions or any(own in text for own in texts.values())
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        is_denied = SAYS["denied"].search(text, start) and letter and not SAYS["denied"].search(texts[letter])
+        is_denied = (
+            SAYS["denied"].search(text, start)
+            and letter
+            and not SAYS["denied"].search(texts[letter])
+        )
         if is_clear and not is_named and not is_denied:
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)

@@ -17,7 +17,11 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_BEFORE_ONE = ("", *AROUND, *"=是为选答的指同在abcdefghij")  # ... before one that is a single character
+_BEFORE_ONE = (
+    "",
+    *AROUND,
+    *"=是为选答的指同在abcdefghij",
+)  # ... before one that is a single character
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
@@ -32,7 +36,9 @@ _LETTER = re.compile(
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
 _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
 _NTH = ("last 最后 尾", "first one 头", "second two", "third three", "fourth four", "fifth five")
-_PLACES = {word: place for place, words in enumerate(_NTH) for word in words.split()}
+_PLACES = {"中间": -1, "middle": -1} | {
+    word: place for place, words in enumerate(_NTH) for word in words.split()
+}
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
@@ -42,9 +48,7 @@ _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
 
 # What all options begin with: the rest of each is a name for it, too.
-# So is it without their unit, where that leaves more than a number.
 _START = re.compile(r"[^\d±+-]*(?<![A-Za-z])")
-_UNIT = re.compile(r"(?<=[^\d ]) [^ ]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +74,18 @@ class Options:
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         shared = len(_START.match(commonprefix([*full.values()]))[0])
-        least = shared if shared < 3 or "".join(full.values()).isascii() else 0
-        unit = "".join(_UNIT.findall(commonprefix([text[::-1] for text in full.values()])[::-1])[:1])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        forms = [(form, letter) for letter, text in full.items() for form in sorted(_forms(text) | _forms(text[least:].removesuffix(unit)))]
+        rest = shared if shared < 3 or "".join(full.values()).isascii() else 0
+        names = {letter: _forms(text) | _forms(text[rest:]) for letter, text in full.items()}
+        forms = [(form, letter) for letter in names for form in sorted(names[letter])]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
-        found = {letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE)) for letter, text in full.items()}
+        found = {
+            letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE))
+            for letter, text in full.items()
+        }
         self._values = {_value(each[1]): letter for letter, each in found.items() if each}
         self._units = {_unit(each) for each in found.values() if each}
         if len(self._values) < len(full) or len(self._units) > 1:
@@ -107,9 +114,9 @@ class Options:
                 found.append(Mention(letters, *match.span()))
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
-            middle = len(self.texts) // 2 + 1 if len(self.texts) % 2 else 99
-            place = middle if word in ("中间", "middle") else _PLACES.get(word) 
-            place = int(_value(word)) if place is None else place
+            place = _PLACES[word] if word in _PLACES else int(_value(word))
+            if place < 0:  # the middle one, where there is one
+                place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
             if place <= len(self.texts) and not (match[3] and self._values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
@@ -145,7 +152,13 @@ def _forms(own: str) -> set[str]:
     bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
     same = next((each for each in SAME if text.lower() in each), ())
     plain = bare[:-1] if _PLURAL.fullmatch(bare) else ""
-    return {text.lower(), bare if len(bare) > 1 else "", name[1].lower() if name else "", plain, *same}
+    return {
+        text.lower(),
+        bare if len(bare) > 1 else "",
+        name[1].lower() if name else "",
+        plain,
+        *same,
+    }
 
 
 @lru_cache(maxsize=1024)
