@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import CharacterTable, fold_script
@@ -48,45 +50,12 @@ def _plain(character: str) -> str:
 
 _CHARACTERS = CharacterTable(_plain)
 _CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
-_TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
-# Characters one of which is in each match; the pattern; a replacement, never longer than a match.
+_ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["rows"]
+_READINGS = ["(<" + "".join(map(chr, range(0x3100, 0x31C0))), READING.pattern, ""]
+# Characters one of which is in each match; the pattern; a replacement.
 _REWRITES = [
-    (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
-    for needed, pattern, replacement in (
-        ("(<" + "".join(map(chr, range(0x3100, 0x31C0))), READING.pattern, ""),
-        (_GONE, _GONE, ""),
-        ("<", rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
-        ("<(&", r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
-        ("\\", r"\\n(?![a-z])", "\n"),
-        ("<", r"</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>", "\n"),
-        ("<", r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
-        ("<第", r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
-        # the \b of \boxed may have been read as a backspace
-        ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
-        ("\\", r"\\times(?![a-z])", "×"),
-        ("\\", r"\\pm(?![a-z])", "±"),
-        ("\\", r"\\pi(?![a-z])", "π"),
-        ("\\", r"\^(?:\(?\\circ\)?|\s?degrees)", "°"),
-        (
-            "\\$",
-            r"\\(?:(?:d?text|math)?(?:bf|it|rm|sf)|d?text|q?quad|left|right|therefore)(?![a-z])"
-            r"|\\(?!\w)[^\n ]?|\$",
-            "",
-        ),
-        ("^", r"(?<=\^)\((?=-?\d{1,3}\))|(?<=\^\(\d)\)|(?<=\^\([-\d]\d)\)", ""),
-        ("×±=÷≈", r" +(?=[×±=÷≈])|(?<=[×±=÷≈]) +", ""),
-        ("~*`|: -", r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
-        ("_'\"lt", r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
-        # headings, bullets, numbers of list items, tables
-        (
-            "#>+•·▪●○◦-.)、| ",
-            r"^ *(?:(?:[#>+•·▪●○◦-]+ +|#+|\d\d?(?:[.)](?: |(?=[^\d\s]))|、(?!\d))|\|) *)+|[|# ]+$",
-            "",
-        ),
-        ("|", r" *\| *", ":"),
-        ("\n", r" +\n\s*|\n\s+", "\n"),
-        (" ", rf" (?:(?=[ {_CJK},.;:!?)])|(?<=[{_CJK}] ))", ""),
-    )
+    (frozenset(needed), re.compile(pattern.replace("{CJK}", _CJK), re.MULTILINE), replacement)
+    for needed, pattern, replacement in (_READINGS, [_GONE, _GONE, ""], *_ROWS)
 ]
 _NEEDED = frozenset[str]().union(*(needed for needed, *_ in _REWRITES))
 
