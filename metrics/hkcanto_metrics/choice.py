@@ -21,12 +21,12 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 # Several questions answered in a numbered list.
-_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
-_OPEN = tuple(",:、×÷+=-(")  # nothing ends with these
-_SHORT = 400  # characters of a response whose one option can be no example
 _NUMBERED = re.compile(
     r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
 )
+_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
+_OPEN = tuple(",:、×÷+=-(")  # nothing ends with these
+_SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
@@ -169,16 +169,13 @@ class _Reader:
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
         line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
-        if line and not lead.strip(
-            AROUND
-        ):  # 答案是：⏎B. The same with more after it, but in a list
-            is_plain = not self._rest_of_line(mention)
-            is_item = not mention.spelled and _ITEM.search(self._text, 0, start)
-            is_item = is_item or _ITEM.match(self._text, self._text.find("\n", mention.end))
-            leads = is_plain or not is_item
-            if leads and SAYS["leads_on" if is_plain else "leads_to"].search(line):
-                start = self._edges[at - 2]
-        return start, end
+        if not line or lead.strip(AROUND):
+            return start, end
+        rest = self._rest_of_line(mention)  # 答案是：⏎B. With more after it, not in a list
+        is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
+        is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
+        leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
+        return (self._edges[at - 2] if leads else start), end
 
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
@@ -198,28 +195,28 @@ class _Reader:
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after)
-        is_alone = not (clause[-1:] != "=" and clause.strip(AROUND)) and not rest.strip(" )\n.。!")
-        is_last = mention == self._mentions[-1] and not self._text[end:].strip(AROUND)
         if stance >= _CONCLUDED:
             if SAYS["assailed"].match(after) and not self._denied:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
-        before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
-        is_whole = rest.strip(" )\n") or before in (*"\n?=",)
-        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, start)
-        if (
-            is_alone
-            and is_whole
-            and not is_label
-            and (is_last or (before != "=" and _COMMA.search(lead)))
-        ):  # no fragment
+        if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
         if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
             after = after.replace(",", "-")  # a sentence on one option
         return self._judged(mention, lead, after, stance)
+
+    def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
+        """Whether a mention is all of its clause, at the end or after another, and no fragment."""
+        before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
+        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)
+        is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
+        is_last = not self._text[mention.end :].strip(AROUND)
+        is_placed = is_last or (before != "=" and _COMMA.search(lead))
+        is_free = clause[-1:] == "=" or not clause.strip(AROUND)
+        return bool(is_free and is_whole and is_placed and not is_label)
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
         """What the words before a mention say."""
@@ -290,11 +287,9 @@ class _Reader:
         return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
-        near, between = max(before.end, after.start - 60), (before.end, after.start)
-        return bool(
-            turn.search(self._text, near, after.start)
-            or SAYS["corrects"].search(self._text, *between)
-        )
+        near, corrects = max(before.end, after.start - 60), SAYS["corrects"]
+        turned = turn.search(self._text, near, after.start)
+        return bool(turned or corrects.search(self._text, before.end, after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         """The last of the firmest decisions, if not revised; two in one sentence are none."""
@@ -315,10 +310,9 @@ class _Reader:
         """The one option that the response speaks for without stating a decision."""
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
-        is_open = ending in _OPEN
-        is_cut = is_open or (is_several and not is_ended)
-        last = stances[self._mentions[-1]]
-        if (is_cut and last == _NAMED) or (is_open and last == _AFFIRMED):
+        is_open, last = ending in _OPEN, stances[self._mentions[-1]]
+        is_cut = last == _NAMED and is_several and not is_ended
+        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
@@ -332,35 +326,30 @@ class _Reader:
         if len(affirmed) > 1 and self._is_turn(*affirmed[-2:], SAYS["contrast"]):
             del affirmed[:-1]
         if self._shown.is_numeric and _SUM.search(self._text):
-            result = [m for m in self._mentions if not self._text[m.end :].strip(AROUND)]
             lettered = [m for m in affirmed if m.lettered]  # over a value on the way
-            result = [m for m in result if stances[m] in (_NAMED, _AFFIRMED)]
-            affirmed = lettered or result or affirmed
-        hints = affirmed or named
-        against = self._against_group(named)
-        if not affirmed and against:
-            return self._of(against, "affirmed")
-        if len({mention.letters for mention in hints}) > 1:
+            ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
+            affirmed = lettered or ends or affirmed
+        affirmed = affirmed or self._against_group(named)
+        if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed:
-            return self._of(hints[0], "affirmed")
+            return self._of(affirmed[0], "affirmed")
         told = [m for m in named if self._is_telling(m, is_ended)]
-        is_refusal = SAYS["refused"].search(self._text) and not any(
-            SAYS["refused"].search(self._text, m.start, m.end) for m in told
-        )
-        return self._of(told[-1], "option text") if told and not is_refusal else self._unnamed()
+        refused = SAYS["refused"].search(self._text)
+        if not told or (refused and not told[-1].start <= refused.start() < told[-1].end):
+            return self._unnamed()
+        return self._of(told[-1], "option text")
 
-    def _against_group(self, named: list[Mention]) -> Mention | None:
-        """The one option that is set against all the others that are named."""
-        *others, last = named or [None]
-        is_one = last and len({self._sentence(m) for m in others}) == 1
-        if not last or not is_one or len(last.letters) > 1 or _ITEM.search(self._text):
-            return None
-        rest = frozenset[str]().union(*(mention.letters for mention in others))
-        between = self._text[others[-1].end : last.start]
-        is_all = rest | last.letters >= self._shown.texts.keys() and "." in between
+    def _against_group(self, named: list[Mention]) -> list[Mention]:
+        """The one option that is set against all the others that are named: there is one answer."""
+        others, last = named[:-1], named[-1:]
+        if len({self._sentence(m) for m in others}) != 1 or _ITEM.search(self._text):
+            return []
+        rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
+        between = self._text[others[-1].end : last[0].start]
+        is_all = rest | one >= self._shown.texts.keys() and "." in between
         is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
-        return last if is_apart and not rest & last.letters else None
+        return last if is_apart and len(one) == 1 and not rest & one else []
 
     def _is_pointed(self, named: list[Mention]) -> bool:
         """Whether the last sentence has one option, and words that say that it is the one."""
@@ -374,16 +363,14 @@ class _Reader:
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
         (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
-        beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        if not hint.spelled or self._text[hint.end :][:1] == "、":
-            return False
-        is_edge = not start or not self._text[end:].strip(AROUND)
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+        is_edge = not start or not self._text[end:].strip(AROUND)
+        beside = [s for m, s in self._stances.items() if start <= m.start < end]
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
-        is_sure = self._is_closed(hint)
-        is_edge = is_edge and _REFUTED not in beside
-        return (is_edge and (is_long or is_sure)) or (is_only and (is_name or is_sure))
+        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
+        is_told = is_edge and _REFUTED not in beside and (is_long or is_sure)
+        return hint.spelled and not is_first and (is_told or (is_only and (is_name or is_sure)))
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
@@ -397,11 +384,8 @@ class _Reader:
         is_named = self._mentions or any(own in text for own in texts.values())
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        is_denied = (
-            SAYS["denied"].search(text, start)
-            and letter
-            and not SAYS["denied"].search(texts[letter])
-        )
+        is_denied = SAYS["denied"].search(text, start)
+        is_denied = is_denied and not SAYS["denied"].search(texts.get(letter, ""))
         if is_clear and not is_named and not is_denied:
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)

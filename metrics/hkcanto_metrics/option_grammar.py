@@ -82,12 +82,10 @@ class Options:
         forms = [(form, letter) for letter in names for form in sorted(names[letter])]
         letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
-        found = {
-            letter: SAYS["quantity"].fullmatch(text[shared:].strip(_EDGE))
-            for letter, text in full.items()
-        }
-        self._values = {_value(each[1]): letter for letter, each in found.items() if each}
-        self._units = {_unit(each) for each in found.values() if each}
+        cores = [(key, text[shared:].strip(_EDGE)) for key, text in full.items()]
+        found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
+        self._values = {_value(each[1]): letter for letter, each in found}
+        self._units = {_unit(each) for _, each in found}
         if len(self._values) < len(full) or len(self._units) > 1:
             self._values.clear()
         self.is_numeric = bool(self._values)
@@ -150,15 +148,9 @@ def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, the empty one too."""
     text = own.strip(_EDGE)
     bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
+    others = [bare, name[1].lower() if name else "", bare[:-1] if _PLURAL.fullmatch(bare) else ""]
     same = next((each for each in SAME if text.lower() in each), ())
-    plain = bare[:-1] if _PLURAL.fullmatch(bare) else ""
-    return {
-        text.lower(),
-        bare if len(bare) > 1 else "",
-        name[1].lower() if name else "",
-        plain,
-        *same,
-    }
+    return {text.lower(), *(each for each in others if len(each) > 1), *same}
 
 
 @lru_cache(maxsize=1024)
@@ -180,11 +172,8 @@ def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
         if is_item and is_next and _BARE.match(text, mention.end):
             listed += [last, mention] if _BARE.match(text, last.end) else [mention]
     if len(listed) > len(found) / 2 > 4:  # a loop, cut off within the list
-        listed += [
-            m
-            for m in found
-            if not text[: m.start].rpartition("\n")[2].strip(AROUND) and _BARE.match(text, m.end)
-        ]
+        alone = [m for m in found if _BARE.match(text, m.end)]
+        listed += [m for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)]
     return [mention for mention in found if mention not in listed]
 
 
@@ -195,11 +184,10 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
         last = merged[-1] if merged else None
         gap = text[last.end : mention.start] if last else ""
         is_own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
-        if not last or (mention.start >= last.end and last.lettered == mention.lettered):
-            merged.append(mention)
-        elif mention.start >= last.end and is_own and _TO_TEXT.fullmatch(gap):
+        is_one = last and last.lettered != mention.lettered and is_own and _TO_TEXT.fullmatch(gap)
+        if last and is_one and mention.start >= last.end:
             merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
-        elif mention.start >= last.end:
+        elif not last or mention.start >= last.end:
             merged.append(mention)
     return merged
 
@@ -210,12 +198,8 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
-        if (
-            last
-            and join
-            and not is_same
-            and (join["firm"] or SAYS["joined"].match(text, mention.end))
-        ):
+        is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
             joined.append(mention)
