@@ -17,11 +17,7 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_BEFORE_ONE = (
-    "",
-    *AROUND,
-    *"=是为选答的指同在abcdefghij",
-)  # ... before one that is a single character
+_BEFORE_ONE = f"{AROUND}=是为选答的指同在abcdefghij"  # ... before one that is one character
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are

@@ -17,19 +17,8 @@ from hkcanto_metrics.script import CharacterTable, fold_script
 _HEAD, _TAIL = 1_500, 3_500
 
 _GONE = "\0"  # stands for a character that is taken out
-_CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_SIGNS = "\u3100-\u312f\u31a0-\u31bf"
-# Bopomofo anywhere, Jyutping in brackets after a character.
-READING = re.compile(
-    rf"\(\s*˙?[{_SIGNS}][{_SIGNS}ˊˇˋ˙ˉ\s,、]*\)|˙?[{_SIGNS}]+[ˊˇˋ˙]?"
-    rf"|<rt>[^<>\n]*</rt>|(?<=[{_CJK}])\((?:[a-z]{{1,6}}[1-6] ?)+\)"
-)
-# Cantonese words that mean what a written Chinese one does, so that each phrase is written once;
-# brackets and quotation marks; letters that look like Latin ones.
-_SAME = str.maketrans(
-    "係嘅唔喺揀啱冇佢哋咗嗰諗話[{【「『〔《〈“‘«]}】」』〕》〉”»－—–−｡’АВСЕасеΑΒΕⲤ✔✅☑⭕√❌✖✘❎⬅➡",
-    "是的不在选对无他们了那想说((((((((((())))))))))----。'ABCEaceABEC✓✓✓✓✓✗✗✗✗←→",
-)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_SAME = str.maketrans(*_DATA["same"])
 _EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff](?<![✓✗])")
 
 
@@ -50,13 +39,12 @@ def _plain(character: str) -> str:
 
 _CHARACTERS = CharacterTable(_plain)
 _CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
-_ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["rows"]
-_READINGS = ["(<" + "".join(map(chr, range(0x3100, 0x31C0))), READING.pattern, ""]
 # Characters one of which is in each match; the pattern; a replacement.
 _REWRITES = [
-    (frozenset(needed), re.compile(pattern.replace("{CJK}", _CJK), re.MULTILINE), replacement)
-    for needed, pattern, replacement in (_READINGS, [_GONE, _GONE, ""], *_ROWS)
+    (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
+    for needed, pattern, replacement in _DATA["rows"]
 ]
+READING = _REWRITES[0][1]
 _NEEDED = frozenset[str]().union(*(needed for needed, *_ in _REWRITES))
 
 
