@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -20,10 +20,6 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
-# Several questions answered in a numbered list.
-_NUMBERED = re.compile(
-    r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
-)
 _SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
 _OPEN = tuple(",:、×÷+=-(")  # nothing ends with these
 _SHORT = 400  # characters of a response whose one option can be no example
@@ -35,9 +31,6 @@ _COMMA = re.compile("[,、;]")
 _CLAUSE = re.compile(r"[^,。;.\n]*")
 _TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
-
-
-_Asked = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     shown = options_of(tuple(options.items()))
-    if len({*_NUMBERED.findall(answer.text)}) > 1:
+    if len({*SAYS["numbered"].findall(answer.text)}) > 1:
         return ChoiceReading(None, "none: several")
     normal = normalize_response(answer, shown.keep_readings)
     if not normal.text.strip():
@@ -121,7 +114,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(normal, shown, _asked(question))
 
 
-def _read(response: Response, shown: Options, asked: _Asked) -> ChoiceReading:
+def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]]) -> ChoiceReading:
     """Read a response in parts, each without what it takes back, up to another question."""
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
@@ -144,7 +137,7 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 
 @lru_cache(maxsize=256)  # many responses answer one question
-def _asked(question: str) -> _Asked:
+def _asked(question: str) -> tuple[str, frozenset[str]]:
     """What a question denies of an option, if it does; and the letters that it gives to things."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
@@ -154,7 +147,9 @@ def _asked(question: str) -> _Asked:
 class _Reader:
     """Reads one response to one question."""
 
-    def __init__(self, response: Response, shown: Options, asked: _Asked) -> None:
+    def __init__(
+        self, response: Response, shown: Options, asked: tuple[str, frozenset[str]]
+    ) -> None:
         self._response, self._shown, self._text = response, shown, response.text
         (self._denied, self._names), text = asked, self._text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
@@ -213,9 +208,9 @@ class _Reader:
         before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
         is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
+        is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
         is_placed = is_last or (before != "=" and _COMMA.search(lead))
-        is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         return bool(is_free and is_whole and is_placed and not is_label)
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
@@ -237,15 +232,15 @@ class _Reader:
         own = [m.start - mention.end for m in self._mentions if m.letters == mention.letters]
         gap = min([at for at in own if at >= 0], default=60)  # its own text may say "not"
         refuted, affirmed = SAYS["refuted"].match(after[:gap]), SAYS["affirmed"].match(after)
-        is_first = affirmed and not (refuted and refuted.end() <= affirmed.end())
-        is_for, is_against = bool(is_first), bool(refuted and not is_first)
+        is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
+        is_against = bool(refuted and not is_for)
         if self._denied:
             words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
-            is_rest = len(mention.letters) == len(self._shown.texts) - 1
-            is_said = (is_shared or is_rest) and not SAYS["closed"].match(after)
-            is_against, is_for = is_for or is_said, is_against
-            is_for = is_for or bool(SAYS["excepted"].match(after))
+            is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
+            is_said = is_shared and not SAYS["closed"].match(after)
+            is_excepted = bool(SAYS["excepted"].match(after))
+            is_against, is_for = is_for or is_said, is_against or is_excepted
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
@@ -267,9 +262,10 @@ class _Reader:
         return self._settled(decisions) if decisions else self._hinted()
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
-        if len(mention.letters) > 1 or not mention.letters <= self._shown.texts.keys():
-            why = "several" if len(mention.letters) > 1 else "no option"
-            return ChoiceReading(None, f"none: {why}")
+        if len(mention.letters) > 1:
+            return ChoiceReading(None, "none: several")
+        if not mention.letters <= self._shown.texts.keys():
+            return ChoiceReading(None, "none: no option")
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
     def _opens(self, first: Mention) -> bool:
@@ -317,10 +313,10 @@ class _Reader:
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
         gone = {letter for each in refuted for letter in each.letters}
-        left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
+        left = frozenset(self._shown.texts.keys() - gone)
+        named = [m for m in named if not m.letters <= gone]
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
-            words = self._response[refuted[-1].start : refuted[-1].end]
-            return _located(min(left), "eliminated", words)
+            return self._of(replace(refuted[-1], letters=left), "eliminated")
         if named and not affirmed and is_ended and self._is_pointed(named):
             return self._of(named[-1], "affirmed")
         if len(affirmed) > 1 and self._is_turn(*affirmed[-2:], SAYS["contrast"]):
@@ -355,10 +351,10 @@ class _Reader:
         """Whether the last sentence has one option, and words that say that it is the one."""
         start, end = self._sentence(named[-1])
         before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
-        is_one = sum(start <= mention.start for mention in named) == 1
-        is_free = is_one and (named[-1].spelled or before[-1:] in (*",:",))
-        is_last = not self._text[end:].strip(AROUND)
-        return is_free and is_last and bool(SAYS["points"].search(self._text, start, end))
+        is_free = named[-1].spelled or before[-1:] in (*",:",)
+        is_one = is_free and sum(start <= mention.start for mention in named) == 1
+        is_last = is_one and not self._text[end:].strip(AROUND)
+        return is_last and bool(SAYS["points"].search(self._text, start, end))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
@@ -376,17 +372,16 @@ class _Reader:
         """The option most of whose pairs of characters stand in the last sentence."""
         text, texts = self._text.lower(), self._shown.texts
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
-        shares = sorted(
-            (sum(a + b in text[start:] for a, b in pairwise(own)) / (len(own) - 1), letter)
-            for letter, own in texts.items()
-            if len(own) > 3 and not own.isascii()
-        )
-        is_named = self._mentions or any(own in text for own in texts.values())
+        if self._mentions or any(own in text for own in texts.values()):
+            texts = {}
+        long = [(name, own) for name, own in texts.items() if len(own) > 3 and not own.isascii()]
+        pairs = [(name, [a + b in text[start:] for a, b in pairwise(own)]) for name, own in long]
+        shares = sorted((sum(found) / len(found), name) for name, found in pairs)
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
         is_denied = SAYS["denied"].search(text, start)
         is_denied = is_denied and not SAYS["denied"].search(texts.get(letter, ""))
-        if is_clear and not is_named and not is_denied:
+        if is_clear and not is_denied:
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

@@ -193,8 +193,8 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
-        is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
         is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
         if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
