@@ -206,7 +206,7 @@ class _Reader:
     def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
         """Whether a mention is all of its clause, at the end or after another, and no fragment."""
         before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
-        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)
+        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)  # cut off
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
         is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
@@ -274,8 +274,8 @@ class _Reader:
         item = _ITEM.search(after)
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
-        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and not is_item
-        return is_start and self._stances[first] > _REFUTED and self._is_closed(first)
+        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
+        return is_start and not is_item and self._stances[first] > _REFUTED
 
     def _is_closed(self, mention: Mention) -> bool:
         """Whether a mention ends its clause and is not the first of several things."""
@@ -317,15 +317,14 @@ class _Reader:
         named = [m for m in named if not m.letters <= gone]
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
             return self._of(replace(refuted[-1], letters=left), "eliminated")
-        if named and not affirmed and is_ended and self._is_pointed(named):
-            return self._of(named[-1], "affirmed")
         if len(affirmed) > 1 and self._is_turn(*affirmed[-2:], SAYS["contrast"]):
             del affirmed[:-1]
-        if self._shown.is_numeric and _SUM.search(self._text):
+        if self._shown.values and _SUM.search(self._text):
             lettered = [m for m in affirmed if m.lettered]  # over a value on the way
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = lettered or ends or affirmed
-        affirmed = affirmed or self._against_group(named)
+        if named and not affirmed:
+            affirmed = self._pointed(named, is_ended) or self._against_group(named)
         if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed:
@@ -347,14 +346,14 @@ class _Reader:
         is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
         return last if is_apart and len(one) == 1 and not rest & one else []
 
-    def _is_pointed(self, named: list[Mention]) -> bool:
-        """Whether the last sentence has one option, and words that say that it is the one."""
+    def _pointed(self, named: list[Mention], is_ended: bool) -> list[Mention]:
+        """The one option of the last sentence, if words in it say that it is the one."""
         start, end = self._sentence(named[-1])
         before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
         is_free = named[-1].spelled or before[-1:] in (*",:",)
         is_one = is_free and sum(start <= mention.start for mention in named) == 1
-        is_last = is_one and not self._text[end:].strip(AROUND)
-        return is_last and bool(SAYS["points"].search(self._text, start, end))
+        is_last = is_ended and is_one and not self._text[end:].strip(AROUND)
+        return named[-1:] if is_last and SAYS["points"].search(self._text, start, end) else []
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""

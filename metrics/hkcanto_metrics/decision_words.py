@@ -24,3 +24,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 SAYS = {name: _compiled("".join(parts)) for name, parts in _DATA["forms"].items()}
 # Options that are one of these may be called by any other of its row.
 SAME = [{fold_script(word) for word in row} for row in _DATA["same"]["rows"]]
+PLACES: dict[str, int] = _DATA["places"]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from os.path import commonprefix
 
-from hkcanto_metrics.decision_words import SAME, SAYS
+from hkcanto_metrics.decision_words import PLACES, SAME, SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
@@ -31,10 +31,6 @@ _LETTER = re.compile(
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
 _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
-_NTH = ("last 最后 尾", "first one 头", "second two", "third three", "fourth four", "fifth five")
-_PLACES = {"中间": -1, "middle": -1} | {
-    word: place for place, words in enumerate(_NTH) for word in words.split()
-}
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
@@ -80,11 +76,10 @@ class Options:
         self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
         cores = [(key, text[shared:].strip(_EDGE)) for key, text in full.items()]
         found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
-        self._values = {_value(each[1]): letter for letter, each in found}
+        self.values = {_value(each[1]): letter for letter, each in found}
         self._units = {_unit(each) for _, each in found}
-        if len(self._values) < len(full) or len(self._units) > 1:
-            self._values.clear()
-        self.is_numeric = bool(self._values)
+        if len(self.values) < len(full) or len(self._units) > 1:
+            self.values.clear()
 
     def mentions(self, text: str) -> list[Mention]:
         """Every mention in a normalised text, in order, those in mere lists of options left out.
@@ -97,8 +92,8 @@ class Options:
             for form, letter in self._forms
             for span in _spans(form, lower)
         ]
-        for match in SAYS["quantity"].finditer(text) if self._values else ():
-            if (letter := self._values.get(_value(match[1]))) and self._is_measured(match):
+        for match in SAYS["quantity"].finditer(text) if self.values else ():
+            if (letter := self.values.get(_value(match[1]))) and self._is_measured(match):
                 found.append(Mention(frozenset(letter), *match.span(), False, True))
         for match in _LETTER.finditer(text):
             letters = frozenset(match[0].upper())
@@ -108,10 +103,10 @@ class Options:
                 found.append(Mention(letters, *match.span()))
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
-            place = _PLACES[word] if word in _PLACES else int(_value(word))
+            place = PLACES[word] if word in PLACES else int(_value(word))
             if place < 0:  # the middle one, where there is one
                 place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
-            if place <= len(self.texts) and not (match[3] and self._values):
+            if place <= len(self.texts) and not (match[3] and self.values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
         merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:])
@@ -120,8 +115,6 @@ class Options:
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, however it is written, or none."""
         (own,), unit = self._units, _unit(match)
-        if len(match[1]) == 1 and not match[1].isascii() and own != unit:
-            return match.string[match.start() - 1] in "为是=到得约≈"  # 二, but not 第二
         shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
         is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
         return len(shapes) == 1 or not (unit and own) or is_other

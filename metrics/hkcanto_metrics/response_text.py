@@ -29,10 +29,6 @@ def _plain(character: str) -> str:
         plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
         plain = _GONE
-    elif "\U0001f150" <= character < "\U0001f18a":  # 🅐 and 🅰, which decompose to nothing
-        plain = chr(65 + (ord(character) - 0x1F150) % 32)
-    elif "⒜" <= character <= "⒵":
-        plain = chr(65 + ord(character) - ord("⒜"))
     plain = plain if len(plain) == 1 else character
     return _EMOJI.sub(_GONE, fold_script(plain.translate(_SAME)).translate(_SAME))
 
