@@ -28,7 +28,6 @@ _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项�
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _COMMA = re.compile("[,、;]")
-_CLAUSE = re.compile(r"[^,。;.\n]*")
 _TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
@@ -94,8 +93,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
         ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
     if not isinstance(options, Mapping):
-        kind = type(options).__name__
-        raise TypeError(f"options is a {kind}: give a mapping, as by dict(zip('ABCD', options))")
+        raise TypeError(f"options is a {type(options).__name__}: give a mapping, letter to text")
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")
@@ -157,6 +155,7 @@ class _Reader:
         is_glued = _GLUED.match(text) and places[1] == places[0] + 1
         self._is_glued = bool(is_glued) and text[0] not in self._names
         self._mentions = shown.mentions(text)
+        self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
@@ -177,13 +176,14 @@ class _Reader:
 
     def _stance(self, mention: Mention) -> int:
         """What the words around a mention, in its sentence, say of the option."""
-        start, end = self._sentence(mention)
+        start, end = self._sentences[mention]
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
         is_asked = SAYS["asked"].match(rest) and not is_glued
-        if is_asked or SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]):
+        is_not_own = SAYS["not_own"].search(lead)
+        if is_asked or (is_not_own and SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1])):
             return _IGNORED
         if SAYS["negated"].search(clause):
             return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
@@ -235,7 +235,7 @@ class _Reader:
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
         if self._denied:
-            words = _WORDS.finditer(_CLAUSE.findall(after.lower())[0])
+            words = _WORDS.finditer(re.split("[,。;.\n]", after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
@@ -296,7 +296,7 @@ class _Reader:
                 last = later
         for other in decisions:
             is_equal = self._stances[other] >= min(level, _CONCLUDED)
-            is_near = level == _HEDGED or self._sentence(other) == self._sentence(last)
+            is_near = level == _HEDGED or self._sentences[other] == self._sentences[last]
             is_revised = _TURN.search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
@@ -338,7 +338,7 @@ class _Reader:
     def _against_group(self, named: list[Mention]) -> list[Mention]:
         """The one option that is set against all the others that are named: there is one answer."""
         others, last = named[:-1], named[-1:]
-        if len({self._sentence(m) for m in others}) != 1 or _ITEM.search(self._text):
+        if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
             return []
         rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
         between = self._text[others[-1].end : last[0].start]
@@ -348,7 +348,7 @@ class _Reader:
 
     def _pointed(self, named: list[Mention], is_ended: bool) -> list[Mention]:
         """The one option of the last sentence, if words in it say that it is the one."""
-        start, end = self._sentence(named[-1])
+        start, end = self._sentences[named[-1]]
         before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
         is_free = named[-1].spelled or before[-1:] in (*",:",)
         is_one = is_free and sum(start <= mention.start for mention in named) == 1
@@ -357,7 +357,7 @@ class _Reader:
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
-        (start, end), name = self._sentence(hint), self._text[hint.start : hint.end]
+        (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
         is_edge = not start or not self._text[end:].strip(AROUND)

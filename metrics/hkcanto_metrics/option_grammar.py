@@ -17,7 +17,6 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_BEFORE_ONE = f"{AROUND}=是为选答的指同在abcdefghij"  # ... before one that is one character
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
@@ -34,8 +33,9 @@ _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Z
 # What an option may be called without: an article, a remark in brackets, first names.
 _REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
-_PLURAL = re.compile(r"[a-z ]{3,}[^s]s")
 _BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
+# An option that is a single Chinese character, as a word of its own.
+_ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
 
@@ -98,7 +98,7 @@ class Options:
         for match in _LETTER.finditer(text):
             letters = frozenset(match[0].upper())
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
-            before = text[: match.start()][-24:]
+            before = text[max(0, match.start() - 24) : match.start()]
             if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
                 found.append(Mention(letters, *match.span()))
         for match in SAYS["position"].finditer(text):
@@ -125,9 +125,7 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
-        is_ended = text[end : end + 1] == ")" or SAYS["closed"].match(text, end)
-        is_bounded = is_ended and text[:start][-1:] in _BEFORE_ONE
-        is_word = len(words) > 1 or words.isascii() or is_bounded
+        is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
         if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             yield start, end
         start = text.find(words, start + 1)
@@ -137,7 +135,7 @@ def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, the empty one too."""
     text = own.strip(_EDGE)
     bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
-    others = [bare, name[1].lower() if name else "", bare[:-1] if _PLURAL.fullmatch(bare) else ""]
+    others = [bare, name[1].lower() if name else "", bare.removesuffix("s") * bare[-4:].isalpha()]
     same = next((each for each in SAME if text.lower() in each), ())
     return {text.lower(), *(each for each in others if len(each) > 1), *same}
 

@@ -41,7 +41,6 @@ _REWRITES = [
     for needed, pattern, replacement in _DATA["rows"]
 ]
 READING = _REWRITES[0][1]
-_NEEDED = frozenset[str]().union(*(needed for needed, *_ in _REWRITES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,6 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
     """
     text, origins = response.text.translate(_CHARACTERS), response.origins
     present = {*text}
-    if present.isdisjoint(_NEEDED):
-        return Response(text, origins)
     for needed, pattern, new in _REWRITES[keep_readings:]:
         if present.isdisjoint(needed):
             continue
