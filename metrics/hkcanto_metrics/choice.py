@@ -182,14 +182,14 @@ class _Reader:
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
         is_asked = SAYS["asked"].match(rest) and not is_glued
-        is_not_own = SAYS["not_own"].search(lead)
+        is_not_own = lead and SAYS["not_own"].search(lead)
         if is_asked or (is_not_own and SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1])):
             return _IGNORED
-        if SAYS["negated"].search(clause):
+        if clause and SAYS["negated"].search(clause):
             return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
         if SAYS["claimed"].match(after):
             return _CHOSEN
-        stance = self._chosen(mention, lead, clause, after)
+        stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
         if stance >= _CONCLUDED:
             if SAYS["assailed"].match(after) and not self._denied:
                 return _REFUTED

@@ -98,7 +98,7 @@ class Options:
         for match in _LETTER.finditer(text):
             letters = frozenset(match[0].upper())
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
-            before = text[max(0, match.start() - 24) : match.start()]
+            before = text[max(0, match.start() - 14) : match.start()]
             if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
                 found.append(Mention(letters, *match.span()))
         for match in SAYS["position"].finditer(text):
@@ -151,17 +151,17 @@ def _unit(match: re.Match[str]) -> str:
 
 def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
-    listed: list[Mention] = []
+    listed: set[int] = set()  # where
     for last, mention in pairwise(found):
         lines = text[last.end : mention.start].split("\n")
         is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
         is_next = max(last.letters) < min(mention.letters) and last.lettered == mention.lettered
         if is_item and is_next and _BARE.match(text, mention.end):
-            listed += [last, mention] if _BARE.match(text, last.end) else [mention]
-    if len(listed) > len(found) / 2 > 4:  # a loop, cut off within the list
+            listed |= {mention.start, last.start if _BARE.match(text, last.end) else -1}
+    if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
         alone = [m for m in found if _BARE.match(text, m.end)]
-        listed += [m for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)]
-    return [mention for mention in found if mention not in listed]
+        listed |= {m.start for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)}
+    return [mention for mention in found if mention.start not in listed]
 
 
 def _merged(text: str, found: list[Mention]) -> list[Mention]:
