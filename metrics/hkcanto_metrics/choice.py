@@ -317,7 +317,7 @@ class _Reader:
         named = [m for m in named if not m.letters <= gone]
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
             return self._of(replace(refuted[-1], letters=left), "eliminated")
-        if len(affirmed) > 1 and self._is_turn(*affirmed[-2:], SAYS["contrast"]):
+        if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
         if self._shown.values and _SUM.search(self._text):
             lettered = [m for m in affirmed if m.lettered]  # over a value on the way
@@ -378,9 +378,8 @@ class _Reader:
         shares = sorted((sum(found) / len(found), name) for name, found in pairs)
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        is_denied = SAYS["denied"].search(text, start)
-        is_denied = is_denied and not SAYS["denied"].search(texts.get(letter, ""))
-        if is_clear and not is_denied:
+        denies = [SAYS["denied"].search(each) for each in (text[start:], texts.get(letter, ""))]
+        if is_clear and (denies[1] or not denies[0]):
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

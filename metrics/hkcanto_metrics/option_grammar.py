@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 
 from hkcanto_metrics.decision_words import PLACES, SAME, SAYS
 from hkcanto_metrics.number import parse_number
@@ -65,7 +64,8 @@ class Options:
 
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
-        shared = len(_START.match(commonprefix([*full.values()]))[0])
+        same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
+        shared = len(_START.findall("".join(each[0] for each in same))[0])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
