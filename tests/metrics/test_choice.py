@@ -61,6 +61,159 @@ def test_what_was_given_up_is_little_and_mostly_unread() -> None:
     assert sum(letter is not None for letter in found) <= 1
 
 
+# One test for each rule of docs/extraction.md, on items made up for it ----------------------------
+
+CELLS = {"A": "線粒體", "B": "核糖體", "C": "高爾基體", "D": "細胞核"}
+ENGLISH = {"A": "The kidney", "B": "The liver", "C": "The lung", "D": "The heart"}
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("正確答案：B（核糖體）\n\nD. 細胞核儲存遺傳物質。", "B"),
+        ("答案係 B. 核糖體\n\nA. 線粒體提供能量。\nC. 高爾基體負責運輸。", "B"),
+        ("正確的選項是：\n\nB. 核糖体，它合成蛋白质\n\n其他選項不符。", "B"),
+        ("D) 核糖體", "D"),  # letter and text contradict each other: the letter counts
+    ],
+)
+def test_a_letter_with_its_own_text_is_one_mention(text: str, letter: str) -> None:
+    assert extract_choice(text, CELLS) == letter
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "答案是: A. 線粒體 B. 核糖體 C. 高爾基體 D. 細胞核",
+        "A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核\n答案是: A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核",
+        "答案：A、C",
+        "A 同 D 都啱。",
+        "A 是正確的。\nB 是錯的。\nC 是正確的。",
+        "\\boxed{A}\\boxed{B}",
+    ],
+)
+def test_two_options_where_it_decides_are_no_choice(text: str) -> None:
+    assert extract_choice(text, CELLS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("答案：C\n解析：蛋白質喺度加工。\n線粒體", "C"),
+        ("答案：C\n\n線粒", "C"),
+        ("The correct answer is D.\n\nWhen the price of A increases, shoppers choose B.", "D"),
+        ("正確答案係：C\n\n其他講法之中，只有選項 B 係錯誤嘅。", "C"),
+        ("最終答案：A\n\n補充：\n- 核糖體\n- 細胞核", "A"),
+    ],
+)
+def test_a_trailing_fragment_does_not_override_a_decision(text: str, letter: str) -> None:
+    assert extract_choice(text, CELLS) == letter
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["B ✅", "⒝", "🅑", "Ⓑ", "{\\bf B}", "B ←", "答：$\\mathbf{B}$", "$$\n\\text{答：}\\mathrm{B}\n$$", "\\boxed{B}。"],
+)  # fmt: skip
+def test_marks_around_a_letter_are_ignored(text: str) -> None:
+    assert extract_choice(text, CELLS) == "B"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "letter"),
+    [
+        ("以下邊項講法係錯誤嘅？", "B 係錯誤嘅。", "B"),
+        ("以下邊項講法係正確嘅？", "B 係錯誤嘅。", None),
+        ("Which of these is NOT an organ of digestion?", "C is not one.", "C"),
+        ("Which of these is an organ of digestion?", "C is not one.", None),
+        ("以下邊項唔係細胞器？", "A、B、C 都係細胞器。", None),
+        ("下列何者不是細胞器？", "除了 D，其餘都是細胞器。", "D"),
+    ],
+)
+def test_a_question_for_what_is_not_so_turns_right_and_wrong_round(
+    question: str, text: str, letter: str | None
+) -> None:
+    assert extract_choice(text, CELLS, question) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("C seems most likely.", "C"),
+        ("Only A works here.", "A"),
+        ("I'd go with option four.", "D"),
+        ("The second option stands out.", "B"),
+        ("By elimination we are left with the heart.", "D"),
+        ("The kidney filters, the liver stores, the lung breathes, so the heart wins.", "D"),
+        ("The kidney and the lung come in pairs, whereas the liver does not.", None),
+        ("選(2)", "B"),
+        ("第三個先啱。", "C"),
+        ("應該揀第三句。", "C"),
+        ("四個之中當取 (B)。", "B"),
+        ("若必須擇一，A 較為合理。", "A"),
+        ("A. The kidney.\n\nActually, let me correct that: it filters. So the answer is C.", "C"),
+        ("如果要我揀，可能係 A，亦可能係 B。", None),
+    ],
+)
+def test_a_decision_is_subject_predicate_and_polarity(text: str, letter: str | None) -> None:
+    assert extract_choice(text, ENGLISH) == letter
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "letter"),
+    [
+        (("3 km/h", "6 km/h", "9 km/h"), "即係每小時 6 公里。", None),  # words in another order
+        (("3 km/h", "6 km/h", "9 km/h"), "So v = 6 kilometres per hour.", "B"),
+        (("公元前300年", "公元前200年", "公元前100年"), "200 BC", "B"),
+        (("公元前300年", "公元前200年", "公元前100年"), "公元前二百年", "B"),
+        (("約1.5斤", "約2.5斤", "約4斤"), "2500 ÷ 1000 ≈ 2.5", "B"),
+        (("六隻", "八隻", "十隻"), "8隻。", "B"),
+        (("60°", "90°", "120°"), "$90^\\circ$", "B"),
+        (("25π cm²", "10π cm²", "5π cm²"), "$25\\pi\\ \\text{cm}^2$", "A"),
+        (("一種糕餅", "一種涼茶", "一種醬料"), "係涼茶嚟㗎。", "B"),
+        (("lungs", "kidneys", "hearts"), "The kidney.", "B"),
+        (("正確", "錯誤"), "這句話沒有問題，所以是對的。", "A"),
+        (("Tea", "Milk", "None of the above"), "None of these.", "C"),
+        (("灣仔", "铜锣湾", "北角"), "銅鑼灣", "B"),
+        (("有", "沒有"), "有人認為有，也有人認為沒有。", None),
+    ],
+)
+def test_the_texts_of_options_vary(options: tuple[str, ...], text: str, letter: str | None) -> None:
+    assert extract_choice(text, dict(zip("ABC", options, strict=False))) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("蛋白質由核糖體負責合成。", "B"),
+        ("蛋白質同核糖體無關。", None),
+        ("我冇辦法確定，課本淨係講過核糖體。", None),
+        ("線粒體、核糖體都有可能。", None),
+        ("先講核糖體，", None),
+        ("係唔係核糖體？", None),
+    ],
+)
+def test_the_one_option_of_a_short_response_is_its_answer(text: str, letter: str | None) -> None:
+    assert extract_choice(text, CELLS) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("先乘後加：3 × 4 = 12，12 + 6 = 18", "C"),
+        ("3 × 4 = 12，", None),  # cut off on the way
+        ("3 × 4 = 12，再加 6，得到十八。", "C"),
+        ("3 × 4 = 12，12 + 6 = 18。所以 B 正確。", "B"),  # the letter counts, not a value
+    ],
+)
+def test_a_calculation_ends_with_its_result(text: str, letter: str | None) -> None:
+    options = {"A": "6", "B": "12", "C": "18", "D": "24"}
+    assert extract_choice(text, options) == letter
+
+
+def test_a_letter_run_together_with_what_follows_is_read() -> None:
+    assert extract_choice("B晴天霹靂。", CELLS) == "B"
+    assert extract_choice("B型血嘅人。", CELLS) is None
+
+
 # Labelled by construction ------------------------------------------------------------------------
 
 LETTER_FORMS = (
