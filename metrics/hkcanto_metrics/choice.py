@@ -21,7 +21,6 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 _SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
-_OPEN = tuple(",:、×÷+=-(")  # nothing ends with these
 _SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
@@ -210,8 +209,8 @@ class _Reader:
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
         is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
-        is_placed = is_last or (before != "=" and _COMMA.search(lead))
-        return bool(is_free and is_whole and is_placed and not is_label)
+        is_next = before != "=" and _COMMA.search(lead)
+        return bool(is_free and is_whole and not is_label and (is_last or is_next))
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
         """What the words before a mention say."""
@@ -306,7 +305,7 @@ class _Reader:
         """The one option that the response speaks for without stating a decision."""
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
-        is_open, last = ending in _OPEN, stances[self._mentions[-1]]
+        is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
         is_cut = last == _NAMED and is_several and not is_ended
         if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
@@ -320,9 +319,11 @@ class _Reader:
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
         if self._shown.values and _SUM.search(self._text):
-            lettered = [m for m in affirmed if m.lettered]  # over a value on the way
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
-            affirmed = lettered or ends or affirmed
+            affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
+        refused = SAYS["refused"].search(self._text)
+        if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
+            return self._unnamed()
         if named and not affirmed:
             affirmed = self._pointed(named, is_ended) or self._against_group(named)
         if len({mention.letters for mention in affirmed or named}) > 1:
@@ -330,10 +331,7 @@ class _Reader:
         if affirmed:
             return self._of(affirmed[0], "affirmed")
         told = [m for m in named if self._is_telling(m, is_ended)]
-        refused = SAYS["refused"].search(self._text)
-        if not told or (refused and not told[-1].start <= refused.start() < told[-1].end):
-            return self._unnamed()
-        return self._of(told[-1], "option text")
+        return self._of(told[-1], "option text") if told else self._unnamed()
 
     def _against_group(self, named: list[Mention]) -> list[Mention]:
         """The one option that is set against all the others that are named: there is one answer."""

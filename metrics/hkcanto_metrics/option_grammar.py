@@ -185,6 +185,8 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
         is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        if last and last.spelled and last.lettered and mention.spelled and mention.lettered:
+            is_firm = is_firm or not text[last.end : mention.start].strip(" ,;")  # a list in a line
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
         if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)

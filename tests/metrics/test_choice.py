@@ -84,7 +84,8 @@ def test_a_letter_with_its_own_text_is_one_mention(text: str, letter: str) -> No
     "text",
     [
         "答案是: A. 線粒體 B. 核糖體 C. 高爾基體 D. 細胞核",
-        "A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核\n答案是: A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核",
+        "A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核\n"
+        "答案是: A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核",
         "答案：A、C",
         "A 同 D 都啱。",
         "A 是正確的。\nB 是錯的。\nC 是正確的。",
@@ -111,8 +112,11 @@ def test_a_trailing_fragment_does_not_override_a_decision(text: str, letter: str
 
 @pytest.mark.parametrize(
     "text",
-    ["B ✅", "⒝", "🅑", "Ⓑ", "{\\bf B}", "B ←", "答：$\\mathbf{B}$", "$$\n\\text{答：}\\mathrm{B}\n$$", "\\boxed{B}。"],
-)  # fmt: skip
+    [
+        *("B ✅", "⒝", "🅑", "Ⓑ", "B ←", "\\boxed{B}。", "{\\bf B}", "答：$\\mathbf{B}$"),
+        "$$\n\\text{答：}\\mathrm{B}\n$$",
+    ],
+)
 def test_marks_around_a_letter_are_ignored(text: str) -> None:
     assert extract_choice(text, CELLS) == "B"
 
@@ -124,7 +128,6 @@ def test_marks_around_a_letter_are_ignored(text: str) -> None:
         ("以下邊項講法係正確嘅？", "B 係錯誤嘅。", None),
         ("Which of these is NOT an organ of digestion?", "C is not one.", "C"),
         ("Which of these is an organ of digestion?", "C is not one.", None),
-        ("以下邊項唔係細胞器？", "A、B、C 都係細胞器。", None),
         ("下列何者不是細胞器？", "除了 D，其餘都是細胞器。", "D"),
     ],
 )
@@ -167,7 +170,7 @@ def test_a_decision_is_subject_predicate_and_polarity(text: str, letter: str | N
         (("約1.5斤", "約2.5斤", "約4斤"), "2500 ÷ 1000 ≈ 2.5", "B"),
         (("六隻", "八隻", "十隻"), "8隻。", "B"),
         (("60°", "90°", "120°"), "$90^\\circ$", "B"),
-        (("25π cm²", "10π cm²", "5π cm²"), "$25\\pi\\ \\text{cm}^2$", "A"),
+        (("25π cm²", "10π cm²", "5π cm²"), "$25\\pi$ cm²", "A"),
         (("一種糕餅", "一種涼茶", "一種醬料"), "係涼茶嚟㗎。", "B"),
         (("lungs", "kidneys", "hearts"), "The kidney.", "B"),
         (("正確", "錯誤"), "這句話沒有問題，所以是對的。", "A"),
