@@ -38,8 +38,9 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``option text``, ``paraphrase``; or ``none: `` and ``empty``, ``cut off`` (in reasoning
-            or a list), ``refusal``, ``several``, ``no option`` (another letter), ``undecided``.
+            ``eliminated``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
+            ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option`` (another
+            letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
