@@ -51,6 +51,13 @@ _TRAM = Sample(
     choices=("大嶼山南面", "港島北岸", "西貢半島", "元朗平原"),
     target="B",
 )
+_NOT_AN_ISLAND = Sample(
+    id="hkcanto_law/basic_law/902",
+    subject="basic_law",
+    question="以下邊個唔係離島？",
+    choices=("長洲", "坪洲", "元朗", "南丫島"),
+    target="C",
+)
 _APPLES = Sample(
     id="yue_gsm8k/901",
     question="小明有 12 個蘋果，食咗 5 個，仲有幾多個？",
@@ -97,6 +104,16 @@ JUDGED_CASES = (
         _TRAM,
         "答案：C",
         _WRONG,
+        "C",
+    ),
+    JudgedCase(
+        "an option that is not so, to a question for what is not so",
+        "multiple_choice",
+        "hkcanto_law",
+        "question",
+        _NOT_AN_ISLAND,
+        "C 唔係離島。",
+        _RIGHT,
         "C",
     ),
     JudgedCase(

@@ -289,7 +289,8 @@ class MultipleChoice(setup.Setup):
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
         options = zip(self._letters, sample.choices, strict=False)
-        reading = read_choice(answer, {key: text for key, text in options if text is not None})
+        shown = {key: text for key, text in options if text is not None}
+        reading = read_choice(answer, shown, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ parts of the above

@@ -6,28 +6,28 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
-from hkcanto_metrics import decision_phrases as phrases
+from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
-from hkcanto_metrics.response_text import Response, beginning_of, normalize_response, own_answer
+from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # What a response says of an option at one place.
-_DISMISSED, _NAMED, _AFFIRMED, _HEDGED, _CHOSEN = range(5)
-_PARTS = 3  # are read
-_LINES = 4  # A phrase that begins a part has this many line ends at most.
+_IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
-# Several questions answered in a numbered list.
-_NUMBERED = re.compile(
-    r"(?im)^[^\S\n]*(?:問題|问题|q|第)?\s?\d{1,3}\s?[題题.)、:：]+\s*(?:答案|answer)?[:：]?\s*([A-J])[.。]?\s*$"
-)
+_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
+_SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
-_GLUED = re.compile(r"[A-J][\u4e00-\u9fff].{8}")
-_ENDS = (".", "。", "!")
+_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
+_WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
+_NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
+_COMMA = re.compile("[,、;]")
+_TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
 
@@ -38,8 +38,9 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``option text``, ``paraphrase``; or ``none: `` and ``empty``, ``cut off`` (in reasoning
-            or a list), ``refusal``, ``several``, ``no option`` (another letter), ``undecided``.
+            ``eliminated``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
+            ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option`` (another
+            letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -48,7 +49,7 @@ class ChoiceReading:
     evidence: tuple[int, int] | None = None
 
 
-def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
+def extract_choice(text: str, options: Mapping[str, str], question: str = "") -> str | None:
     """Return the option letter that a model's output settles on.
 
     Understands English, Cantonese and Written Chinese in both scripts. Reads the first 1,500 and
@@ -57,6 +58,7 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
     Args:
         text: what the model wrote, special tokens and reasoning block included or not.
         options: the options shown, letter to text: two to ten of "A" to "J".
+        question: the question asked. Where it asks for what is not so, "B is wrong" decides for B.
 
     Returns:
         One of the letters of `options`, or `None` where the output states no single decision.
@@ -69,15 +71,16 @@ def extract_choice(text: str, options: Mapping[str, str]) -> str | None:
         >>> extract_choice("A 同 B 都有可能。", islands) is None
         True
     """
-    return read_choice(text, options).letter
+    return read_choice(text, options, question).letter
 
 
-def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
+def read_choice(text: str, options: Mapping[str, str], question: str = "") -> ChoiceReading:
     """Read the option that a model's output settles on, with the reason and the place.
 
     Args:
         text: what the model wrote, special tokens and reasoning block included or not.
         options: the options shown, letter to text: two to ten of "A" to "J".
+        question: the question asked. Where it asks for what is not so, "B is wrong" decides for B.
 
     Returns:
         The letter that `extract_choice` returns, why, and where it was read.
@@ -90,8 +93,7 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
         ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
     if not isinstance(options, Mapping):
-        kind = type(options).__name__
-        raise TypeError(f"options is a {kind}: give a mapping, as by dict(zip('ABCD', options))")
+        raise TypeError(f"options is a {type(options).__name__}: give a mapping, letter to text")
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")
@@ -102,191 +104,281 @@ def read_choice(text: str, options: Mapping[str, str]) -> ChoiceReading:
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     shown = options_of(tuple(options.items()))
-    if len(set(_NUMBERED.findall(answer.text))) > 1:
+    if len({*SAYS["numbered"].findall(answer.text)}) > 1:
         return ChoiceReading(None, "none: several")
-    readings = (
-        _read(normalize_response(part, shown.keep_readings), shown, goes_on=part is not answer)
-        for part in (beginning_of(answer), answer)
-        if part
-    )
-    return next(filter(None, readings))
-
-
-def _read(response: Response, shown: Options, *, goes_on: bool) -> ChoiceReading | None:
-    """Read a response in parts, each without what it takes back, up to another question.
-
-    If it goes on, None where that may matter.
-    """
-    text = response.text
-    if not text.strip() and not goes_on:
+    normal = normalize_response(answer, shown.keep_readings)
+    if not normal.text.strip():
         return ChoiceReading(None, "none: empty")
-    line_ends = [-1] * _LINES + [match.start() for match in re.finditer("\n", text)]
-    known = line_ends[-_LINES] if goes_on else len(text)
-    cuts = [cut for cut in phrases.NEXT_PART.finditer(text, 1) if cut.start() <= known]
-    ends = [cut.start() for cut in cuts] + [len(text)] * (not goes_on)
-    reading = None
-    for cut, start, end in zip([None, *cuts], [0, *ends], ends[:_PARTS], strict=False):
-        items = [match.groups() for match in _ITEM.finditer(text, start, end)]
-        is_this = all(own.lower().startswith(shown.texts.get(name, own)) for name, own in items)
-        if cut and cut["question"] and not (items and is_this):
+    return _read(normal, shown, _asked(question))
+
+
+def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]]) -> ChoiceReading:
+    """Read a response in parts, each without what it takes back, up to another question."""
+    text, reading = response.text, ChoiceReading(None, "none: undecided")
+    cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
+    starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
+    for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):
+        items = _ITEM.findall(text, start, end)
+        same = [own.lower().startswith(shown.texts.get(name, own)[:8]) for name, own in items]
+        is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
+        if is_asked and not (same and all(same) if start else any(same)):
             return reading
-        taken_back = [m.start("words") for m in phrases.RETRACTED.finditer(text, start, end)]
-        reading = _Reader(response[max([start, *taken_back]) : end], shown).reading()
+        taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
+        reading = _Reader(response[max([start, *taken_back]) : end], shown, asked).reading()
         if reading.letter:
             return reading
-    return None if goes_on and len(ends) < _PARTS else reading
+    return reading
 
 
 def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
+@lru_cache(maxsize=256)  # many responses answer one question
+def _asked(question: str) -> tuple[str, frozenset[str]]:
+    """What a question denies of an option, if it does; and the letters that it gives to things."""
+    text = normalize_response(Response(question, ())).text
+    found = [match.start() for match in SAYS["asks_not"].finditer(text)]
+    return text[found[-1] :].lower() if found else "", frozenset(_NAME.findall(text))
+
+
 class _Reader:
     """Reads one response to one question."""
 
-    def __init__(self, response: Response, shown: Options) -> None:
+    def __init__(
+        self, response: Response, shown: Options, asked: tuple[str, frozenset[str]]
+    ) -> None:
         self._response, self._shown, self._text = response, shown, response.text
-        ends = [match.end() for match in _SENTENCE_END.finditer(self._text)]
-        self._edges = [0, *ends, len(self._text)]
+        (self._denied, self._names), text = asked, self._text
+        self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         places = response.origins[:2]  # B因為: a letter run together with what follows
-        self._is_glued = bool(_GLUED.match(self._text)) and places[1] == places[0] + 1
-        self._mentions = shown.mentions(self._text)
+        is_glued = _GLUED.match(text) and places[1] == places[0] + 1
+        self._is_glued = bool(is_glued) and text[0] not in self._names
+        self._mentions = shown.mentions(text)
+        self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
         self._stances = {mention: self._stance(mention) for mention in self._mentions}
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
         """Where the sentence around a mention starts and ends."""
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
-        if start and self._text[start - 1] == "\n" and not self._rest_of_line(mention):
-            previous = self._edges[at - 2]
-            if phrases.LEADS_ON.search(self._text[previous : start - 1]):
-                start = previous  # 答案是：⏎B
-        return start, end
-
-    def _lead(self, mention: Mention) -> str:
-        start = max(self._sentence(mention)[0], mention.start - 300)
-        return phrases.OPTION_WORD.sub("", self._text[start : mention.start])
+        line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
+        if not line or lead.strip(AROUND):
+            return start, end
+        rest = self._rest_of_line(mention)  # 答案是：⏎B. With more after it, not in a list
+        is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
+        is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
+        leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
+        return (self._edges[at - 2] if leads else start), end
 
     def _rest_of_line(self, mention: Mention) -> str:
-        return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~")
+        return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
 
     def _stance(self, mention: Mention) -> int:
-        lead, rest = self._lead(mention), self._text[mention.end : self._sentence(mention)[1]]
-        clause = re.split("[,、;]", lead)[-1]
+        """What the words around a mention, in its sentence, say of the option."""
+        start, end = self._sentences[mention]
+        lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
+        clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
-        if mention.lettered and mention.spelled and not lead.strip(AROUND):
-            after = after.replace(",", "-")  # the verdict on an item of a list
-        is_own = not phrases.NOT_OWN.search(phrases.CONTRAST.split(lead)[-1])
-        is_glued = mention.start == 0 and self._is_glued
-        is_asked = phrases.ASKED.match(rest) and not is_glued
-        if is_asked or not is_own or phrases.NEGATED.search(clause):
-            return _DISMISSED
-        if phrases.CLAIMED.match(after):
+        is_glued = self._is_glued and not mention.start
+        is_asked = SAYS["asked"].match(rest) and not is_glued
+        is_not_own = lead and SAYS["not_own"].search(lead)
+        if is_asked or (is_not_own and SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1])):
+            return _IGNORED
+        if clause and SAYS["negated"].search(clause):
+            return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
+        if SAYS["claimed"].match(after):
             return _CHOSEN
-        is_chosen = bool(phrases.FIRM.search(lead[-60:]))
-        if phrases.CLOSED.match(after) or (mention.spelled and mention.lettered):
-            is_chosen = is_chosen or bool(phrases.CUE.search(lead[-90:]))
-            is_predicate = bool(phrases.COPULA.search(clause[-60:]))
-            if is_predicate and not is_chosen and not mention.lettered:
-                return _AFFIRMED
-            is_alone = lead != clause and not clause.strip(AROUND) and rest.strip(" )\n") in _ENDS
-            is_chosen = is_chosen or is_predicate or is_alone
-        if (phrases.ASSAILED if is_chosen else phrases.REFUTED).match(after):
-            return _DISMISSED
-        if is_chosen or is_glued:
-            return _HEDGED if is_glued or phrases.HEDGED.search(clause) else _CHOSEN
-        return _AFFIRMED if phrases.AFFIRMED.match(after) else _NAMED
+        stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
+        if stance >= _CONCLUDED:
+            if SAYS["assailed"].match(after) and not self._denied:
+                return _REFUTED
+            return _HEDGED if SAYS["hedged"].search(clause) else stance
+        if is_glued:
+            return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
+        if self._is_alone(mention, lead, clause, rest):
+            return _CONCLUDED
+        others = [m for m in self._mentions if start <= m.start < end and m != mention]
+        if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
+            after = after.replace(",", "-")  # a sentence on one option
+        return self._judged(mention, lead, after, stance)
+
+    def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
+        """Whether a mention is all of its clause, at the end or after another, and no fragment."""
+        before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
+        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)  # cut off
+        is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
+        is_free = clause[-1:] == "=" or not clause.strip(AROUND)
+        is_last = not self._text[mention.end :].strip(AROUND)
+        is_next = before != "=" and _COMMA.search(lead)
+        return bool(is_free and is_whole and not is_label and (is_last or is_next))
+
+    def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
+        """What the words before a mention say."""
+        near = lead[-90:]
+        is_whole = (mention.lettered and mention.spelled) or SAYS["closed"].match(after)
+        if SAYS["firm"].search(near) or (is_whole and SAYS["answer"].search(near)):
+            return _CHOSEN
+        if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
+            return _CONCLUDED
+        if is_whole and SAYS["copula"].search(clause[-60:]):
+            if mention.lettered and not mention.spelled and mention.letters & self._names:
+                return _NAMED
+            return _CONCLUDED if mention.lettered else _AFFIRMED
+        return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
+
+    def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
+        """What the words after a mention say, and the other way round if the question denies."""
+        own = [m.start - mention.end for m in self._mentions if m.letters == mention.letters]
+        gap = min([at for at in own if at >= 0], default=60)  # its own text may say "not"
+        refuted, affirmed = SAYS["refuted"].match(after[:gap]), SAYS["affirmed"].match(after)
+        is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
+        is_against = bool(refuted and not is_for)
+        if self._denied:
+            words = _WORDS.finditer(re.split("[,。;.\n]", after.lower())[0])
+            is_shared = any((word[0] or word[1]) in self._denied for word in words)
+            is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
+            is_said = is_shared and not SAYS["closed"].match(after)
+            is_excepted = bool(SAYS["excepted"].match(after))
+            is_against, is_for = is_for or is_said, is_against or is_excepted
+        if is_for:
+            return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
+        return _REFUTED if is_against else stance
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
-        opening = next(filter(self._opens, self._mentions[:1]), None)
-        decisions = [
-            mention
-            for mention in self._mentions
-            if self._stances[mention] >= _HEDGED
-            or mention == opening
-            or (mention == self._mentions[-1] and self._closes(mention))
-        ]
+        stances, mentions = self._stances, self._mentions
+        if not mentions:
+            return self._unnamed()
+        opening = mentions[0] if self._opens(mentions[0]) else None
+        if opening and not self._is_glued:
+            stances[opening] = max(_CONCLUDED, stances[opening])
+        decisions = [mention for mention in mentions if stances[mention] >= _HEDGED]
         if opening and not self._rest_of_line(opening).strip(AROUND):
-            turn = phrases.REVISED if len(opening.letters) == 1 else phrases.CONTRAST
-            text, end = self._text, opening.end
-            decisions = [
-                m for m in decisions[1:] if turn.search(text, max(end, m.start - 60), m.start)
-            ]
+            turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
+            decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
             if not decisions:
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
-        if len(mention.letters) > 1 or not mention.letters <= self._shown.texts.keys():
-            why = "several" if len(mention.letters) > 1 else "no option"
-            return ChoiceReading(None, f"none: {why}")
+        if len(mention.letters) > 1:
+            return ChoiceReading(None, "none: several")
+        if not mention.letters <= self._shown.texts.keys():
+            return ChoiceReading(None, "none: no option")
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
     def _opens(self, first: Mention) -> bool:
-        """Whether the response opens with an option that is not judged among others."""
+        """Whether the response opens with an option that is not the first of a list."""
         before, after = self._text[: first.start], self._text[first.end :]
-        is_dismissed = self._stances[first] == _DISMISSED
-        if is_dismissed or phrases.OPTION_WORD.sub("", before).strip(AROUND):
-            return False
         item = _ITEM.search(after)
-        is_item = item and self._rest_of_line(first) and item[1] > max(first.letters)
-        return bool(phrases.CLOSED.match(after)) and not is_item
+        is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
+        is_item = item is not None and not is_far and item[1] > max(first.letters)
+        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
+        return is_start and not is_item and self._stances[first] > _REFUTED
 
-    def _closes(self, last: Mention) -> bool:
-        """Whether the last sentence is an option, and no item of a list that was cut off."""
-        before, rest = self._text[: last.start].rstrip(" ("), self._text[last.end :].strip(" )\n")
-        items = _ITEM.findall(before)
-        is_item = items and (rest == "." or ord(max(last.letters)) == ord(items[-1][0]) + 1)
-        is_named = self._stances[last] >= _NAMED and not self._lead(last).strip(AROUND)
-        return is_named and not is_item and (rest in _ENDS or (not rest and before[-1:] in "\n?"))
+    def _is_closed(self, mention: Mention) -> bool:
+        """Whether a mention ends its clause and is not the first of several things."""
+        after = self._text[mention.end : mention.end + 60]
+        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
+
+    def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
+        near, corrects = max(before.end, after.start - 60), SAYS["corrects"]
+        turned = turn.search(self._text, near, after.start)
+        return bool(turned or corrects.search(self._text, before.end, after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
-        firm = [m for m in decisions if self._stances[m] != _HEDGED]
-        last = (firm or decisions)[-1]
-        for other in firm or decisions:
-            between = self._text[other.end : last.start]
-            is_together = not firm or self._sentence(other) == self._sentence(last)
-            is_revised = phrases.REVISED.search(between) or phrases.CONTRAST.search(between)
-            if is_together and other.letters != last.letters and not is_revised:
+        """The last of the firmest decisions, if not revised; two in one sentence are none."""
+        level = max(self._stances[m] for m in decisions)
+        last = [m for m in decisions if self._stances[m] == level][-1]
+        for later in decisions:
+            if later.start > last.end and self._is_turn(last, later, SAYS["revised"]):
+                last = later
+        for other in decisions:
+            is_equal = self._stances[other] >= min(level, _CONCLUDED)
+            is_near = level == _HEDGED or self._sentences[other] == self._sentences[last]
+            is_revised = _TURN.search(self._text, other.end, last.start)
+            if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
         return self._of(last, "stated")
 
     def _hinted(self) -> ChoiceReading:
         """The one option that the response speaks for without stating a decision."""
-        is_several, ending = len(self._mentions) > 1, self._text[-1:]
-        is_open = ending in ",:、" or (is_several and ending not in ".。!)")
-        if self._mentions and self._stances[self._mentions[-1]] == _NAMED and is_open:
+        ending, stances = self._text[-1:], self._stances
+        is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
+        is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
+        is_cut = last == _NAMED and is_several and not is_ended
+        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
-        for stance, reason in ((_AFFIRMED, "affirmed"), (_NAMED, "option text")):
-            hints = [m for m in self._mentions if self._stances[m] == stance]
-            if len({hint.letters for hint in hints}) > 1:
-                return ChoiceReading(None, "none: several")
-            for hint in hints:
-                if stance == _AFFIRMED or self._is_telling(hint):
-                    return self._of(hint, reason)
-        if phrases.REFUSED.search(self._text):
-            return ChoiceReading(None, "none: refusal")
-        return self._paraphrased() or ChoiceReading(None, "none: undecided")
+        by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
+        refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
+        gone = {letter for each in refuted for letter in each.letters}
+        left = frozenset(self._shown.texts.keys() - gone)
+        named = [m for m in named if not m.letters <= gone]
+        if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
+            return self._of(replace(refuted[-1], letters=left), "eliminated")
+        if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
+            del affirmed[:-1]
+        if self._shown.values and _SUM.search(self._text):
+            ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
+            affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
+        refused = SAYS["refused"].search(self._text)
+        if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
+            return self._unnamed()
+        if named and not affirmed:
+            affirmed = self._pointed(named, is_ended) or self._against_group(named)
+        if len({mention.letters for mention in affirmed or named}) > 1:
+            return ChoiceReading(None, "none: several")
+        if affirmed:
+            return self._of(affirmed[0], "affirmed")
+        told = [m for m in named if self._is_telling(m, is_ended)]
+        return self._of(told[-1], "option text") if told else self._unnamed()
 
-    def _is_telling(self, hint: Mention) -> bool:
-        """Whether an option's text stands in the first or the last sentence, and not by chance."""
-        start, end = self._sentence(hint)
-        name, after = self._text[hint.start : hint.end], self._text[hint.end : end]
+    def _against_group(self, named: list[Mention]) -> list[Mention]:
+        """The one option that is set against all the others that are named: there is one answer."""
+        others, last = named[:-1], named[-1:]
+        if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
+            return []
+        rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
+        between = self._text[others[-1].end : last[0].start]
+        is_all = rest | one >= self._shown.texts.keys() and "." in between
+        is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
+        return last if is_apart and len(one) == 1 and not rest & one else []
+
+    def _pointed(self, named: list[Mention], is_ended: bool) -> list[Mention]:
+        """The one option of the last sentence, if words in it say that it is the one."""
+        start, end = self._sentences[named[-1]]
+        before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
+        is_free = named[-1].spelled or before[-1:] in (*",:",)
+        is_one = is_free and sum(start <= mention.start for mention in named) == 1
+        is_last = is_ended and is_one and not self._text[end:].strip(AROUND)
+        return named[-1:] if is_last and SAYS["points"].search(self._text, start, end) else []
+
+    def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
+        """Whether an option's text answers: at an end of the response, or all that is short has."""
+        (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
         is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_inner = start and self._text[end:].strip(AROUND)
-        return hint.spelled and not is_inner and (is_long or bool(phrases.CLOSED.match(after)))
+        is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+        is_edge = not start or not self._text[end:].strip(AROUND)
+        beside = [s for m, s in self._stances.items() if start <= m.start < end]
+        is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
+        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
+        is_told = is_edge and _REFUTED not in beside and (is_long or is_sure)
+        return hint.spelled and not is_first and (is_told or (is_only and (is_name or is_sure)))
 
-    def _paraphrased(self) -> ChoiceReading | None:
+    def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
-        start = self._edges[bisect_left(self._edges, len(self._text.rstrip(AROUND))) - 1]
-        texts, sentence = self._shown.texts, self._text[start:].lower()
-        shares = sorted(
-            (sum(a + b in sentence for a, b in pairwise(text)) / (len(text) - 1), letter)
-            for letter, text in texts.items()
-            if len(text) > 5 and not text.isascii()
-        )
-        is_named = self._mentions or any(text in self._text.lower() for text in texts.values())
-        if is_named or len(shares) < 2 or shares[-1][0] < max(0.7, shares[-2][0] + 0.15):
-            return None
-        return _located(shares[-1][1], "paraphrase", self._response[start:])
+        text, texts = self._text.lower(), self._shown.texts
+        start = self._edges[-2 if self._edges[-2] < len(text) else -3]
+        if self._mentions or any(own in text for own in texts.values()):
+            texts = {}
+        long = [(name, own) for name, own in texts.items() if len(own) > 3 and not own.isascii()]
+        pairs = [(name, [a + b in text[start:] for a, b in pairwise(own)]) for name, own in long]
+        shares = sorted((sum(found) / len(found), name) for name, found in pairs)
+        (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
+        is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
+        denies = [SAYS["denied"].search(each) for each in (text[start:], texts.get(letter, ""))]
+        if is_clear and (denies[1] or not denies[0]):
+            return _located(letter, "paraphrase", self._response[start:])
+        is_refused = SAYS["refused"].search(self._text)
+        return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")

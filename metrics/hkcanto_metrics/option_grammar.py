@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise, takewhile
 
-from hkcanto_metrics import decision_phrases as phrases
+from hkcanto_metrics.decision_words import PLACES, SAME, SAYS
+from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
-AROUND = " \t\n.。,、;:!?()…~"  # what may stand around an option and mean nothing
+AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
 _MOST = 30  # mentions that are read at each end: more are a loop
 
@@ -18,30 +22,24 @@ _MOST = 30  # mentions that are read at each end: more are a loop
 # read even where there are fewer options: to answer with another letter is not to answer. A set of
 # characters at the start of a pattern is what `re` finds fast.
 _LETTER = re.compile(
-    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
-    r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + phrases.AFTER_LETTER + r")(?![a-z]))[a-z'])"
+    r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
-_WORD_GOES_ON = r"(?<=[0-9A-Za-z])[0-9A-Za-z]|(?<=\d)[.,]\d"
-_NO_START = re.compile(rf"{_WORD_GOES_ON}|(?<=[-._^)])\d")
-_NO_END = re.compile(_WORD_GOES_ON)
-_POSITION = phrases.phrase(
-    r"(?<!倒数)第([一二三四五六七八九十\d]{1,2})(?:个|选?项)(?![字人月年])|(头|最后|尾)[一那]?个(?!字)"
-    r"|(?<![a-z])(?:the )?(first|second|third|fourth|fifth|last) (?:option|one|choice|answer)"
-    r"|(?:option (?:number )?|选项)([一二三四五1-5])(?![\dA-Za-z])"
-)
-_POSITION_WORD = re.compile("第|个|选项|option|first|second|third|fourth|fifth|last")
-_PLACES = {word: place for place, word in enumerate("一二三四五六七八九十")}
-_PLACES |= {str(place + 1): place for place in range(10)} | {"last": -1, "最后": -1, "尾": -1}
-_PLACES |= {"first": 0, "头": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4}
+_NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
+_NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
+# What an option may be called without: an article, a remark in brackets, first names.
+_REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
+_NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
+_BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
+# An option that is a single Chinese character, as a word of its own.
+_ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 _TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
-_JOIN = phrases.phrase(
-    r"\)*[ ]?(?:(?P<firm>、|/|→|\)\(|和|同埋?|[与及跟至到]|以及|(?:或者?|定|还)是?选?择?"
-    r"|,? ?(?:and/or|and|or|to)(?![a-z])|,[或和同与及]者?)|[,;]|(?P<line>[.。]?\n)|(?P<space> ))"
-    r" ?(?:选项|option |答:)?\(*"
-)
-_JOINED = re.compile(r"[\s)]*(?:$|[\n.。,、;!?/]|[A-J](?![A-Za-z]))")
+
+
+# What all options begin with: the rest of each is a name for it, too.
+_START = re.compile(r"[^\d±+-]*(?<![A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +63,23 @@ class Options:
     """
 
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
-        full = {
-            letter: normalize_response(Response(text, range(len(text))), keep_readings=True).text
-            for letter, text in options
-        }
+        full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
+        same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
+        shared = len(_START.findall("".join(each[0] for each in same))[0])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
-        self._spelled = {
-            letter: text
-            for letter, text in self.texts.items()
-            if text and [*self.texts.values()].count(text) == 1 and text.upper() not in self.texts
-        }
+        rest = shared if shared < 3 or "".join(full.values()).isascii() else 0
+        names = {letter: _forms(text) | _forms(text[rest:]) for letter, text in full.items()}
+        forms = [(form, letter) for letter in names for form in sorted(names[letter])]
+        letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
+        self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
+        cores = [(key, text[shared:].strip(_EDGE)) for key, text in full.items()]
+        found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
+        self.values = {_value(each[1]): letter for letter, each in found}
+        self._units = {_unit(each) for _, each in found}
+        if len(self.values) < len(full) or len(self._units) > 1:
+            self.values.clear()
 
     def mentions(self, text: str) -> list[Mention]:
         """Every mention in a normalised text, in order, those in mere lists of options left out.
@@ -85,46 +88,36 @@ class Options:
         """
         lower = text.lower()
         found = [
-            Mention(frozenset(letter), *span, lettered=False, spelled=True)
-            for letter, own in self._spelled.items()
-            for span in _spans(own, lower)
+            Mention(frozenset(letter), *span, False, True)
+            for form, letter in self._forms
+            for span in _spans(form, lower)
         ]
+        for match in SAYS["quantity"].finditer(text) if self.values else ():
+            if (letter := self.values.get(_value(match[1]))) and self._is_measured(match):
+                found.append(Mention(frozenset(letter), *match.span(), False, True))
         for match in _LETTER.finditer(text):
-            letters, before = {*match[0].upper()}, max(0, match.start() - 24)
-            is_one = match["one"] is not None
-            is_option = is_one or [*match[0].upper()] == sorted(letters & {*self.texts})
-            if is_option and not phrases.NO_OPTION_BEFORE.search(text[before : match.start()]):
-                found.append(Mention(frozenset(letters), *match.span()))
-        for match in _POSITION.finditer(text) if _POSITION_WORD.search(lower) else ():
-            place = _PLACES.get(match[match.lastindex or 0].lower(), 99)
-            if place < len(self.texts):
-                found.append(Mention(frozenset([*self.texts][place]), *match.span()))
+            letters = frozenset(match[0].upper())
+            is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
+            before = text[max(0, match.start() - 14) : match.start()]
+            if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
+                found.append(Mention(letters, *match.span()))
+        for match in SAYS["position"].finditer(text):
+            word = match[match.lastindex or 0].lower()
+            place = PLACES[word] if word in PLACES else int(_value(word))
+            if place < 0:  # the middle one, where there is one
+                place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
+            if place <= len(self.texts) and not (match[3] and self.values):
+                found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
         merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:])
-        return _joined(text, self._without_lists(text, merged))
+        return _joined(text, _without_lists(text, merged))
 
-    def _without_lists(self, text: str, found: list[Mention]) -> list[Mention]:
-        order = "".join(self.texts)
-        runs: list[list[Mention]] = []
-        for mention in found:
-            last = runs[-1][-1] if runs else mention
-            gap = text[last.end : mention.start]
-            pair = "".join([*last.letters, *mention.letters])
-            kinds = {(each.lettered, each.spelled) for each in (last, mention)}
-            is_next = len(pair) == 2 and pair in order and len(kinds) == 1
-            if is_next and "\n" in gap and not gap.strip(AROUND + "0123456789"):
-                runs[-1].append(mention)
-            else:
-                runs.append([mention])
-        is_loop = sum(len(run) > 1 for run in runs) > 1
-        kept: list[Mention] = []
-        for previous, run in zip([[], *runs], runs, strict=False):
-            # A loop was cut off within the list, or after the first label of another.
-            beside = text[previous[-1].end : run[0].start] if previous else "-"
-            is_cut = not beside.strip(AROUND) or text[run[0].end :].strip() in (*".:、",)
-            if len(run) == 1 and not (is_loop and is_cut):
-                kept += run
-        return kept
+    def _is_measured(self, match: re.Match[str]) -> bool:
+        """Whether a number has the options' unit, however it is written, or none."""
+        (own,), unit = self._units, _unit(match)
+        shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
+        is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
+        return len(shapes) == 1 or not (unit and own) or is_other
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
@@ -132,11 +125,43 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
-        if _NO_START.match(text, start) or _NO_END.match(text, end):
-            end = start + 1
-        else:
+        is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
+        if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             yield start, end
-        start = text.find(words, end)
+        start = text.find(words, start + 1)
+
+
+def _forms(own: str) -> set[str]:
+    """The ways of writing an option's text, the empty one too."""
+    text = own.strip(_EDGE)
+    bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
+    others = [bare, name[1].lower() if name else "", bare.removesuffix("s") * bare[-4:].isalpha()]
+    same = next((each for each in SAME if text.lower() in each), ())
+    return {text.lower(), *(each for each in others if len(each) > 1), *same}
+
+
+@lru_cache(maxsize=1024)
+def _value(number: str) -> Fraction | str:
+    return number if (value := parse_number(number)) is None else value
+
+
+def _unit(match: re.Match[str]) -> str:
+    return (match["unit"] or "").replace(" per ", "/").lower()
+
+
+def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
+    """Leave out the options that a list merely names, each on a line with nothing about it."""
+    listed: set[int] = set()  # where
+    for last, mention in pairwise(found):
+        lines = text[last.end : mention.start].split("\n")
+        is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
+        is_next = max(last.letters) < min(mention.letters) and last.lettered == mention.lettered
+        if is_item and is_next and _BARE.match(text, mention.end):
+            listed |= {mention.start, last.start if _BARE.match(text, last.end) else -1}
+    if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
+        alone = [m for m in found if _BARE.match(text, m.end)]
+        listed |= {m.start for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)}
+    return [mention for mention in found if mention.start not in listed]
 
 
 def _merged(text: str, found: list[Mention]) -> list[Mention]:
@@ -144,15 +169,13 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
     merged: list[Mention] = []
     for mention in found:
         last = merged[-1] if merged else None
-        if last and mention.start < last.end:
-            continue
-        if last and mention.lettered != last.lettered:
-            gap = text[last.end : mention.start]
-            is_own = last.letters == mention.letters or (last.lettered and gap.strip() in (*".:",))
-            if is_own and _TO_TEXT.fullmatch(gap):
-                merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
-                continue
-        merged.append(mention)
+        gap = text[last.end : mention.start] if last else ""
+        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
+        is_one = last and last.lettered != mention.lettered and is_own and _TO_TEXT.fullmatch(gap)
+        if last and is_one and mention.start >= last.end:
+            merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
+        elif not last or mention.start >= last.end:
+            merged.append(mention)
     return merged
 
 
@@ -160,14 +183,12 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     joined: list[Mention] = []
     for mention in found:
         last = joined[-1] if joined else None
-        join = _JOIN.fullmatch(text, last.end, mention.start) if last else None
-        if last and join and join["line"]:  # some items of a list, on a line each
-            is_line = not text[: last.start].rpartition("\n")[2].strip(AROUND)
-            is_list = is_line and last.lettered == mention.lettered
-            join = join if is_list and max(last.letters) < max(mention.letters) else None
-        elif last and join and join["space"] and last.spelled != mention.spelled:
-            join = None
-        if last and join and (join["firm"] or _JOINED.match(text, mention.end)):
+        join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
+        is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        if last and last.spelled and last.lettered and mention.spelled and mention.lettered:
+            is_firm = is_firm or not text[last.end : mention.start].strip(" ,;")  # a list in a line
+        is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
+        if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
             joined.append(mention)

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import CharacterTable, fold_script
 
 # What matters stands near the beginning or near the end: looking no further bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
-# Most responses that are longer settle on an option before.
-_BEGINNING = 300
-_LINE_END = re.compile(r"(?<=[A-Za-z0-9.。:：*\u4e00-\u9fff])\n")
 
 _GONE = "\0"  # stands for a character that is taken out
-_CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_SIGNS = "\u3100-\u312f\u31a0-\u31bf"
-# Bopomofo anywhere, Jyutping in brackets after a character.
-READING = re.compile(
-    rf"\(\s*˙?[{_SIGNS}][{_SIGNS}ˊˇˋ˙ˉ\s,、]*\)|˙?[{_SIGNS}]+[ˊˇˋ˙]?"
-    rf"|<rt>[^<>\n]*</rt>|(?<=[{_CJK}])\((?:[a-z]{{1,6}}[1-6] ?)+\)"
-)
-# Cantonese words that mean what a written Chinese one does, so that each phrase is written once;
-# brackets and quotation marks; letters that look like Latin ones.
-_SAME = str.maketrans(
-    "係嘅唔喺揀啱冇佢哋咗嗰諗話[{【「『〔《〈“‘«]}】」』〕》〉”»－—–−｡’АВСЕасеΑΒΕⲤ",
-    "是的不在选对无他们了那想说((((((((((())))))))))----。'ABCEaceABEC",
-)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_SAME = str.maketrans(*_DATA["same"])
+_EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff](?<![✓✗])")
 
 
 def _plain(character: str) -> str:
@@ -40,44 +29,18 @@ def _plain(character: str) -> str:
         plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
         plain = _GONE
-    elif "\U0001f150" <= character < "\U0001f18a":  # 🅐 and 🅰, which decompose to nothing
-        plain = chr(65 + (ord(character) - 0x1F150) % 32)
     plain = plain if len(plain) == 1 else character
-    return fold_script(plain.translate(_SAME)).translate(_SAME)
+    return _EMOJI.sub(_GONE, fold_script(plain.translate(_SAME)).translate(_SAME))
 
 
 _CHARACTERS = CharacterTable(_plain)
 _CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
-_TURN_ENDS = "im_end|end|return|eos|eo[tm]_id|end_?of_?text|end_of_turn|end▁of▁sentence"
-# Characters one of which is in each match; the pattern; a replacement, never longer than a match.
+# Characters one of which is in each match; the pattern; a replacement.
 _REWRITES = [
     (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
-    for needed, pattern, replacement in (
-        ("(<" + "".join(map(chr, range(0x3100, 0x31C0))), READING.pattern, ""),
-        (_GONE, _GONE, ""),
-        ("<", rf"(?<!\A)(?:<\|(?:{_TURN_ENDS})\|>|</s>|<eos>|<end_of_turn>)", "\nq:"),
-        ("<(&", r"<\|[^<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|\(/?INST\)|&[a-z]{2,4};", " "),
-        ("\\", r"\\n(?![a-z])", "\n"),
-        ("<", r"</?(?:br|p|div|li|ul|ol|tr|h[1-6]) ?/?>|</\w*(?:answer|choice)>", "\n"),
-        ("<", r"<(?:final_?)?(?:answer|choice)>", "\nanswer:"),
-        ("<第", r"</?[a-z]{1,6}>|<{1,2}(?=[A-J]>)|(?<=<[A-J])>{1,2}|\A第\w{1,3}题[:、. ]*", ""),
-        # the \b of \boxed may have been read as a backspace
-        ("x", r"(?:\\{1,2}|\x08|(?<![a-z]))(?:f?box|boxed|oxed) ?(?=\()", "答:"),
-        ("\\$", r"\\(?:(?:d?text|math)(?:bf|it|rm|sf)?|q?quad)(?![a-z])|\\(?!\w)[^\n ]?|\$", ""),
-        ("~*`|: -", r"~~[^~\n]{1,80}~~|[*`~]+|^[|: -]+$", ""),
-        ("_'\"lt", r"_|(?<![A-Za-z])'|'(?![A-Za-z])|\"|\A\s*(?:assistant|model)\n", ""),
-        # headings, bullets, numbers of list items, tables
-        (
-            "#>+•·▪●○◦-.)、| ",
-            r"^ *(?:(?:[#>+•·▪●○◦-]+ +|#+|\d{1,2}[.)](?: |(?=[^\d\s]))|\d{1,2}、|\|) *)+|[|# ]+$",
-            "",
-        ),
-        ("|", r" *\| *", ":"),
-        ("\n", r" +\n\s*|\n\s+", "\n"),
-        (" ", rf" (?:(?=[ {_CJK},.;:!?)])|(?<=[{_CJK}] ))", ""),
-    )
+    for needed, pattern, replacement in _DATA["rows"]
 ]
-_NEEDED = frozenset[str]().union(*(needed for needed, *_ in _REWRITES))
+READING = _REWRITES[0][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +87,6 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
     """
     text, origins = response.text.translate(_CHARACTERS), response.origins
     present = {*text}
-    if present.isdisjoint(_NEEDED):
-        return Response(text, origins)
     for needed, pattern, new in _REWRITES[keep_readings:]:
         if present.isdisjoint(needed):
             continue
@@ -142,12 +103,3 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
             origins = [*places, *origins[end:]]
             present.update(new)
     return Response(text, origins)
-
-
-def beginning_of(answer: Response) -> Response | None:
-    """The first lines, if `normalize_response` gives a beginning of what it gives for all of them.
-
-    No rewrite reaches over the end of a line that ends in one of these characters.
-    """
-    end = _LINE_END.search(answer.text, _BEGINNING)
-    return answer[: end.end()] if end else None

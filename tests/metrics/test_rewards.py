@@ -21,10 +21,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hkcanto_metrics import rewards
-from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.language import identify_language, score_reasoning
-from hkcanto_metrics.response_text import Response, beginning_of, normalize_response
 from hkcanto_metrics.rewards import (
     cantonese_reward,
     choice_reward,
@@ -546,29 +544,6 @@ def test_they_are_exported() -> None:
 
     for name in ("choice_reward", "jyutping_reward", "cantonese_reward", "multiply_rewards"):
         assert getattr(hkcanto_metrics, name) is getattr(rewards, name)
-
-
-# A letter is read from a beginning only where the rest cannot matter ------------------------------
-
-lines = st.sampled_from(
-    [*("B", "答案：B。", "A. 大嶼山\nB. 南丫島", "題目：邊個？", "Question: which?", "**D**"),
-     *("邊個島最大？\nA. 大嶼山\nB. 南丫島", "等等，應該係C。", "因為佢大。" * 9, "不對。"),
-     *("| A | B |", "注意：有兩個。", "&amp; <br> _x_", "boxed{A}", "如果題目問邊個最細", "(ㄉㄚˊ")]
-)  # fmt: skip
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(lines, min_size=6, max_size=20).map("\n".join))
-def test_a_letter_read_from_a_beginning_is_that_of_the_whole(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hkcanto_metrics.response_text._BEGINNING", 10)
-        from_beginning = read_choice(text, ISLANDS)
-        answer = Response(text, range(len(text)))
-        beginning, normalized = beginning_of(answer), normalize_response(answer)
-        if beginning:
-            assert normalized.text.startswith(normalize_response(beginning).text)
-        patch.setattr("hkcanto_metrics.choice.beginning_of", lambda _: None)
-        assert read_choice(text, ISLANDS) == from_beginning
 
 
 # The examples of docs/rewards.md -----------------------------------------------------------------
