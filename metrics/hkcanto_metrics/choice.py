@@ -24,8 +24,10 @@ _SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which
 _SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
+_NOUN = re.compile(r"[君餐型级班组股调队座线站段]|出口|语言|计划")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
+_PAUSE = re.compile(r"[,;:。!?\n]|\. ")
 _COMMA = re.compile("[,、;]")
 _TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
@@ -307,6 +309,7 @@ class _Reader:
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
+        pointed = self._pointed()
         is_cut = last == _NAMED and is_several and not is_ended
         if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
@@ -326,7 +329,9 @@ class _Reader:
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
         if named and not affirmed:
-            affirmed = self._pointed(named, is_ended) or self._against_group(named)
+            affirmed = self._against_group(named)
+        if pointed and not affirmed:
+            return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed:
@@ -345,14 +350,30 @@ class _Reader:
         is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
         return last if is_apart and len(one) == 1 and not rest & one else []
 
-    def _pointed(self, named: list[Mention], is_ended: bool) -> list[Mention]:
-        """The one option of the last sentence, if words in it say that it is the one."""
-        start, end = self._sentences[named[-1]]
-        before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
-        is_free = named[-1].spelled or before[-1:] in (*",:",)
-        is_one = is_free and sum(start <= mention.start for mention in named) == 1
-        is_last = is_ended and is_one and not self._text[end:].strip(AROUND)
-        return named[-1:] if is_last and SAYS["points"].search(self._text, start, end) else []
+    def _pointed(self) -> Mention | None:
+        """The one option that the last sentence or section names and leaves open in no way."""
+        last, text = self._mentions[-1], self._text
+        start, end = self._sentences[last]
+        if text[end:].strip(AROUND) or text[-1:] not in (*".。!)✓✗",):
+            return None
+        start = min([start, *[match.start() for match in SAYS["heading"].finditer(text)][-1:]])
+        here = [m for m in self._mentions if m.start >= start]
+        is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
+        is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
+        is_item = _ITEM.match(f"\n{text[start:end].lstrip().upper()}")
+        clause = text[start : last.start], _COMMA.split(text[last.start : end])[0]
+        is_open = is_item or SAYS["open"].search(_COMMA.split(clause[0])[-1] + clause[1])
+        is_said = last.spelled and SAYS["points"].search(text, start)
+        return last if is_for and not is_open and (is_said or self._is_letter(last)) else None
+
+    def _is_letter(self, mention: Mention) -> bool:
+        """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
+        text, end = self._text, mention.end
+        is_beside = text[: mention.start][-2:-1].isalpha() and text[mention.start - 1] == "("
+        is_name = mention.letters & self._names or _NOUN.match(text, end)
+        is_name = is_name or (is_beside and not SAYS["closed"].match(text, end))
+        is_after = _PAUSE.search(text, 1, mention.start)
+        return bool(mention.lettered and is_after and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
