@@ -310,14 +310,15 @@ class _Reader:
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
         pointed = self._pointed()
-        is_cut = last == _NAMED and is_several and not is_ended
-        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
-            return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
         gone = {letter for each in refuted for letter in each.letters}
         left = frozenset(self._shown.texts.keys() - gone)
         named = [m for m in named if not m.letters <= gone]
+        apart = self._against_group(named) if named and not affirmed else []
+        is_cut = last == _NAMED and is_several and not (is_ended or apart)
+        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
+            return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
             return self._of(replace(refuted[-1], letters=left), "eliminated")
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
@@ -328,8 +329,7 @@ class _Reader:
         refused = SAYS["refused"].search(self._text)
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
-        if named and not affirmed:
-            affirmed = self._against_group(named)
+        affirmed = affirmed or apart
         if pointed and not affirmed:
             return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
@@ -341,12 +341,13 @@ class _Reader:
 
     def _against_group(self, named: list[Mention]) -> list[Mention]:
         """The one option that is set against all the others that are named: there is one answer."""
-        others, last = named[:-1], named[-1:]
+        last = named[-1:]
+        others = [mention for mention in named if mention.letters != last[0].letters]
         if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
             return []
         rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
         between = self._text[others[-1].end : last[0].start]
-        is_all = rest | one >= self._shown.texts.keys() and "." in between
+        is_all = rest | one >= self._shown.texts.keys() and _SENTENCE_END.search(between)
         is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
         return last if is_apart and len(one) == 1 and not rest & one else []
 
@@ -369,7 +370,8 @@ class _Reader:
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
         text, end = self._text, mention.end
-        is_beside = text[: mention.start][-2:-1].isalpha() and text[mention.start - 1] == "("
+        lead = text[max(0, mention.start - 30) : mention.start]
+        is_beside = re.search(r"[^\W\d] ?\($", lead) and not SAYS["then"].search(lead[:-1])
         is_name = mention.letters & self._names or _NOUN.match(text, end)
         is_name = is_name or (is_beside and not SAYS["closed"].match(text, end))
         is_after = _PAUSE.search(text, 1, mention.start)
