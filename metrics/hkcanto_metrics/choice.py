@@ -24,7 +24,7 @@ _SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which
 _SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
-_NOUN = re.compile(r"[君餐型级班组股调队座线站段]|出口|语言|计划")
+_NOUN = re.compile(r"[君餐型级班组股调队座线站段点]|出口|语言|计划")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _PAUSE = re.compile(r"[,;:。!?\n]|\. ")
@@ -249,7 +249,7 @@ class _Reader:
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
-        stances, mentions = self._stances, self._mentions
+        stances, mentions, text = self._stances, self._mentions, self._text
         if not mentions:
             return self._unnamed()
         opening = mentions[0] if self._opens(mentions[0]) else None
@@ -259,6 +259,9 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
+            last = None if decisions else self._pointed()
+            if last and SAYS["corrects"].search(text, opening.end, last.start):
+                decisions = [last]
             if not decisions:
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
@@ -362,16 +365,22 @@ class _Reader:
         is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
         is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
         is_item = _ITEM.match(f"\n{text[start:end].lstrip().upper()}")
-        clause = text[start : last.start], _COMMA.split(text[last.start : end])[0]
-        is_open = is_item or SAYS["open"].search(_COMMA.split(clause[0])[-1] + clause[1])
+        subjects = [m for m in self._mentions if m.lettered and self._is_subject(m)]
+        is_item = is_item or (last in subjects and {m.letters for m in subjects} > {last.letters})
+        is_open = is_item or SAYS["open"].search(text, start)
         is_said = last.spelled and SAYS["points"].search(text, start)
         return last if is_for and not is_open and (is_said or self._is_letter(last)) else None
+
+    def _is_subject(self, mention: Mention) -> bool:
+        """Whether a sentence begins with an option of which it may just tell something."""
+        lead = self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
+        return self._stances[mention] == _NAMED and len(mention.letters) == 1 and not lead
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
         text, end = self._text, mention.end
         lead = text[max(0, mention.start - 30) : mention.start]
-        is_beside = re.search(r"[^\W\d] ?\($", lead) and not SAYS["then"].search(lead[:-1])
+        is_beside = re.search(r"[^\W\d] ?\($", lead) and not SAYS["linked"].search(lead)
         is_name = mention.letters & self._names or _NOUN.match(text, end)
         is_name = is_name or (is_beside and not SAYS["closed"].match(text, end))
         is_after = _PAUSE.search(text, 1, mention.start)

@@ -24,7 +24,7 @@ _MOST = 30  # mentions that are read at each end: more are a loop
 _LETTER = re.compile(
     r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
-    r"(?!(?<=[AI])(?<![a-z]{3} A)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
+    r"(?!(?<=[AI])(?<!(?<![iab][se])(?<=[a-z]) A)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
