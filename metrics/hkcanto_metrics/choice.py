@@ -28,6 +28,7 @@ _NOUN = re.compile(r"[君餐型级班组股调队座线站段点]|出口|语言|
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
 _PAUSE = re.compile(r"[,;:。!?\n]|\. ")
+_BESIDE = re.compile(r"[^\W\d] ?\($")
 _COMMA = re.compile("[,、;]")
 _TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
@@ -201,7 +202,7 @@ class _Reader:
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
-        if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
+        if not others and not lead.strip(AROUND):
             after = after.replace(",", "-")  # a sentence on one option
         return self._judged(mention, lead, after, stance)
 
@@ -316,14 +317,13 @@ class _Reader:
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
         gone = {letter for each in refuted for letter in each.letters}
-        left = frozenset(self._shown.texts.keys() - gone)
-        named = [m for m in named if not m.letters <= gone]
+        left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
         apart = self._against_group(named) if named and not affirmed else []
         is_cut = last == _NAMED and is_several and not (is_ended or apart)
         if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
-            return self._of(replace(refuted[-1], letters=left), "eliminated")
+            return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
         if self._shown.values and _SUM.search(self._text):
@@ -346,7 +346,7 @@ class _Reader:
         """The one option that is set against all the others that are named: there is one answer."""
         last = named[-1:]
         others = [mention for mention in named if mention.letters != last[0].letters]
-        if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
+        if len({self._sentences[m] for m in others}) != 1:
             return []
         rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
         between = self._text[others[-1].end : last[0].start]
@@ -357,46 +357,43 @@ class _Reader:
     def _pointed(self) -> Mention | None:
         """The one option that the last sentence or section names and leaves open in no way."""
         last, text = self._mentions[-1], self._text
-        start, end = self._sentences[last]
-        if text[end:].strip(AROUND) or text[-1:] not in (*".。!)✓✗",):
+        (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
+        if text[-1:] not in (*".。!)✓✗",) or (not headings and text[end:].strip(AROUND)):
             return None
-        start = min([start, *[match.start() for match in SAYS["heading"].finditer(text)][-1:]])
-        here = [m for m in self._mentions if m.start >= start]
+        start = min([start, *(match.start() for match in headings[-1:])])
+        here = [mention for mention in self._mentions if mention.start >= start]
         is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
         is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
-        is_item = _ITEM.match(f"\n{text[start:end].lstrip().upper()}")
-        subjects = [m for m in self._mentions if m.lettered and self._is_subject(m)]
-        is_item = is_item or (last in subjects and {m.letters for m in subjects} > {last.letters})
-        is_open = is_item or SAYS["open"].search(text, start)
+        told = {m.letters for m in self._mentions if self._is_subject(m)}  # each in turn
+        if not is_for or SAYS["open"].search(text, start) or (self._is_subject(last) and len(told) > 1):
+            return None
         is_said = last.spelled and SAYS["points"].search(text, start)
-        return last if is_for and not is_open and (is_said or self._is_letter(last)) else None
+        return last if is_said or self._is_letter(last) else None
 
     def _is_subject(self, mention: Mention) -> bool:
         """Whether a sentence begins with an option of which it may just tell something."""
         lead = self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
-        return self._stances[mention] == _NAMED and len(mention.letters) == 1 and not lead
+        is_told = mention.lettered and len(mention.letters) == 1 and not lead
+        return is_told and self._stances[mention] == _NAMED
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
-        text, end = self._text, mention.end
-        lead = text[max(0, mention.start - 30) : mention.start]
-        is_beside = re.search(r"[^\W\d] ?\($", lead) and not SAYS["linked"].search(lead)
-        is_name = mention.letters & self._names or _NOUN.match(text, end)
-        is_name = is_name or (is_beside and not SAYS["closed"].match(text, end))
-        is_after = _PAUSE.search(text, 1, mention.start)
-        return bool(mention.lettered and is_after and (mention.spelled or not is_name))
+        lead = self._text[: mention.start]
+        is_beside = _BESIDE.search(lead[-30:]) and not SAYS["linked"].search(lead[-30:])
+        is_name = mention.letters & self._names or _NOUN.match(self._text, mention.end)
+        is_name = is_name or (is_beside and not SAYS["closed"].match(self._text, mention.end))
+        return bool(mention.lettered and _PAUSE.search(lead, 1) and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
         (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
-        is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
+        is_long, is_sure = len(name) > 3 or name.isdigit(), self._is_closed(hint)
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+        is_against = any(start <= m.start < end and s == _REFUTED for m, s in self._stances.items())
         is_edge = not start or not self._text[end:].strip(AROUND)
-        beside = [s for m, s in self._stances.items() if start <= m.start < end]
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
-        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
-        is_told = is_edge and _REFUTED not in beside and (is_long or is_sure)
-        return hint.spelled and not is_first and (is_told or (is_only and (is_name or is_sure)))
+        is_told = is_edge and (is_long or is_sure) and not is_against
+        return hint.spelled and (is_told or (is_only and (is_name or is_sure)))
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""

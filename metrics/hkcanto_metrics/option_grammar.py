@@ -104,8 +104,6 @@ class Options:
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
             place = PLACES[word] if word in PLACES else int(_value(word))
-            if place < 0:  # the middle one, where there is one
-                place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
             if place <= len(self.texts) and not (match[3] and self.values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
@@ -185,8 +183,6 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
         is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
-        if last and last.spelled and last.lettered and mention.spelled and mention.lettered:
-            is_firm = is_firm or not text[last.end : mention.start].strip(" ,;")  # a list in a line
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
         if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
