@@ -20,17 +20,11 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
-_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
 _SHORT = 400  # characters of a response whose one option can be no example
 _ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
 _GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
-_NOUN = re.compile(r"[君餐型级班组股调队座线站段点]|出口|语言|计划")
 _WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
 _NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
-_PAUSE = re.compile(r"[,;:。!?\n]|\. ")
-_BESIDE = re.compile(r"[^\W\d] ?\($")
-_COMMA = re.compile("[,、;]")
-_TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
 _SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
 
@@ -181,7 +175,7 @@ class _Reader:
         """What the words around a mention, in its sentence, say of the option."""
         start, end = self._sentences[mention]
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
-        clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
+        clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
         is_asked = SAYS["asked"].match(rest) and not is_glued
@@ -213,7 +207,7 @@ class _Reader:
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
         is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
-        is_next = before != "=" and _COMMA.search(lead)
+        is_next = before != "=" and SAYS["comma"].search(lead)
         return bool(is_free and is_whole and not is_label and (is_last or is_next))
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
@@ -286,7 +280,7 @@ class _Reader:
     def _is_closed(self, mention: Mention) -> bool:
         """Whether a mention ends its clause and is not the first of several things."""
         after = self._text[mention.end : mention.end + 60]
-        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
+        return bool(SAYS["closed"].match(after))
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         near, corrects = max(before.end, after.start - 60), SAYS["corrects"]
@@ -303,7 +297,7 @@ class _Reader:
         for other in decisions:
             is_equal = self._stances[other] >= min(level, _CONCLUDED)
             is_near = level == _HEDGED or self._sentences[other] == self._sentences[last]
-            is_revised = _TURN.search(self._text, other.end, last.start)
+            is_revised = SAYS["turn"].search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
         return self._of(last, "stated")
@@ -326,7 +320,7 @@ class _Reader:
             return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
-        if self._shown.values and _SUM.search(self._text):
+        if self._shown.values and SAYS["sum"].search(self._text):
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
         refused = SAYS["refused"].search(self._text)
@@ -346,7 +340,7 @@ class _Reader:
         """The one option that is set against all the others that are named: there is one answer."""
         last = named[-1:]
         others = [mention for mention in named if mention.letters != last[0].letters]
-        if len({self._sentences[m] for m in others}) != 1:
+        if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
             return []
         rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
         between = self._text[others[-1].end : last[0].start]
@@ -364,25 +358,25 @@ class _Reader:
         here = [mention for mention in self._mentions if mention.start >= start]
         is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
         is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
-        told = {m.letters for m in self._mentions if self._is_subject(m)}  # each in turn
-        if not is_for or SAYS["open"].search(text, start) or (self._is_subject(last) and len(told) > 1):
-            return None
+        told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
+        is_told = len(told) > 1 and last in told.values()
         is_said = last.spelled and SAYS["points"].search(text, start)
-        return last if is_said or self._is_letter(last) else None
+        is_said = (is_said or self._is_letter(last)) and not SAYS["open"].search(text, start)
+        return last if is_for and is_said and not is_told else None
 
     def _is_subject(self, mention: Mention) -> bool:
         """Whether a sentence begins with an option of which it may just tell something."""
         lead = self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
-        is_told = mention.lettered and len(mention.letters) == 1 and not lead
-        return is_told and self._stances[mention] == _NAMED
+        is_one = mention.lettered and len(mention.letters) == 1
+        return is_one and self._stances[mention] == _NAMED and not lead
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
-        lead = self._text[: mention.start]
-        is_beside = _BESIDE.search(lead[-30:]) and not SAYS["linked"].search(lead[-30:])
-        is_name = mention.letters & self._names or _NOUN.match(self._text, mention.end)
-        is_name = is_name or (is_beside and not SAYS["closed"].match(self._text, mention.end))
-        return bool(mention.lettered and _PAUSE.search(lead, 1) and (mention.spelled or not is_name))
+        lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
+        is_name = mention.letters & self._names or SAYS["noun"].match(after)
+        is_name = is_name or (SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after))
+        is_own = mention.lettered and (mention.spelled or not is_name)
+        return bool(is_own and SAYS["pause"].search(lead, 1))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
@@ -393,6 +387,7 @@ class _Reader:
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_told = is_edge and (is_long or is_sure) and not is_against
+        is_told = is_told and self._text[hint.end :][:1] != "、"
         return hint.spelled and (is_told or (is_only and (is_name or is_sure)))
 
     def _unnamed(self) -> ChoiceReading:
