@@ -20,12 +20,8 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
+_ITEM, _SENTENCE_END = SAYS["item"], SAYS["sentence_end"]
 _SHORT = 400  # characters of a response whose one option can be no example
-_ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
-_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
-_WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
-_NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
-_SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ def _asked(question: str) -> tuple[str, frozenset[str]]:
     """What a question denies of an option, if it does; and the letters that it gives to things."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
-    return text[found[-1] :].lower() if found else "", frozenset(_NAME.findall(text))
+    return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
 
 
 class _Reader:
@@ -149,7 +145,7 @@ class _Reader:
         (self._denied, self._names), text = asked, self._text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         places = response.origins[:2]  # B因為: a letter run together with what follows
-        is_glued = _GLUED.match(text) and places[1] == places[0] + 1
+        is_glued = SAYS["glued"].match(text) and places[1] == places[0] + 1
         self._is_glued = bool(is_glued) and text[0] not in self._names
         self._mentions = shown.mentions(text)
         self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
@@ -226,13 +222,11 @@ class _Reader:
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """What the words after a mention say, and the other way round if the question denies."""
-        own = [m.start - mention.end for m in self._mentions if m.letters == mention.letters]
-        gap = min([at for at in own if at >= 0], default=60)  # its own text may say "not"
-        refuted, affirmed = SAYS["refuted"].match(after[:gap]), SAYS["affirmed"].match(after)
+        refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
         if self._denied:
-            words = _WORDS.finditer(re.split("[,。;.\n]", after.lower())[0])
+            words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
@@ -244,7 +238,7 @@ class _Reader:
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
-        stances, mentions, text = self._stances, self._mentions, self._text
+        stances, mentions = self._stances, self._mentions
         if not mentions:
             return self._unnamed()
         opening = mentions[0] if self._opens(mentions[0]) else None
@@ -255,7 +249,7 @@ class _Reader:
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
             last = None if decisions else self._pointed()
-            if last and SAYS["corrects"].search(text, opening.end, last.start):
+            if last and SAYS["corrects"].search(self._text, opening.end, last.start):
                 decisions = [last]
             if not decisions:
                 return self._of(opening, "first line")
@@ -280,7 +274,7 @@ class _Reader:
     def _is_closed(self, mention: Mention) -> bool:
         """Whether a mention ends its clause and is not the first of several things."""
         after = self._text[mention.end : mention.end + 60]
-        return bool(SAYS["closed"].match(after))
+        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         near, corrects = max(before.end, after.start - 60), SAYS["corrects"]
@@ -352,17 +346,15 @@ class _Reader:
         """The one option that the last sentence or section names and leaves open in no way."""
         last, text = self._mentions[-1], self._text
         (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
-        if text[-1:] not in (*".。!)✓✗",) or (not headings and text[end:].strip(AROUND)):
-            return None
+        is_last = text[-1:] in (*".。!)✓✗",) and (headings or not text[end:].strip(AROUND))
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
         is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
         is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
         told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
-        is_told = len(told) > 1 and last in told.values()
-        is_said = last.spelled and SAYS["points"].search(text, start)
-        is_said = (is_said or self._is_letter(last)) and not SAYS["open"].search(text, start)
-        return last if is_for and is_said and not is_told else None
+        is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
+        is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
+        return last if is_last and is_for and is_said and not is_open else None
 
     def _is_subject(self, mention: Mention) -> bool:
         """Whether a sentence begins with an option of which it may just tell something."""
@@ -375,8 +367,8 @@ class _Reader:
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
         is_name = mention.letters & self._names or SAYS["noun"].match(after)
         is_name = is_name or (SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after))
-        is_own = mention.lettered and (mention.spelled or not is_name)
-        return bool(is_own and SAYS["pause"].search(lead, 1))
+        is_after = mention.lettered and SAYS["pause"].search(lead, 1)
+        return bool(is_after and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
@@ -387,8 +379,8 @@ class _Reader:
         is_edge = not start or not self._text[end:].strip(AROUND)
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_told = is_edge and (is_long or is_sure) and not is_against
-        is_told = is_told and self._text[hint.end :][:1] != "、"
-        return hint.spelled and (is_told or (is_only and (is_name or is_sure)))
+        is_first = not hint.spelled or self._text[hint.end :][:1] == "、"
+        return not is_first and (is_told or (is_only and (is_name or is_sure)))
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""
