@@ -31,7 +31,7 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``eliminated``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
+            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
             ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option`` (another
             letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
@@ -144,8 +144,7 @@ class _Reader:
         self._response, self._shown, self._text = response, shown, response.text
         (self._denied, self._names), text = asked, self._text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-        places = response.origins[:2]  # B因為: a letter run together with what follows
-        is_glued = SAYS["glued"].match(text) and places[1] == places[0] + 1
+        is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
         self._is_glued = bool(is_glued) and text[0] not in self._names
         self._mentions = shown.mentions(text)
         self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
@@ -248,10 +247,8 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
-            last = None if decisions else self._pointed()
-            if last and SAYS["corrects"].search(self._text, opening.end, last.start):
-                decisions = [last]
-            if not decisions:
+            last = self._pointed()
+            if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
@@ -301,7 +298,6 @@ class _Reader:
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
-        pointed = self._pointed()
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
         gone = {letter for each in refuted for letter in each.letters}
@@ -321,7 +317,7 @@ class _Reader:
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
         affirmed = affirmed or apart
-        if pointed and not affirmed:
+        if not affirmed and (pointed := self._pointed()):
             return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
@@ -344,13 +340,12 @@ class _Reader:
 
     def _pointed(self) -> Mention | None:
         """The one option that the last sentence or section names and leaves open in no way."""
-        last, text = self._mentions[-1], self._text
+        last, text, stances = self._mentions[-1], self._text, self._stances
         (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
         is_last = text[-1:] in (*".。!)✓✗",) and (headings or not text[end:].strip(AROUND))
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
-        is_one = len(last.letters) == 1 and {m.letters for m in here} == {last.letters}
-        is_for = is_one and all(self._stances[m] in (_NAMED, _AFFIRMED) for m in here)
+        is_for = all(m.letters == last.letters and stances[m] in (_NAMED, _AFFIRMED) for m in here)
         told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
         is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
         is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
@@ -373,14 +368,14 @@ class _Reader:
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
         (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
-        is_long, is_sure = len(name) > 3 or name.isdigit(), self._is_closed(hint)
+        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
+        is_long = is_sure or len(name) > 3 or name.isdigit()
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
         is_against = any(start <= m.start < end and s == _REFUTED for m, s in self._stances.items())
-        is_edge = not start or not self._text[end:].strip(AROUND)
+        is_edge = (not start or not self._text[end:].strip(AROUND)) and not is_against
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
-        is_told = is_edge and (is_long or is_sure) and not is_against
-        is_first = not hint.spelled or self._text[hint.end :][:1] == "、"
-        return not is_first and (is_told or (is_only and (is_name or is_sure)))
+        is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
+        return hint.spelled and not is_first and is_told
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""

@@ -16,7 +16,6 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
 _EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_TO_TEXT = SAYS["to_text"]
 _MOST = 30  # mentions that are read at each end: more are a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
@@ -101,8 +100,7 @@ class Options:
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
             place = PLACES[word] if word in PLACES else int(_value(word))
-            if place < 0:  # the middle one, where there is one
-                place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
+            place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             if place <= len(self.texts) and not (match[3] and self.values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
@@ -167,8 +165,8 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = merged[-1] if merged else None
         gap = text[last.end : mention.start] if last else ""
-        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
-        is_one = last and last.lettered != mention.lettered and is_own and _TO_TEXT.fullmatch(gap)
+        own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
+        is_one = last and last.lettered != mention.lettered and own and SAYS["gap"].fullmatch(gap)
         if last and is_one and mention.start >= last.end:
             merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
         elif not last or mention.start >= last.end:
@@ -181,7 +179,8 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
-        is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
+        is_list = last and last.lettered and last.spelled and mention.lettered and mention.spelled
+        is_firm = join and (join["firm"] or is_list or SAYS["joined"].match(text, mention.end))
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
         if last and is_firm and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
