@@ -31,9 +31,9 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
-            ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option`` (another
-            letter), ``undecided``.
+            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: `` and
+            ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option``
+            (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -353,15 +353,14 @@ class _Reader:
 
     def _is_subject(self, mention: Mention) -> bool:
         """Whether a sentence begins with an option of which it may just tell something."""
-        lead = self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
-        is_one = mention.lettered and len(mention.letters) == 1
-        return is_one and self._stances[mention] == _NAMED and not lead
+        is_one = mention.lettered and len(mention.letters) == 1 and self._stances[mention] == _NAMED
+        return is_one and not self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
-        is_name = mention.letters & self._names or SAYS["noun"].match(after)
-        is_name = is_name or (SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after))
+        is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
+        is_name = mention.letters & self._names or SAYS["noun"].match(after) or is_beside
         is_after = mention.lettered and SAYS["pause"].search(lead, 1)
         return bool(is_after and (mention.spelled or not is_name))
 
