@@ -247,7 +247,7 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
-            last = self._pointed()
+            last = self._pointed() if SAYS["corrects"].search(self._text) else None
             if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
