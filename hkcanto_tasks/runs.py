@@ -169,8 +169,8 @@ class Run:
         return self.signature.task
 
     @property
-    def shots(self) -> int:
-        """Worked examples in the prompt."""
+    def shots(self) -> int | None:
+        """Worked examples in the prompt; None if nobody knows."""
         return self.signature.shots
 
     @cached_property
@@ -218,13 +218,19 @@ class Run:
             for name, value in self.options.items()
             if value != str(of_variant.get(name) or getattr(defaults, name, None))
         ]
-        return ", ".join([f"{self.shots}-shot", *chosen])
+        return ", ".join([self.shots_title, *chosen])
+
+    @property
+    def shots_title(self) -> str:
+        """The worked examples in words."""
+        return "shots unknown" if self.shots is None else f"{self.shots}-shot"
 
     @property
     def comparable_as(self) -> Hashable:
         """Equal for runs that differ in nothing but the model: task, setup and data."""
         signature, data = self.signature, "local" if self.is_local else self.data
-        how = frozenset(signature.options), signature.sent, signature.read
+        options = frozenset(each for each in signature.options if each[0] != "rescored")
+        how = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, how, data
 
     # ------------------------------------------------------------------ what it has

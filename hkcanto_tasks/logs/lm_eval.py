@@ -14,7 +14,7 @@ from ..samples import Sample
 from ..setup import Setup, setup
 from ..signatures import parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .items import ItemRows, Length
+from .items import ItemRows, Rows
 from .joining import numbers, settings_of
 
 
@@ -45,7 +45,7 @@ class _Logged(msgspec.Struct, gc=False):
 _RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged)
 
 
-def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a results file and the samples beside it: a run for each task, and what is left out."""
     results = decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
@@ -65,9 +65,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
             if not samples.is_file():
                 without.append(name)
                 continue
-            how = setup(signature.task, shots=signature.shots)
-            items = ItemRows(how, length, texts)
-            problems, last = _add_samples(items, samples, texts)
+            items = rows(signature)
+            problems, last = _add_samples(items, samples)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
@@ -84,7 +83,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
                 sources=(path,),
                 items=items.items(),
-                reported=_reported(how, results.results.get(name, {})),
+                reported=_reported(items.setup, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
                 picked=last >= (expected or last + 1),  # by `--samples`
@@ -111,7 +110,7 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
             yield SkippedLog(file, what)
 
 
-def _add_samples(items: ItemRows, path: Path, texts: bool) -> tuple[list[str], int]:
+def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int]:
     """Add samples of a file; return why some cannot be added, and the place of the last one."""
     problems: list[str] = []
     of_filter, last = None, -1
@@ -121,24 +120,25 @@ def _add_samples(items: ItemRows, path: Path, texts: bool) -> tuple[list[str], i
                 logged = decode(line, _LOGGED)
                 of_filter = of_filter or logged.filter
                 if logged.filter == of_filter:
-                    _add(items, logged, texts)
+                    _add(items, logged)
                     last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
     return problems, last
 
 
-def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
-    if (judgement := logged.doc.judgement) is None:
-        raise Unusable("no scores: it was made with --predict_only")
-    response = logged.filtered_resps if items.setup.is_generative else judgement.answer
+def _add(items: ItemRows, logged: _Logged) -> None:
+    judgement = logged.doc.judgement
+    response: Any = logged.filtered_resps
+    if not items.setup.is_generative:
+        response = judgement.answer if judgement else _likeliest(logged)
     while isinstance(response, list):  # in more than one with --metadata repeats, or filters
         response = response[0] if response else ""
     items.add(
         logged.doc,
         judgement,
         response if isinstance(response, str) else "",
-        prompt=_prompt(logged.arguments) if texts else "",
+        prompt=_prompt(logged.arguments) if items.texts else "",
     )
 
 
