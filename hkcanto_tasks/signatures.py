@@ -84,7 +84,9 @@ class Signature:
         parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
         names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
-        unlike = {name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN}
+        unlike = {
+            name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN
+        }
         declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
         return declared or unlike
 

@@ -105,6 +105,11 @@ def _argument(argument: str | Path) -> tuple[str, Path]:
     return name, found
 
 
+def logs_in(folder: Path) -> list[Path]:
+    """Return the logs of both harnesses in a folder, whether or not they can be read."""
+    return [file for file in sorted(folder.rglob("*")) if file.is_file() and _reader(file)]
+
+
 def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
     if path.is_file():
@@ -114,7 +119,7 @@ def _logs(path: Path) -> list[Path]:
                 "it, or an .eval or .json of Inspect, or a folder of these."
             )
         return [path]
-    found = [file for file in sorted(path.rglob("*")) if file.is_file() and _reader(file)]
+    found = logs_in(path)
     if not found and not any(path.rglob("samples_*.jsonl")):
         raise LogError(
             f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "

@@ -269,7 +269,9 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         },
         output_tokens=float((logged.output.usage or {}).get("output_tokens", nan)),
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
-        prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages) if items.texts else "",
+        prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
+        if items.texts
+        else "",
     )
 
 

@@ -1,7 +1,9 @@
 """Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -9,13 +11,29 @@ from typing import Any
 import msgspec
 
 from ..judgements import Judgement
-from ..runs import Run, SkippedLog
+from ..runs import Harness, Run, SkippedLog
 from ..samples import Sample
-from ..setup import Setup, setup
+from ..setup import Setup
 from ..signatures import parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .items import ItemRows, Rows
 from .joining import numbers, settings_of
+
+
+class Origin(msgspec.Struct):
+    """What `hkcanto rescore` writes of the run that its answers are from: see `Run`."""
+
+    model: str
+    harness: Harness
+    backend: str
+    version_of_harness: str
+    settings: tuple[tuple[str, str], ...]
+    generation: dict[str, float]
+    notes: tuple[str, ...]
+    status: str
+    limited: bool
+    picked: bool
+    available: int
 
 
 class _Results(msgspec.Struct):
@@ -28,10 +46,12 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
+    rescored: Origin | None = None
 
 
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
+    letters: tuple[str, ...] = ()
 
 
 class _Logged(msgspec.Struct, gc=False):
@@ -40,6 +60,11 @@ class _Logged(msgspec.Struct, gc=False):
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
+    # What only `hkcanto rescore` writes: of Inspect's samples.
+    reasoning: str = ""
+    output_tokens: float | None = None
+    truncated: float | None = None
+    further: dict[str, float | None] = {}
 
 
 _RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged)
@@ -75,7 +100,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(samples, missing)
         if count:
             system = "with a system instruction of the user's in front"
-            yield Run(
+            run = Run(
                 label="",
                 model=model,
                 harness="lm-eval",
@@ -94,6 +119,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 settings=settings,
                 generation=_generation(config.get("generation_kwargs") or {}),
             )
+            if origin := results.rescored:
+                known = msgspec.structs.asdict(origin)
+                run = replace(run, **(known | ({"status": run.status} if missing else {})))
+            yield run
     no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
@@ -138,8 +167,25 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         logged.doc,
         judgement,
         response if isinstance(response, str) else "",
+        reasoning=logged.reasoning,
+        further={name: _number(value) for name, value in logged.further.items()},
+        output_tokens=_number(logged.output_tokens),
+        truncated=_number(logged.truncated),
         prompt=_prompt(logged.arguments) if items.texts else "",
     )
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else value
+
+
+def _likeliest(logged: _Logged) -> str:
+    """Return the letter of the highest log-likelihood; nothing where one is not a number."""
+    found = [each[0] for each in logged.filtered_resps if isinstance(each, list) and each]
+    letters = logged.doc.letters
+    if not letters or len(found) != len(letters):
+        raise Unusable("its log-likelihoods are not those of the letters")
+    return "" if None in found else letters[found.index(max(found))]
 
 
 def _generation(given: Mapping[str, Any]) -> dict[str, float]:

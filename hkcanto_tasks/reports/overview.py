@@ -79,7 +79,9 @@ def trust(run: Run) -> Trust:
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
     known, rescored = run.signature.prompt_known, run.options.get("rescored", "")
-    return Trust(agreement(run), run.unfinished, items, run.expected, unread, *data, known, rescored)
+    return Trust(
+        agreement(run), run.unfinished, items, run.expected, unread, *data, known, rescored
+    )
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
