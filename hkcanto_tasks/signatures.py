@@ -24,8 +24,8 @@ class Signature:
     Attributes:
         task: The name in lm-eval of the task and its variant, all of it.
         shots: Worked examples in the prompt; None if nobody knows.
-        options: Name → text, with `turns` if examples were turns of their own, `subjects` of a run on
-            some subjects, `rescored` with the version that read logged answers again.
+        options: Name → text, with `turns` if examples were turns of their own, `subjects` of a
+            run on some subjects, `rescored` with the version that read logged answers again.
         data: Which data: a pinned revision, `sample`, or `local-…`; empty if it has none of it.
         sent: A hash of what is sent to the model (`fingerprints`), or `unknown`.
         read: A hash of how its answers are read.
@@ -48,7 +48,12 @@ class Signature:
     def parts(self) -> dict[str, object]:
         """Its parts by name, apart from the task, in the order in which they are written."""
         shots = UNKNOWN if self.shots is None else self.shots
-        parts = {"shots": shots, "turns": "single", **dict(self.options), "data": self.data}
+        parts: dict[str, object] = {
+            "shots": shots,
+            "turns": "single",
+            **dict(self.options),
+            "data": self.data,
+        }
         parts |= {"sent": self.sent, "read": self.read, "metric": self.metric}
         return parts | {"v": self.version, "pkg": self.package}
 
@@ -85,7 +90,9 @@ class Signature:
         names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
         unlike = {
-            name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN
+            name: (one, two)
+            for name, (one, two) in said.items()
+            if one != two or UNKNOWN in (one, two)
         }
         declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
         return declared or unlike

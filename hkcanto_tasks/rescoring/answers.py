@@ -91,9 +91,9 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     if not known:
         raise LogError(f"{path} has no answers: it is not JSONL, one JSON object a line.")
     is_twinkle = all("llm_output" in row and "question" in row for row in known)
-    columns = dict(zip(COLUMNS, COLUMNS, strict=True)) | (_TWINKLE if is_twinkle else {})
-    columns |= declared
-    needed = {"response": columns["response"]} | declared
+    own = _TWINKLE if is_twinkle else {}
+    columns = {**{what: what for what in COLUMNS}, **own, **declared}
+    needed = {"response": columns["response"], **declared}
     there = list(dict.fromkeys(key for row in known for key in row))
     for what, column in needed.items():
         if all(_cell(row, column) is None for row in known):

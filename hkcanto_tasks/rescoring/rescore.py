@@ -50,7 +50,7 @@ class Scored(NamedTuple):
     def changed(self) -> bool:
         """Whether it was read otherwise before."""
         now, then = self.judgement, self.before
-        return bool(then) and (then.answer, then.values) != (now.answer, now.values)
+        return then is not None and (then.answer, then.values) != (now.answer, now.values)
 
 
 @dataclass(frozen=True)
