@@ -48,13 +48,8 @@ class Signature:
     def parts(self) -> dict[str, object]:
         """Its parts by name, apart from the task, in the order in which they are written."""
         shots = UNKNOWN if self.shots is None else self.shots
-        parts: dict[str, object] = {
-            "shots": shots,
-            "turns": "single",
-            **dict(self.options),
-            "data": self.data,
-        }
-        parts |= {"sent": self.sent, "read": self.read, "metric": self.metric}
+        parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
+        parts |= {"data": self.data, "sent": self.sent, "read": self.read, "metric": self.metric}
         return parts | {"v": self.version, "pkg": self.package}
 
     @property
@@ -90,9 +85,7 @@ class Signature:
         names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
         unlike = {
-            name: (one, two)
-            for name, (one, two) in said.items()
-            if one != two or UNKNOWN in (one, two)
+            name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN
         }
         declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
         return declared or unlike

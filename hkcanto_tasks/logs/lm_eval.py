@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -181,11 +181,11 @@ def _number(value: float | None) -> float:
 
 def _likeliest(logged: _Logged) -> str:
     """Return the letter of the highest log-likelihood; nothing where one is not a number."""
-    found = [each[0] for each in logged.filtered_resps if isinstance(each, list) and each]
+    found = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
     letters = logged.doc.letters
     if not letters or len(found) != len(letters):
         raise Unusable("its log-likelihoods are not those of the letters")
-    return "" if None in found else letters[found.index(max(found))]
+    return "" if any(map(isnan, found)) else letters[found.index(max(found))]
 
 
 def _generation(given: Mapping[str, Any]) -> dict[str, float]:
