@@ -302,8 +302,12 @@ def last_section(
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    equal = sum(agreement(run).equal for run in runs)
-    yield f"{equal:,} figures equal those of the harnesses."
+    again = [run for run in runs if "rescored" in run.options]
+    if harness := [run for run in runs if run not in again]:
+        equal = sum(agreement(run).equal for run in harness)
+        yield f"{equal:,} figures equal those of the harnesses."
+    for run in again:
+        yield f"{_name(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
             known = run.figures.get(one.name)
