@@ -63,10 +63,9 @@ class Questions:
 
     def _has(self, sample: Sample, options: Mapping[str, str]) -> bool:
         own = dict(zip(self._letters, sample.choices, strict=False))
-        given = {letter: _plain(text) for letter, text in options.items()}
-        return {letter: text for letter, text in given.items() if text} == {
-            letter: _plain(text) for letter, text in own.items() if text
-        }
+        letters = own.keys() | options.keys()
+        pairs = ((own.get(letter) or "", options.get(letter) or "") for letter in letters)
+        return all(one == two or _plain(one) == _plain(two) for one, two in pairs)
 
 
 def _plain(text: str) -> str:
