@@ -23,6 +23,11 @@ _COLUMNS = (
     "A dot leads into a value: response=response.body.choices.0.message.content"
 )
 
+_READER = (
+    "A model of Inspect, as openai/gpt-4o, that reads the letters which the rules leave unread. "
+    "Figures of its own: forced, acc_reread; the headline stays that of the rules."
+)
+
 
 def rescore(
     paths: Annotated[list[Path], _PATHS],
@@ -30,6 +35,7 @@ def rescore(
     task: Annotated[str, option("Of a .jsonl that does not name it, as hkmmlu.")] = "",
     model: Annotated[str, option("The model of a .jsonl; else the file's name.")] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="WHAT=NAME[,…]")] = "",
+    reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
 ) -> None:
     """Score answers again without a model: those of logs, of other tools, of batch APIs.
 
@@ -49,6 +55,10 @@ def rescore(
             runs, skipped = score_again(
                 paths, task=task, model=model, columns=declared, progress=advance
             )
+        if reader:
+            from ..rescoring.second_look import reread
+
+            runs = reread(runs, reader)
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.runs import Run
 
-from .harness_runs import answer, run_inspect, run_lm_eval
+from .harness_runs import answer, answering_model, run_inspect, run_lm_eval
 
 
 def hkcanto(*arguments: str | Path) -> Result:
@@ -485,3 +486,47 @@ def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
         ("a.csv", "has no answers that can be read"),
     ):
         assert why in refused(tmp_path / path, to=tmp_path / "new")
+
+
+# ---------------------------------------------------------------------- a model as reader
+
+
+def test_a_reader_reads_what_the_rules_leave_unread(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six of eleven answers are letters, all right; of five, the model reads B."""
+    reader = answering_model(lambda _: "B）")
+    monkeypatch.setattr("hkcanto.second_look.get_model", lambda _: reader)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    task = ("--task", "hkcanto_law")
+    said = rescored(file, *task, "--reader", "mockllm/reader", to=tmp_path / "new")
+    targets = [sample.target for sample in load_task("hkcanto_law").samples]
+    right = 6 + targets[1::2].count("B")
+    assert "mockllm/reader read 5 of 5 answers that the rules left unread" in said
+    assert f"acc_reread {right / 11:.2%}" in said
+    (run,) = read_runs(tmp_path / "new")
+    assert run.items.values["acc"].sum() == 6
+    assert run.items.values["acc_reread"].sum() == right
+    assert run.items.values["forced"].sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("task", "reader", "why"),
+    [
+        ("hkcanto_law", "nobody/knows", "cannot be asked"),
+        ("hkcanto_g2p", "mockllm/model", "is for multiple choice alone"),
+    ],
+)
+def test_a_reader_that_cannot_be_asked(task: str, reader: str, why: str, tmp_path: Path) -> None:
+    rows = [{"id": each.id, "response": "唔知"} for each in load_task(task).samples]
+    file = write_jsonl(tmp_path / "a.jsonl", rows)
+    assert why in refused(file, "--task", task, "--reader", reader, to=tmp_path / "new")
+
+
+def test_a_reader_without_inspect(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hkcanto.second_look", None)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    options = ("--task", "hkcanto_law", "--reader", "openai/gpt-4o")
+    assert "pip install 'hkcanto[inspect]'" in refused(file, *options, to=tmp_path / "new")
