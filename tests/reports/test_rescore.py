@@ -205,6 +205,16 @@ def test_a_run_without_scores_is_scored(tmp_path: Path) -> None:
     assert judged(tmp_path / "again") == judged(tmp_path / "scored")
 
 
+def test_a_run_of_inspect_without_scores_is_scored(tmp_path: Path) -> None:
+    from hkcanto import tasks
+
+    for folder, score in (("scored", True), ("unscored", False)):
+        log = run_inspect(tmp_path / folder, tasks.run(task="hkcanto_law"), score=score)
+        rescored(log, to=tmp_path / f"{folder}-again")
+    assert judged(tmp_path / "unscored-again") == judged(tmp_path / "scored-again")
+    assert len(judged(tmp_path / "unscored-again")) == 11
+
+
 def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "runs", "hkcanto_law", limit=3)
     (tmp_path / "runs/broken.eval").write_bytes(b"PK")
@@ -223,12 +233,16 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     done = hkcanto("report", tmp_path / "runs", "--format", "md")
     assert "✓ rescored by" in done.stdout
     # The same setup: nothing stands in a gate's way.
-    first, second = (run.sources[0] for run in runs)
+    second, first = (
+        run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)
+    )
     gate = hkcanto("compare", f"a={first}", f"b={second}", "--gate", "50")
     assert gate.exit_code == 0, gate.output
-    again = hkcanto("rescore", second, "-o", tmp_path / "runs")
-    refusal = hkcanto("rescore", first, second, "-o", tmp_path / "runs")
-    assert 1 in (again.exit_code, refusal.exit_code)
+    text = second.read_text("utf-8")
+    refusal = hkcanto("rescore", second, "-o", tmp_path / "runs")
+    assert refusal.exit_code == 1
+    assert "would be replaced" in refusal.output
+    assert second.read_text("utf-8") == text
 
 
 # ---------------------------------------------------------------------- answers of others
@@ -251,6 +265,23 @@ def test_answers_by_question_are_scored_as_a_run_scores_them(
     assert right == {each.id: float(place % 2 == 0) for place, each in enumerate(samples)}
     assert run.model == "gpt"
     assert run.complete or run.is_sample
+
+
+@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_g2p", "hkcanto_translation_zh_yue"])
+def test_answers_of_a_log_are_judged_alike_as_a_file(
+    task: str, lm_eval_logs: Path, tmp_path: Path
+) -> None:
+    (samples,) = lm_eval_logs.rglob(f"samples_{task}_2*.jsonl")
+    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+    rows = [
+        {"question": line["doc"]["question"] or line["doc"]["source"], "id": line["doc"]["id"]}
+        | {"response": line["filtered_resps"][0]}
+        for line in lines
+    ]
+    rescored(write_jsonl(tmp_path / "a.jsonl", rows), "--task", task, to=tmp_path / "new")
+    assert judged(tmp_path / "new") == {
+        (task, line["doc"]["id"]): [line["doc"]["judgement"]] for line in lines
+    }
 
 
 def test_what_nobody_logged_is_unknown_and_has_no_rank(
@@ -379,7 +410,7 @@ def test_questions_of_another_script_or_task_are_refused(tmp_path: Path) -> None
     file = write_jsonl(tmp_path / "sc.jsonl", rows)
     for task in ("hkmmlu", "hkcanto_law"):
         said = refused(file, "--task", task, to=tmp_path / "new")
-        assert f"{len(rows)} of {len(rows)} answers are to no question" in said or "line 1:" in said
+        assert f"are to no question of {task} (data sample)" in said
     rescored(file, "--task", "hkmmlu_sc", to=tmp_path / "new")
 
 
