@@ -303,9 +303,6 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
     gate = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--gate", "50")
     assert gate.exit_code == 2
     assert "shots" in gate.output
-    done = hkcanto("publish", "eee", tmp_path / "a", "-o", tmp_path / "published")
-    assert done.exit_code != 0
-    assert not (tmp_path / "published").exists()
 
 
 @pytest.mark.realdata
@@ -321,6 +318,11 @@ def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
     assert [each["standings"] for each in made["runs"]] == [[]]
     told = hkcanto("report", tmp_path / "new", "--format", "md").stdout
     assert "Nobody logged what the model was sent" in told
+    named = f"org/best={tmp_path / 'new'}"
+    done = hkcanto("publish", "--to", "card", named, "-o", tmp_path / "published")
+    assert done.exit_code == 1
+    assert "nobody logged what the model was sent" in " ".join(done.output.split())
+    assert not (tmp_path / "published").exists()
 
 
 def shown(choices: Sequence[str | None]) -> str:
