@@ -18,11 +18,12 @@ from .commands.path import path
 from .commands.plan import plan
 from .commands.publish import publish
 from .commands.report import report
+from .commands.rescore import rescore
 from .commands.show import show
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Before a run": (plan, fertility, contamination),
-    "Read results": (report, compare, agreement, publish),
+    "Read results": (report, compare, rescore, agreement, publish),
     "Commands": (list_, show, path, doctor),
 }
 

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from .catalogue import Subject, TaskDefinition
 from .figures import Figure, Pair
 from .setup import Setup, setup
-from .signatures import Signature
+from .signatures import UNKNOWN, Signature
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+Harness = Literal["lm-eval", "inspect", "other"]
+"""What asked the model; `other` where a file of answers does not say."""
 
 _ENDINGS = {
     "success": "",
@@ -139,7 +142,7 @@ class Run:
 
     label: str  # what a report calls the model; unique for a task and setup
     model: str  # what the harness calls it
-    harness: Literal["lm-eval", "inspect"]
+    harness: Harness
     signature: Signature  # of the task with all of its subjects
     created: datetime
     sources: tuple[Path, ...]  # the files that it was read from
@@ -169,8 +172,8 @@ class Run:
         return self.signature.task
 
     @property
-    def shots(self) -> int:
-        """Worked examples in the prompt."""
+    def shots(self) -> int | None:
+        """Worked examples in the prompt; None if nobody knows."""
         return self.signature.shots
 
     @cached_property
@@ -216,15 +219,21 @@ class Run:
         chosen = [
             f"{name}:{value}"
             for name, value in self.options.items()
-            if value != str(of_variant.get(name) or getattr(defaults, name, None))
+            if value not in (UNKNOWN, str(of_variant.get(name) or getattr(defaults, name, None)))
         ]
-        return ", ".join([f"{self.shots}-shot", *chosen])
+        return ", ".join([self.shots_title, *chosen])
+
+    @property
+    def shots_title(self) -> str:
+        """The worked examples in words."""
+        return "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
 
     @property
     def comparable_as(self) -> Hashable:
         """Equal for runs that differ in nothing but the model: task, setup and data."""
         signature, data = self.signature, "local" if self.is_local else self.data
-        how = frozenset(signature.options), signature.sent, signature.read
+        options = frozenset(each for each in signature.options if each[0] != "rescored")
+        how = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, how, data
 
     # ------------------------------------------------------------------ what it has

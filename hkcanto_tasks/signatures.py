@@ -8,6 +8,10 @@ from itertools import chain
 from .catalogue import TaskVariant, find_task
 from .errors import CatalogueError, LogError
 
+UNKNOWN = "unknown"
+"""What a signature says of what nobody logged: of the answers of another tool."""
+
+_NO_SETUP = ("data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
 
 
@@ -19,11 +23,11 @@ class Signature:
 
     Attributes:
         task: The name in lm-eval of the task and its variant, all of it.
-        shots: Worked examples in the prompt.
-        options: Name → text, with `turns` if examples were turns of their own, and `subjects` of a
-            run on some subjects.
+        shots: Worked examples in the prompt; None if nobody knows.
+        options: Name → text, with `turns` if examples were turns of their own, `subjects` of a
+            run on some subjects, `rescored` with the version that read logged answers again.
         data: Which data: a pinned revision, `sample`, or `local-…`; empty if it has none of it.
-        sent: A hash of what is sent to the model (`fingerprints`).
+        sent: A hash of what is sent to the model (`fingerprints`), or `unknown`.
         read: A hash of how its answers are read.
         metric: How the headline is computed.
         version: The task's.
@@ -31,7 +35,7 @@ class Signature:
     """
 
     task: str
-    shots: int
+    shots: int | None
     options: tuple[tuple[str, str], ...]
     data: str
     sent: str
@@ -43,8 +47,9 @@ class Signature:
     @property
     def parts(self) -> dict[str, object]:
         """Its parts by name, apart from the task, in the order in which they are written."""
-        parts = {"shots": self.shots, "turns": "single", **dict(self.options), "data": self.data}
-        parts |= {"sent": self.sent, "read": self.read, "metric": self.metric}
+        shots = UNKNOWN if self.shots is None else self.shots
+        parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
+        parts |= {"data": self.data, "sent": self.sent, "read": self.read, "metric": self.metric}
         return parts | {"v": self.version, "pkg": self.package}
 
     @property
@@ -59,11 +64,17 @@ class Signature:
         whole = (each for each in self.options if each[0] != "subjects")
         return replace(self, options=tuple(whole))
 
+    @property
+    def prompt_known(self) -> bool:
+        """Whether it is known what the model was sent."""
+        return self.sent != UNKNOWN
+
     def differs(self, other: "Signature") -> dict[str, tuple[str, str]]:
         """Return in what the setup of another differs: name → what each says, empty without it.
 
-        Data, version, package and subjects are no part of a setup. `sent` and `read` are named
-        where no other part explains that they differ.
+        Data, version, package, subjects and whether answers were scored again are no part of a
+        setup. What is unknown of either differs. `sent` and `read` are named where no other part
+        explains that they differ.
 
         Examples:
             >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
@@ -71,9 +82,11 @@ class Signature:
             {'shots': ('0', '5')}
         """
         parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
-        names = [name for name in dict.fromkeys(chain(*parts)) if name not in ("data", "v", "pkg")]
+        names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
-        unlike = {name: (one, two) for name, (one, two) in said.items() if one != two}
+        unlike = {
+            name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN
+        }
         declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
         return declared or unlike
 
@@ -123,7 +136,8 @@ def parse_signature(text: object) -> Signature:
     if fields.get("turns") == "single":
         del fields["turns"]
     try:
-        shots = int(fields.pop("shots"))
+        given = fields.pop("shots")
+        shots = None if given == UNKNOWN else int(given)
         data, metric = fields.pop("data"), fields.pop("metric")
         sent, read = fields.pop("sent"), fields.pop("read")
         version, package = fields.pop("v"), fields.pop("pkg")

@@ -10,9 +10,11 @@ from pathlib import Path
 from ..catalogue import named_tasks
 from ..errors import LogError
 from ..runs import Run, Runs, SkippedLog
+from ..setup import setup
+from ..signatures import Signature
 from . import inspect, lm_eval
 from .decoding import UNREADABLE, reason
-from .items import Length
+from .items import ItemRows, Length, Rows
 from .joining import Origin, join, labels, newest
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
@@ -52,11 +54,15 @@ def read_runs(
     runs: dict[int, list[Run]] = defaultdict(list)
     skipped: list[SkippedLog] = []
     seen: dict[Path, int] = {}
+
+    def rows(signature: Signature) -> ItemRows:
+        return ItemRows(setup(signature.task, shots=signature.shots), length, texts)
+
     for done, (place, log) in enumerate(logs, 1):
         first = seen.setdefault(log.resolve(), place)
         if first != place:
             skipped.append(SkippedLog(log, f"it is also in {given[first][1]} and was read there"))
-        for each in _read(log, length, texts) if first == place else ():
+        for each in read_log(log, rows) if first == place else ():
             if isinstance(each, Run):
                 runs[place].append(each)
             else:
@@ -99,6 +105,11 @@ def _argument(argument: str | Path) -> tuple[str, Path]:
     return name, found
 
 
+def logs_in(folder: Path) -> list[Path]:
+    """Return the logs of both harnesses in a folder, whether or not they can be read."""
+    return [file for file in sorted(folder.rglob("*")) if file.is_file() and _reader(file)]
+
+
 def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
     if path.is_file():
@@ -108,7 +119,7 @@ def _logs(path: Path) -> list[Path]:
                 "it, or an .eval or .json of Inspect, or a folder of these."
             )
         return [path]
-    found = [file for file in sorted(path.rglob("*")) if file.is_file() and _reader(file)]
+    found = logs_in(path)
     if not found and not any(path.rglob("samples_*.jsonl")):
         raise LogError(
             f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "
@@ -117,7 +128,7 @@ def _logs(path: Path) -> list[Path]:
     return found
 
 
-def _reader(file: Path) -> Callable[[Path, Length, bool], Iterator[Run | SkippedLog]] | None:
+def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
     """Return what reads a log, by its name and beginning; None if it is none."""
     if file.suffix == ".eval":
         return inspect.read
@@ -129,8 +140,14 @@ def _reader(file: Path) -> Callable[[Path, Length, bool], Iterator[Run | Skipped
     return None
 
 
-def _read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+    """Read one log: a run for each task, and what is left out.
+
+    Args:
+        path: lm-eval's `results_….json`, or Inspect's `.eval` or `.json`.
+        rows: Makes what the items of a task are added to.
+    """
     try:
-        yield from (_reader(path) or lm_eval.read)(path, length, texts)
+        yield from (_reader(path) or lm_eval.read)(path, rows)
     except UNREADABLE as error:
         yield SkippedLog(path, reason(error))

@@ -23,7 +23,7 @@ from ..samples import Sample
 from ..setup import setup
 from ..signatures import Signature, parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .items import ItemRows, Length
+from .items import ItemRows, Rows
 from .joining import numbers, settings_of
 
 _SCORER = "judged"
@@ -72,7 +72,7 @@ class _Message(msgspec.Struct, gc=False):
     def reasoning(self) -> str:
         parts = () if isinstance(self.content, str) else self.content
         own = (part for part in parts if part["type"] == "reasoning")
-        return "".join(p.get("summary" if p.get("redacted") else "reasoning") or "" for p in own)
+        return "\n".join(p.get("summary" if p.get("redacted") else "reasoning") or "" for p in own)
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -103,6 +103,7 @@ class _Logged(msgspec.Struct, gc=False):
     metadata: _Metadata
     output: _Output
     scores: dict[str, _SampleScore] | None = None
+    error: Any = None
 
 
 class _Judged(msgspec.Struct, gc=False):
@@ -115,23 +116,21 @@ _JUDGED = msgspec.json.Decoder(_Judged)
 _Samples = Mapping[str, Callable[[], Any]]
 
 
-def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: a run for each task, and what is left out."""
     with path.open("rb") as file:
         log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
-        items = {
-            key: ItemRows(setup(own.task, shots=own.shots), length, texts)
-            for key, own in signatures.items()
-        }
+        items = {key: rows(own) for key, own in signatures.items()}
         problems, unscored = list[str](), 0
         for name, load in samples.items():
             try:
                 sample = load()
-                if _SCORER not in (sample.scores or {}):
+                own = items["" if "" in items else sample.metadata.task]
+                if _SCORER not in (sample.scores or {}) and (own.NEEDS_SCORES or sample.error):
                     unscored += 1
                     continue
-                _add(items["" if "" in items else sample.metadata.task], sample, texts)
+                _add(own, sample)
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
     scored = sum(len(own) for own in items.values())
@@ -249,13 +248,11 @@ def _signatures(logged: _Eval) -> dict[str, Signature]:
     return {str(task): parse_signature(text) for task, text in dict(given).items()}
 
 
-def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
+def _add(items: ItemRows, logged: _Logged) -> None:
     choice = logged.output.choices[0] if logged.output.choices else _Choice()
     messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
     scores = logged.scores or {}
-    own = scores[_SCORER].metadata
-    if own is None or own.judgement is None:
-        raise Unusable("its scores are of another version of hkcanto: run it again")
+    own = scores[_SCORER].metadata if _SCORER in scores else None
     judges = (
         (name, value)
         for scorer, score in scores.items()
@@ -264,7 +261,7 @@ def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
     )
     items.add(
         logged.metadata,
-        own.judgement,
+        own.judgement if own else None,
         choice.message.text,
         reasoning=choice.message.reasoning,
         further={
@@ -272,7 +269,9 @@ def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
         },
         output_tokens=float((logged.output.usage or {}).get("output_tokens", nan)),
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
-        prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages) if texts else "",
+        prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
+        if items.texts
+        else "",
     )
 
 

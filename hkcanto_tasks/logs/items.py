@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import nan
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -16,9 +16,12 @@ from ..judgements import Judgement
 from ..runs import Floats, Items, ItemText, codes
 from ..samples import Sample
 from ..setup import Setup
+from ..signatures import Signature
 from .decoding import Unusable
 
 Length = Callable[[str], int]
+Rows = Callable[[Signature], "ItemRows"]
+"""Makes what the items of a task are added to, by its signature."""
 
 _PASSAGE = 120  # Questions that have so many first characters in common are on one passage.
 _MOST_NAMES = 64  # A hostile log may have another metric for each item.
@@ -28,9 +31,12 @@ _same = lru_cache(maxsize=4096)(lambda one: one)  # Thousands of items share the
 class ItemRows:
     """The items of a task, added one by one; `texts` are kept, lengths are by `length`."""
 
-    def __init__(self, setup: Setup, length: Length, texts: bool) -> None:
-        self.setup = setup
-        self._length, self._texts = length, texts
+    NEEDS_SCORES: ClassVar[bool] = True
+    """Whether a response without a judgement is left out."""
+
+    def __init__(self, setup: Setup, length: Length = len, texts: bool = False) -> None:
+        self.setup, self.texts = setup, texts
+        self._length = length
         form = {figure.form for figure in setup.FIGURES}
         self._pairs = bool(form & {"corpus", "rate"})
         self._known = {subject.name for subject in setup.task.definition.subjects}
@@ -42,7 +48,7 @@ class ItemRows:
     def add(
         self,
         sample: Sample,
-        judgement: Judgement,
+        judgement: Judgement | None,
         response: str,
         *,
         reasoning: str = "",
@@ -55,7 +61,7 @@ class ItemRows:
 
         Args:
             sample: The item.
-            judgement: Of the response.
+            judgement: Of the response; None if the log has none of this version.
             response: What the model wrote.
             reasoning: The reasoning, where it was handed over apart.
             further: Values of figures that are not ours, such as a judge's.
@@ -64,8 +70,12 @@ class ItemRows:
             prompt: What it was asked.
 
         Raises:
-            Unusable: The catalogue does not have its subject.
+            Unusable: The catalogue does not have its subject, or there is no judgement.
         """
+        if judgement is None:
+            raise Unusable(
+                "no scores of this version, as with --predict_only: `hkcanto rescore` makes them"
+            )
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise Unusable(f"the catalogue of this version has no {what}")
@@ -85,7 +95,7 @@ class ItemRows:
         pair, shown = None, None
         if self._pairs:
             pair = Pair(judgement.answer, sample.target, sample.source)
-        if self._texts:
+        if self.texts:
             shown = ItemText(prompt, response, judgement.answer, sample.target)
         self._rows.append(
             (
@@ -129,7 +139,7 @@ class ItemRows:
             truncated=np.array(truncated, np.float64),
             reasons=reasons,
             pairs=pairs if self._pairs else (),
-            texts=texts if self._texts else (),
+            texts=texts if self.texts else (),
         )
 
 

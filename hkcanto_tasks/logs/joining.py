@@ -117,7 +117,7 @@ def join(parts: Parts, length_unit: str) -> Run:
 
 # ---------------------------------------------------------------------- labels
 
-_HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect"}
+_HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
 class Origin(NamedTuple):

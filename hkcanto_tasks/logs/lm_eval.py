@@ -1,7 +1,9 @@
 """Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from math import isnan, nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -9,13 +11,29 @@ from typing import Any
 import msgspec
 
 from ..judgements import Judgement
-from ..runs import Run, SkippedLog
+from ..runs import Harness, Run, SkippedLog
 from ..samples import Sample
-from ..setup import Setup, setup
+from ..setup import Setup
 from ..signatures import parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .items import ItemRows, Length
+from .items import ItemRows, Rows
 from .joining import numbers, settings_of
+
+
+class Origin(msgspec.Struct):
+    """What `hkcanto rescore` writes of the run that its answers are from: see `Run`."""
+
+    model: str
+    harness: Harness
+    backend: str
+    version_of_harness: str
+    settings: tuple[tuple[str, str], ...]
+    generation: dict[str, float]
+    notes: tuple[str, ...]
+    status: str
+    limited: bool
+    picked: bool
+    available: int
 
 
 class _Results(msgspec.Struct):
@@ -28,10 +46,12 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
+    rescored: Origin | None = None
 
 
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
+    letters: tuple[str, ...] = ()
 
 
 class _Logged(msgspec.Struct, gc=False):
@@ -40,12 +60,17 @@ class _Logged(msgspec.Struct, gc=False):
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
+    # What only `hkcanto rescore` writes: of Inspect's samples.
+    reasoning: str = ""
+    output_tokens: float | None = None
+    truncated: float | None = None
+    further: dict[str, float | None] = {}
 
 
 _RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged)
 
 
-def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
+def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a results file and the samples beside it: a run for each task, and what is left out."""
     results = decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
@@ -65,9 +90,8 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
             if not samples.is_file():
                 without.append(name)
                 continue
-            how = setup(signature.task, shots=signature.shots)
-            items = ItemRows(how, length, texts)
-            problems, last = _add_samples(items, samples, texts)
+            items = rows(signature)
+            problems, last = _add_samples(items, samples)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
@@ -76,7 +100,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(samples, missing)
         if count:
             system = "with a system instruction of the user's in front"
-            yield Run(
+            run = Run(
                 label="",
                 model=model,
                 harness="lm-eval",
@@ -84,7 +108,7 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
                 sources=(path,),
                 items=items.items(),
-                reported=_reported(how, results.results.get(name, {})),
+                reported=_reported(items.setup, results.results.get(name, {})),
                 notes=(system,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
                 picked=last >= (expected or last + 1),  # by `--samples`
@@ -95,6 +119,10 @@ def read(path: Path, length: Length, texts: bool) -> Iterator[Run | SkippedLog]:
                 settings=settings,
                 generation=_generation(config.get("generation_kwargs") or {}),
             )
+            if origin := results.rescored:
+                known = msgspec.structs.asdict(origin)
+                run = replace(run, **(known | ({"status": run.status} if missing else {})))
+            yield run
     no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
@@ -111,7 +139,7 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
             yield SkippedLog(file, what)
 
 
-def _add_samples(items: ItemRows, path: Path, texts: bool) -> tuple[list[str], int]:
+def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int]:
     """Add samples of a file; return why some cannot be added, and the place of the last one."""
     problems: list[str] = []
     of_filter, last = None, -1
@@ -121,25 +149,43 @@ def _add_samples(items: ItemRows, path: Path, texts: bool) -> tuple[list[str], i
                 logged = decode(line, _LOGGED)
                 of_filter = of_filter or logged.filter
                 if logged.filter == of_filter:
-                    _add(items, logged, texts)
+                    _add(items, logged)
                     last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
     return problems, last
 
 
-def _add(items: ItemRows, logged: _Logged, texts: bool) -> None:
-    if (judgement := logged.doc.judgement) is None:
-        raise Unusable("no scores: it was made with --predict_only")
-    response = logged.filtered_resps if items.setup.is_generative else judgement.answer
+def _add(items: ItemRows, logged: _Logged) -> None:
+    judgement = logged.doc.judgement
+    response: Any = logged.filtered_resps
+    if not items.setup.is_generative:
+        response = judgement.answer if judgement else _likeliest(logged)
     while isinstance(response, list):  # in more than one with --metadata repeats, or filters
         response = response[0] if response else ""
     items.add(
         logged.doc,
         judgement,
         response if isinstance(response, str) else "",
-        prompt=_prompt(logged.arguments) if texts else "",
+        reasoning=logged.reasoning,
+        further={name: _number(value) for name, value in logged.further.items()},
+        output_tokens=_number(logged.output_tokens),
+        truncated=_number(logged.truncated),
+        prompt=_prompt(logged.arguments) if items.texts else "",
     )
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else value
+
+
+def _likeliest(logged: _Logged) -> str:
+    """Return the letter of the highest log-likelihood; nothing where one is not a number."""
+    found = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
+    letters = logged.doc.letters
+    if not letters or len(found) != len(letters):
+        raise Unusable("its log-likelihoods are not those of the letters")
+    return "" if any(map(isnan, found)) else letters[found.index(max(found))]
 
 
 def _generation(given: Mapping[str, Any]) -> dict[str, float]:

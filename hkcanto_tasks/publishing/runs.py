@@ -94,6 +94,11 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         )
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
+    if not found.prompt_known:
+        yield (
+            "nobody logged what the model was sent: its answers are from another tool's file. Run "
+            "it in lm-eval or Inspect."
+        )
     if not found.data_known:
         yield (
             f"its data ({found.data}) is no published revision, so nobody knows what was asked. "

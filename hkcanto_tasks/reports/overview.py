@@ -50,6 +50,8 @@ class Trust(NamedTuple):
     unread: Estimate | None  # the share of responses that no answer could be read from
     data: str
     data_known: bool
+    prompt_known: bool
+    rescored: str  # the version that read logged answers again; else empty
 
     @property
     def badges(self) -> str:
@@ -59,7 +61,9 @@ class Trust(NamedTuple):
         unread = self.unread.value if self.unread else None
         parts = [
             f"✗ {different} figures unlike the harness's" if different else "",
-            "✓ equal to the harness" if equal and not different else "",
+            f"✓ rescored by {self.rescored}" if self.rescored and not different else "",
+            "" if self.prompt_known else "✗ prompt and decoding unknown",
+            "✓ equal to the harness" if equal and not different and not self.rescored else "",
             "" if equal or different else "✗ not checked against the harness",
             f"✗ {self.ending}" if self.ending else "",
             "✓ all items" if whole else f"✗ {self.items:,} of {self.expected:,} items",
@@ -74,7 +78,10 @@ def trust(run: Run) -> Trust:
     name = next((name for name in _UNREAD if name in run.items.values), None)
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
-    return Trust(agreement(run), run.unfinished, items, run.expected, unread, *data)
+    known, rescored = run.signature.prompt_known, run.options.get("rescored", "")
+    return Trust(
+        agreement(run), run.unfinished, items, run.expected, unread, *data, known, rescored
+    )
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
@@ -295,8 +302,12 @@ def last_section(
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    equal = sum(agreement(run).equal for run in runs)
-    yield f"{equal:,} figures equal those of the harnesses."
+    again = [run for run in runs if "rescored" in run.options]
+    if harness := [run for run in runs if run not in again]:
+        equal = sum(agreement(run).equal for run in harness)
+        yield f"{equal:,} figures equal those of the harnesses."
+    for run in again:
+        yield f"{_name(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
             known = run.figures.get(one.name)

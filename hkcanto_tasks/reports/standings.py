@@ -103,7 +103,7 @@ def departures(run: Run) -> Mapping[str, str]:
     return {
         name: value
         for name, value in run.options.items()
-        if name not in ("cot", "script") and value != str(getattr(defaults, name, None))
+        if name not in ("cot", "script", "rescored") and value != str(getattr(defaults, name, None))
     }
 
 
@@ -111,6 +111,8 @@ def why_incomparable(run: Run) -> str:
     """Say why a run can be in no table; empty if it can."""
     if run.is_sample:
         return "Results on the sample data are comparable with nothing."
+    if not run.signature.prompt_known:
+        return "Nobody logged what the model was sent: the answers are from another tool's file."
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
     return ""

@@ -25,6 +25,10 @@ _OWN_FILES = (
     "They ran on files of your own, not on the release; that these are the same was checked by the "
     "questions' lengths only."
 )
+_ASKED = (
+    "Nobody logged what some of these models were sent, or how they decoded: the difference may be "
+    "one of the prompts, too."
+)
 _EDITED = {
     "sent": "They were not asked alike: the prompt, the worked examples, the stop texts or the "
     "token limit was edited between them",
@@ -319,6 +323,7 @@ def _remarks(
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
         few: not (first.is_sample or first.complete),
+        _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
     said = [note for side in sides for note in side.notes]

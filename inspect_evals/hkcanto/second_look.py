@@ -5,13 +5,14 @@ regeneration", arXiv:2510.14773). The headline stays that of the rules; the seco
 of its own. lm-eval has no second turn, so this is Inspect's alone.
 """
 
+import asyncio
 import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
@@ -77,12 +78,8 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
         response = split_reasoning(state.output.completion, reasoning).answer.strip()
         if response and not letter:
             model = get_model(role=ROLE)
-            tokens = REASONING_TOKENS if how.options.reasoning else _TOKENS
-            config = GenerateConfig(max_tokens=tokens)
-            reply = await model.generate(_prompt(how, sample, response), config=config)
-            said, reader = reply.completion, str(model)
-            letter = _letter(said, sample.choices, how.task.definition.letters)
-            found = "forced" if letter else "none"
+            letter, said = await _look(model, how, sample, response)
+            reader, found = str(model), "forced" if letter else "none"
         values = {name: float(found == name) for name in ("read", "forced", "none")}
         return Score(
             value={**values, "acc_reread": float(letter == target.text)},
@@ -92,6 +89,37 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
         )
 
     return score
+
+
+def read_letters(
+    reader: str, unread: Sequence[tuple[Setup, Sample, str]]
+) -> list[str | BaseException]:
+    """Have a model read the letters of responses that were logged.
+
+    Args:
+        reader: The model, as Inspect names it.
+        unread: How a response was asked for, the item, and what was written after any reasoning.
+
+    Returns:
+        Of each its letter, nothing where it has none, or why the model could not be asked.
+    """
+
+    async def ask() -> list[str | BaseException]:
+        async def one(how: Setup, sample: Sample, response: str) -> str:
+            return (await _look(model, how, sample, response))[0]
+
+        async with get_model(reader) as model:
+            return await asyncio.gather(*(one(*own) for own in unread), return_exceptions=True)
+
+    return asyncio.run(ask())
+
+
+async def _look(model: Model, how: Setup, sample: Sample, response: str) -> tuple[str, str]:
+    """Return the letter that a model reads, and what it said."""
+    tokens = REASONING_TOKENS if how.options.reasoning else _TOKENS
+    config = GenerateConfig(max_tokens=tokens)
+    reply = await model.generate(_prompt(how, sample, response), config=config)
+    return _letter(reply.completion, sample.choices, how.task.definition.letters), reply.completion
 
 
 def _prompt(how: Setup, sample: Sample, response: str) -> str:

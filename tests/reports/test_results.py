@@ -483,6 +483,8 @@ def test_json_has_a_record_for_each_run() -> None:
         "unread": None,
         "data": "ba2a58b",
         "data_known": True,
+        "prompt_known": True,
+        "rescored": "",
     }
 
 

@@ -48,13 +48,14 @@ def _conditions(run: Run) -> dict[str, str]:
     variant = run.setup.task.variant
     # A signature leaves out what is switched off.
     options = dict.fromkeys(run.setup.Options.__struct_fields__, "no") | dict(run.options)
+    options.pop("rescored", None)
     script = run.options.get("script", variant.script)
     return {
         **{name: f"{name}:{value}" for name, value in options.items()},
         "cot": "chain of thought" if variant.cot else "direct",
         "script": "Simplified" if script.startswith("sc") else "Traditional",
         "scoring": "log-likelihood" if variant.scoring == "loglikelihood" else "generation",
-        "shots": f"{run.shots}-shot",
+        "shots": run.shots_title,
     }
 
 
@@ -63,7 +64,7 @@ def _contrasts(runs: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Ro
     said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
     groups: dict[tuple[Any, ...], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
-    for run in runs:
+    for run in (each for each in runs if each.signature.prompt_known):
         options = _conditions(run)
         if options.pop(aspect, None) is not None:
             options.pop(along, None)
@@ -87,7 +88,7 @@ def _ordered(runs: Sequence[Run], aspect: str) -> Sequence[Run]:
 
     def place(run: Run) -> tuple[bool, bool, int, str]:
         words, odd = _conditions(run)[aspect], aspect == "cot" and run.shots not in shots
-        return not words.endswith(_PLAIN), odd, run.shots, words
+        return not words.endswith(_PLAIN), odd, run.shots or 0, words
 
     base, *others = sorted(runs, key=place)
     return [base, *(run for run in others if aspect != "cot" or run.setup.task.variant.cot)]

@@ -1,0 +1,419 @@
+"""Answers that were logged, scored as this version scores them, and a log of the result."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from math import nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .. import __version__
+from ..errors import LogError, OptionError
+from ..figures import Figure, item_values, language_of, value
+from ..fingerprints import fingerprints
+from ..judgements import Judgement
+from ..loading import LoadedTask, load_task
+from ..logs import logs_in, read_log
+from ..logs.items import ItemRows
+from ..logs.lm_eval import Origin
+from ..runs import Run, SkippedLog
+from ..samples import Sample
+from ..setup import Setup, setup
+from ..signatures import UNKNOWN, Signature
+from .answers import Answer, is_summary, read_answers
+from .matching import Questions
+
+MOST_UNMATCHED = 0.02
+"""The share of answers that may be to no question of the task."""
+
+_NAMED = 3  # examples in a message
+_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding")
+_OF_PROMPT = ("prompt", "examples")
+_MARK = ("rescored", __version__)  # keeps a log and its original apart in one report
+_SAMPLE = tuple(Sample.__struct_fields__)
+
+
+class Scored(NamedTuple):
+    """A response, as it is judged now and as it was judged before."""
+
+    sample: Sample
+    judgement: Judgement
+    before: Judgement | None
+    response: str
+    more: Mapping[str, Any]  # see `ItemRows.add`
+
+    @property
+    def changed(self) -> bool:
+        """Whether it was read otherwise before."""
+        now, then = self.judgement, self.before
+        return then is not None and (then.answer, then.values) != (now.answer, now.values)
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A run that was scored again.
+
+    Attributes:
+        source: The file that it was read from.
+        origin: How it was run, by which model.
+        signature: How its figures are made now.
+        created: When it was run.
+        setup: How the answers are read.
+        scored: The responses.
+        remarks: What a reader should know of it.
+    """
+
+    source: Path
+    origin: Origin
+    signature: Signature
+    created: datetime
+    setup: Setup
+    scored: Sequence[Scored]
+    remarks: Sequence[str] = ()
+
+    @property
+    def changed(self) -> int:
+        """How many responses were read otherwise before."""
+        return sum(each.changed for each in self.scored)
+
+    @property
+    def headlines(self) -> tuple[float, float]:
+        """The headline before, NaN if something was not scored then, and now."""
+        before, figure = [each.before for each in self.scored], self.setup.headline
+        known = [each for each in before if each]
+        then = self._figure(figure, known) if len(known) == len(before) else nan
+        return then, self._figure(figure, [each.judgement for each in self.scored])
+
+    def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
+        values = (
+            item_values([figure], each.sample, judgement).get(figure.name)
+            for each, judgement in zip(self.scored, judged, strict=True)
+        )
+        return value(figure, values, self.setup.categories, language_of(self.setup.task))
+
+    def files(self, stem: str) -> dict[str, str]:
+        """Return the log: results and samples as lm-eval writes them, by their names.
+
+        Args:
+            stem: What their names have in common.
+        """
+        name, now = self.signature.task, [each.judgement for each in self.scored]
+        results = {
+            "results": {
+                name: {
+                    f"{figure.name},none": self._figure(figure, now) for figure in self.setup.table
+                }
+            },
+            "configs": {
+                name: {
+                    "task": name,
+                    "dataset_path": "hkcanto",
+                    "metadata": {"signature": self.signature.text},
+                }
+            },
+            "n-samples": {name: {"original": len(now), "effective": len(now)}},
+            "date": self.created.timestamp(),
+            "model_name": self.origin.model,
+            "rescored": self.origin,
+        }
+        lines = map(_line, range(len(now)), self.scored)
+        return {
+            f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
+            f"samples_{name}_{stem}.jsonl": "".join(lines),
+        }
+
+
+def _line(place: int, of: Scored) -> str:
+    doc = {name: getattr(of.sample, name) for name in _SAMPLE}
+    more = {name: own for name, own in of.more.items() if name != "prompt"}
+    line = {
+        "doc_id": place,
+        "doc": {**doc, "judgement": of.judgement.logged()},
+        "arguments": [[of.more.get("prompt", "")]],
+        "filtered_resps": [of.response],
+        **more,
+    }
+    return msgspec.json.encode(line).decode() + "\n"
+
+
+class _Rows(ItemRows):
+    """Items of a log, judged anew as they are added."""
+
+    NEEDS_SCORES = False
+
+    def __init__(self, signature: Signature) -> None:
+        super().__init__(setup_of(signature), texts=True)
+        self.scored: list[Scored] = []
+
+    def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
+        now = self.setup.judge(response, sample, more.get("reasoning", ""))
+        super().add(sample, now, response, **more)
+        self.scored.append(Scored(sample, now, judgement, response, more))
+
+
+def setup_of(signature: Signature) -> Setup:
+    """Return the setup that a signature is of, on all subjects.
+
+    Raises:
+        OptionError: This version has no such option.
+
+    Examples:
+        >>> from ..signatures import parse_signature
+        >>> text = "hkmmlu-cot|shots:0|cot:yes|data:x|sent:a|read:b|metric:m|v:1|pkg:1"
+        >>> setup_of(parse_signature(text)).options.cot
+        True
+    """
+    given: dict[str, str] = {}
+    for name, text in signature.options:
+        if text == UNKNOWN or name in _NO_OPTION:
+            continue
+        if name == "turns":
+            given["multiturn"] = "true" if text == "multi" else "false"
+        else:  # a script may be `sc-release`, or that and `sc` on different subjects
+            own = text[:2] if name == "script" else text
+            given[name] = "true" if own == "yes" else own
+    return setup(signature.task, shots=signature.shots, **given)
+
+
+def rescore(
+    paths: Sequence[Path],
+    *,
+    task: str = "",
+    model: str = "",
+    columns: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Rescored], list[SkippedLog]]:
+    """Score again what was written.
+
+    Args:
+        paths: Logs of both harnesses, files of answers, and folders of these.
+        task: Of files that do not say it: its name in lm-eval.
+        model: The model's name, of files that do not say it.
+        columns: Of files that are no logs: what a column is → its name.
+        progress: Called with how many files are read, and of how many.
+
+    Returns:
+        The runs, and what could not be used.
+
+    Raises:
+        LogError: A path does not exist or has nothing to score, or a file's answers are to other
+            questions.
+        OptionError: It is not said of which task a file is.
+    """
+    found, skipped = list[Rescored](), list[SkippedLog]()
+    files = list(dict.fromkeys(file for path in paths for file in _files(path)))
+    tasks: dict[str, tuple[LoadedTask, Questions]] = {}
+    for done, file in enumerate(files, 1):
+        if file.suffix == ".jsonl":
+            found += _of_answers(file, task, model, columns or {}, tasks)
+        else:
+            made: dict[str, _Rows] = {}
+
+            def rows(signature: Signature, made: dict[str, _Rows] = made) -> ItemRows:
+                return made.setdefault(signature.text, _Rows(signature))
+
+            for run in read_log(file, rows):
+                if isinstance(run, Run):
+                    found.append(_of_log(run, made[run.signature.text]))
+                else:
+                    skipped.append(run)
+        if progress:
+            progress(done, len(files))
+    if not found:
+        reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
+        raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
+    return found, skipped
+
+
+def _files(path: Path) -> list[Path]:
+    """Return what there is to read at a path."""
+    if path.is_dir():
+        logs = [log for log in logs_in(path) if not is_summary(log)]
+        others = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
+        found = [*logs, *(file for file in others if not file.name.startswith("samples_"))]
+        if not found:
+            raise LogError(
+                f"{path} has nothing to score: no results_….json of lm-eval, no .eval or .json of "
+                "Inspect, and no .jsonl with answers."
+            )
+        return found
+    if not path.exists():
+        raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
+    if path.suffix not in (".json", ".jsonl", ".eval") or is_summary(path):
+        raise LogError(
+            f"{path} has no answers that can be read. Give the results_….json of lm-eval, an .eval "
+            "or .json of Inspect, or a .jsonl with answers, such as twinkle-eval's "
+            "eval_results_….jsonl."
+        )
+    return [path]
+
+
+# ---------------------------------------------------------------------- logs of ours
+
+
+def _of_log(run: Run, rows: _Rows) -> Rescored:
+    old, how = run.signature, rows.setup
+    sent, read = fingerprints(how)
+    now = replace(
+        old,
+        options=(*(each for each in old.options if each[0] != _MARK[0]), _MARK),
+        read=read,
+        metric=how.task.definition.metric if how.is_generative else "loglikelihood",
+        version=str(how.task.definition.version),
+        package=__version__,
+    )
+    remarks = []
+    if old.version != now.version:
+        remarks.append(f"version {old.version} of the task is now {now.version}")
+    if old.prompt_known and old.sent != sent:
+        remarks.append(f"it was asked as an older version asked (sent:{old.sent}, now {sent})")
+    origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
+    settings = (each for each in run.settings if each[0] != _MARK[0])
+    origin.settings = (*settings, _MARK)
+    origin.notes = tuple(dict.fromkeys([*run.notes, *remarks]))
+    return Rescored(run.sources[0], origin, now, run.created, how, rows.scored, remarks)
+
+
+# ---------------------------------------------------------------------- files of others
+
+
+def _of_answers(
+    path: Path,
+    task: str,
+    model: str,
+    columns: Mapping[str, str],
+    tasks: dict[str, tuple[LoadedTask, Questions]],
+) -> Iterator[Rescored]:
+    groups: dict[tuple[str, str], list[Answer]] = defaultdict(list)
+    answers = read_answers(path, columns)
+    for answer in answers:
+        groups[task or answer.task, model or answer.model or path.stem].append(answer)
+    for (name, of_model), own in groups.items():
+        if not name:
+            raise OptionError(
+                f"{path} does not say of which task its answers are (line {own[0].line}). Give "
+                "--task NAME, as --task hkmmlu; `hkcanto list` names them."
+            )
+        if name not in tasks:
+            loaded = load_task(name)
+            if not loaded.setup.is_generative:
+                raise OptionError(
+                    f"{name} compares log-likelihoods, and {path} has answers that were written. "
+                    f"Give the generative task: --task {loaded.task.definition.name}."
+                )
+            letters = loaded.task.definition.letters
+            tasks[name] = loaded, Questions(loaded.samples, letters)
+        yield _of_task(path, of_model, own, *tasks[name])
+
+
+def _of_task(
+    path: Path, model: str, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
+) -> Rescored:
+    how = loaded.setup
+    matched, unmatched = list[tuple[Answer, Sample]](), list[tuple[int, str]]()
+    for answer in answers:
+        found = questions.find(answer)
+        if isinstance(found, Sample):
+            matched.append((answer, found))
+        else:
+            unmatched.append((answer.line, found))
+    named = "; ".join(f"line {line}: {why}" for line, why in unmatched[:_NAMED])
+    missing = (
+        f"{len(unmatched):,} of {len(answers):,} answers are to no question of {how.task.name}"
+    )
+    if len(unmatched) > MOST_UNMATCHED * len(answers):
+        raise LogError(
+            f"{path}: {missing} (data {loaded.revision}): {named}. At most "
+            f"{MOST_UNMATCHED:.0%} may be. Is the file of another task, script or release? Say "
+            "which task it is of: --task NAME."
+        )
+    epochs = _epochs(path, matched)
+    scored = []
+    for own, sample in matched:
+        judged = how.judge(own.response, sample, own.reasoning)
+        scored.append(Scored(sample, judged, None, own.response, {"reasoning": own.reasoning}))
+    distinct = {sample.id for _, sample in matched}
+    beginning = {sample.id for sample in loaded.samples[: len(distinct)]}
+    empty = sum(not own.response.strip() for own, _ in matched)
+    remarks = [
+        f"{missing}, and left out: {named}" if unmatched else "",
+        f"{empty:,} answers are empty" if empty else "",
+        f"{epochs} answers to each question count as epochs" if epochs > 1 else "",
+        f"it has {len(distinct):,} of the task's {len(loaded.samples):,} items"
+        if len(distinct) < len(loaded.samples)
+        else "",
+    ]
+    remarks = [remark for remark in remarks if remark]
+    origin = Origin(
+        model=model,
+        harness="other",
+        backend=UNKNOWN,
+        version_of_harness=UNKNOWN,
+        settings=(_MARK,),
+        generation={},
+        notes=tuple(remarks),
+        status="success",
+        limited=len(distinct) < len(loaded.samples),
+        picked=distinct != beginning,
+        available=len(loaded.samples),
+    )
+    created = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return Rescored(path, origin, _unknown(loaded), created, how, scored, remarks)
+
+
+def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
+    """Return how many answers there are to each question.
+
+    Raises:
+        LogError: There are more to some than to others.
+    """
+    lines: dict[str, list[int]] = defaultdict(list)
+    for own, sample in matched:
+        lines[sample.id].append(own.line)
+    counts = Counter(map(len, lines.values()))
+    if len(counts) > 1:
+        name = max(lines, key=lambda each: len(lines[each]))
+        raise LogError(
+            f"{path}: lines {', '.join(map(str, lines[name][:5]))} all answer {name}, and other "
+            "questions have fewer answers. Give one to each question, or as many to all (epochs)."
+        )
+    return next(iter(counts))
+
+
+def _unknown(loaded: LoadedTask) -> Signature:
+    """Return the signature of answers of which nobody logged what was asked, and how."""
+    signed = loaded.setup.at(subjects=loaded.asked).signature(loaded.revision)
+    options = {
+        name: UNKNOWN if name in _OF_PROMPT else text
+        for name, text in (*signed.options, *((("script", loaded.script),) * bool(loaded.script)))
+    }
+    options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
+    return replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
+    """Return the logs of runs by their paths in a folder.
+
+    Raises:
+        OptionError: One would take the place of a log that was read.
+    """
+    files: dict[str, str] = {}
+    for run in runs:
+        home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
+        stamp = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}"
+        stems = (f"{stamp}-rescored{number}" for number in ("", *range(2, len(runs) + 2)))
+        stem = next(each for each in stems if f"{home}/results_{each}.json" not in files)
+        files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
+    for source in {run.source for run in runs}:
+        if any((folder / name).resolve() == source.resolve() for name in files):
+            raise OptionError(
+                f"{source} would be replaced by what is made of it: -o another folder."
+            )
+    return files

@@ -1,0 +1,565 @@
+"""`hkcanto rescore`: logged answers, and those of other tools, scored again without a model."""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.runs import Run
+
+from .harness_runs import answer, answering_model, run_inspect, run_lm_eval
+
+
+def hkcanto(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def rescored(*arguments: str | Path, to: Path) -> str:
+    """Rescore, and return what was printed."""
+    done = hkcanto("rescore", *arguments, "-o", to)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def refused(*arguments: str | Path, to: Path) -> str:
+    """Rescore what is refused: nothing is written. Return why, in one line."""
+    done = hkcanto("rescore", *arguments, "-o", to)
+    assert done.exit_code == 1, done.output
+    assert "Traceback" not in done.output
+    assert not to.exists()
+    return " ".join(done.output.split())
+
+
+def judged(folder: Path) -> dict[tuple[str, str], list[Any]]:
+    """The judgements that lm-eval's samples in a folder have: (task, item) → of each epoch."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for file in folder.rglob("samples_*.jsonl"):
+        task = file.stem.removeprefix("samples_").rpartition("_")[0]
+        for line in file.open(encoding="utf-8"):
+            doc = json.loads(line)["doc"]
+            found.setdefault((task, doc["id"]), []).append(doc["judgement"])
+    return found
+
+
+def figures(folder: Path) -> dict[tuple[str, str], float]:
+    frame = read_runs(folder).to_frame()
+    return {(row.task, row.figure): row.value for row in frame.itertuples()}
+
+
+def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.fixture
+def law() -> list[dict[str, Any]]:
+    """Answers to the law questions of the sample as a user has them: every first one is right."""
+    return [
+        {
+            "question": sample.question,
+            "response": sample.target if place % 2 == 0 else "唔知",
+            **dict(zip("ABCD", sample.choices, strict=False)),
+        }
+        for place, sample in enumerate(load_task("hkcanto_law").samples)
+    ]
+
+
+# ---------------------------------------------------------------------- logs of ours
+
+
+def test_logs_of_lm_eval_come_out_as_they_were(lm_eval_logs: Path, tmp_path: Path) -> None:
+    said = rescored(lm_eval_logs, to=tmp_path / "again")
+    before, after = judged(lm_eval_logs), judged(tmp_path / "again")
+    assert len(before) > 150
+    assert after == before
+    assert figures(tmp_path / "again") == pytest.approx(figures(lm_eval_logs), nan_ok=True)
+    assert len(re.findall(r" → .*, 0 read otherwise", said)) == 5
+
+
+def test_logs_of_inspect_come_out_as_they_were(inspect_logs: Path, tmp_path: Path) -> None:
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    rescored(inspect_logs, to=tmp_path / "again")
+    before: dict[tuple[str, str], list[Any]] = {}
+    for info in list_eval_logs(str(inspect_logs)):
+        log = read_eval_log(info)
+        for sample in log.samples or []:
+            task = log.eval.metadata["signature"].partition("|")[0].replace("-", "_")
+            score = sample.scores["judged"]
+            before.setdefault((task, str(sample.id)), []).append(score.metadata["judgement"])
+    after = judged(tmp_path / "again")
+    assert len(before) > 150
+    assert after == before
+    assert figures(tmp_path / "again") == pytest.approx(figures(inspect_logs), nan_ok=True)
+
+
+def test_what_a_log_says_of_a_run_stays(inspect_logs: Path, tmp_path: Path) -> None:
+    rescored(inspect_logs, to=tmp_path / "again")
+    rescored(tmp_path / "again", to=tmp_path / "twice")
+    first, second, third = (
+        {run.task: run for run in read_runs(folder)}
+        for folder in (inspect_logs, tmp_path / "again", tmp_path / "twice")
+    )
+    names = ("harness", "model", "created", "limited", "available", "backend", "generation")
+
+    def about(run: Run) -> list[Any]:
+        known = [getattr(run, name) for name in (*names, "version_of_harness", "status")]
+        return [*known, run.items.ids, run.items.output_tokens.tolist()]
+
+    assert {task: about(run) for task, run in first.items()} == {
+        task: about(run) for task, run in second.items()
+    }
+    assert all(run.options["rescored"] for run in second.values())
+    assert {task: run.signature.text for task, run in second.items()} == {
+        task: run.signature.text for task, run in third.items()
+    }
+
+
+def test_reasoning_that_a_server_hands_over_apart(tmp_path: Path) -> None:
+    from inspect_ai.model import (
+        ChatCompletionChoice,
+        ChatMessageAssistant,
+        ContentReasoning,
+        ContentText,
+        ModelOutput,
+        ModelUsage,
+        get_model,
+    )
+
+    from hkcanto import tasks
+
+    def respond(messages: list[Any], *_: Any) -> ModelOutput:
+        text = answer("".join(message.text for message in messages))
+        thoughts = ("諗下先，係咪佢呢？", "係。")
+        content = [*(ContentReasoning(reasoning=own) for own in thoughts), ContentText(text=text)]
+        choice = ChatCompletionChoice(
+            message=ChatMessageAssistant(content=content), stop_reason="max_tokens"
+        )
+        usage = ModelUsage(input_tokens=5, output_tokens=7, total_tokens=12)
+        return ModelOutput(model="m", choices=[choice], usage=usage)
+
+    model = get_model("mockllm/m", custom_outputs=respond, memoize=False)
+    log = run_inspect(tmp_path / "log", tasks.run(task="hkcanto_law", reasoning=True), model=model)
+    rescored(log, to=tmp_path / "again")
+    rescored(tmp_path / "again", to=tmp_path / "twice")
+    runs = [read_runs(tmp_path / name)[0] for name in ("log", "again", "twice")]
+    for run in runs[1:]:
+        assert {name: repr(own.tolist()) for name, own in run.items.values.items()} == {
+            name: repr(own.tolist()) for name, own in runs[0].items.values.items()
+        }
+        assert run.items.reasoning_lengths.tolist() == runs[0].items.reasoning_lengths.tolist()
+        assert run.items.truncated.tolist() == runs[0].items.truncated.tolist()
+    assert runs[1].options["reasoning"] == "yes"
+    assert runs[1].items.reasoning_lengths.min() > 0
+
+
+def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> None:
+    """As of a version that read B wherever it read something."""
+    run_lm_eval(tmp_path / "old", "hkcanto_law")
+    (samples,) = (tmp_path / "old").rglob("samples_*.jsonl")
+    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+    truth = [line["doc"]["judgement"] for line in lines]
+    changed = 0
+    for line in lines:
+        own = line["doc"]["judgement"]
+        if own.get("answer", "B") != "B":
+            acc = float(line["doc"]["target"] == "B")
+            values = {**own["values"], "acc": acc}
+            line["doc"]["judgement"] = {**own, "answer": "B", "values": values}
+            changed += 1
+    old = sum(line["doc"]["judgement"]["values"]["acc"] for line in lines) / len(lines)
+    write_jsonl(samples, lines)
+    (results,) = (tmp_path / "old").rglob("results_*.json")
+    signature = json.loads(results.read_text("utf-8"))["configs"]["hkcanto_law"]["metadata"]
+    was = re.search(r"read:(\w+)\|.*\|v:(\d+)", signature["signature"])
+    assert was
+    older = results.read_text("utf-8").replace(f"read:{was[1]}", "read:0000000")
+    results.write_text(re.sub(rf"\|v:{was[2]}\|", "|v:0|", older), "utf-8")
+
+    said = rescored(tmp_path / "old", to=tmp_path / "new")
+    assert changed > 3
+    assert f"{changed} read otherwise" in said
+    assert f"{100 * old:.2f} %" in said
+    assert f"version 0 of the task is now {was[2]}" in said
+    assert [own for each in judged(tmp_path / "new").values() for own in each] == truth
+    (run,) = read_runs(tmp_path / "new")
+    assert (run.signature.read, run.version) == (was[1], was[2])
+
+
+def test_a_run_without_scores_is_scored(tmp_path: Path) -> None:
+    for folder, more in (("scored", {}), ("predicted", {"predict_only": True})):
+        run_lm_eval(tmp_path / folder, "hkcanto_law", "hkcanto_law_mc", **more)
+    told = hkcanto("report", tmp_path / "predicted")
+    assert "hkcanto rescore" in " ".join(told.output.split())
+    rescored(tmp_path / "predicted", to=tmp_path / "again")
+    assert judged(tmp_path / "again") == judged(tmp_path / "scored")
+
+
+def test_a_run_of_inspect_without_scores_is_scored(tmp_path: Path) -> None:
+    from hkcanto import tasks
+
+    for folder, score in (("scored", True), ("unscored", False)):
+        log = run_inspect(tmp_path / folder, tasks.run(task="hkcanto_law"), score=score)
+        rescored(log, to=tmp_path / f"{folder}-again")
+    assert judged(tmp_path / "unscored-again") == judged(tmp_path / "scored-again")
+    assert len(judged(tmp_path / "unscored-again")) == 11
+
+
+def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(tmp_path: Path) -> None:
+    run_lm_eval(tmp_path / "runs", "hkcanto_law", limit=3)
+    (tmp_path / "runs/broken.eval").write_bytes(b"PK")
+    said = rescored(tmp_path / "runs", to=tmp_path / "again")
+    assert "Left out" in said
+    assert "broken.eval" in said
+    (run,) = read_runs(tmp_path / "again")
+    assert (run.limited, run.complete, len(run.items)) == (True, False, 3)
+
+
+def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> None:
+    run_lm_eval(tmp_path / "runs", "hkcanto_law")
+    rescored(tmp_path / "runs", to=tmp_path / "runs")
+    runs = read_runs(tmp_path / "runs")
+    assert len({run.label for run in runs}) == 2
+    done = hkcanto("report", tmp_path / "runs", "--format", "md")
+    assert "✓ rescored by" in done.stdout
+    # The same setup: nothing stands in a gate's way.
+    second, first = (
+        run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)
+    )
+    gate = hkcanto("compare", f"a={first}", f"b={second}", "--gate", "50")
+    assert gate.exit_code == 0, gate.output
+    text = second.read_text("utf-8")
+    refusal = hkcanto("rescore", second, "-o", tmp_path / "runs")
+    assert refusal.exit_code == 1
+    assert "would be replaced" in refusal.output
+    assert second.read_text("utf-8") == text
+
+
+# ---------------------------------------------------------------------- answers of others
+
+
+def test_answers_by_question_are_scored_as_a_run_scores_them(
+    law: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    for row in law:  # full width and spaces are no other question
+        row["question"] = f"  {unicodedata.normalize('NFKC', row['question'])} \n"
+    file = write_jsonl(tmp_path / "gpt.jsonl", law)
+    rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
+    (run,) = read_runs(tmp_path / "new")
+    right = {
+        row["doc"]["id"]: row["doc"]["judgement"]["values"]["acc"]
+        for path in (tmp_path / "new").rglob("samples_*")
+        for row in map(json.loads, path.open(encoding="utf-8"))
+    }
+    samples = load_task("hkcanto_law").samples
+    assert right == {each.id: float(place % 2 == 0) for place, each in enumerate(samples)}
+    assert run.model == "gpt"
+    assert run.complete or run.is_sample
+
+
+@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_g2p", "hkcanto_translation_zh_yue"])
+def test_answers_of_a_log_are_judged_alike_as_a_file(
+    task: str, lm_eval_logs: Path, tmp_path: Path
+) -> None:
+    (samples,) = lm_eval_logs.rglob(f"samples_{task}_2*.jsonl")
+    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+    rows = [
+        {"question": line["doc"]["question"] or line["doc"]["source"], "id": line["doc"]["id"]}
+        | {"response": line["filtered_resps"][0]}
+        for line in lines
+    ]
+    rescored(write_jsonl(tmp_path / "a.jsonl", rows), "--task", task, to=tmp_path / "new")
+    assert judged(tmp_path / "new") == {
+        (task, line["doc"]["id"]): [line["doc"]["judgement"]] for line in lines
+    }
+
+
+def test_what_nobody_logged_is_unknown_and_has_no_rank(
+    law: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    file = write_jsonl(tmp_path / "gpt.jsonl", law)
+    for folder in ("a", "b"):
+        model = ("--model", f"org/{folder}")
+        rescored(file, "--task", "hkcanto_law", *model, to=tmp_path / folder)
+    (run,) = read_runs(tmp_path / "a")
+    parts = {"shots": "unknown", "sent": "unknown", "prompt": "unknown", "decoding": "unknown"}
+    assert parts.items() <= run.signature.parts.items()
+    made = json.loads(hkcanto("report", tmp_path / "a", "--format", "json").stdout)
+    assert all(not each["standings"] for each in made["runs"])
+    text = hkcanto("report", tmp_path / "a", "--format", "md").stdout
+    assert "✗ prompt and decoding unknown" in text
+    compared = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--format", "md")
+    assert "Nobody logged what some of these models were sent" in compared.stdout
+    gate = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--gate", "50")
+    assert gate.exit_code == 2
+    assert "shots" in gate.output
+
+
+@pytest.mark.realdata
+def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
+    rows: list[Mapping[str, Any]] = [
+        {"id": each.id, "response": each.target} for each in load_task("hkcanto_g2p").samples
+    ]
+    file = write_jsonl(tmp_path / "best.jsonl", rows)
+    rescored(file, "--task", "hkcanto_g2p", to=tmp_path / "new")
+    (run,) = read_runs(tmp_path / "new")
+    assert (run.complete, run.trusted_data) == (True, True)
+    made = json.loads(hkcanto("report", tmp_path / "new", "--format", "json").stdout)
+    assert [each["standings"] for each in made["runs"]] == [[]]
+    told = hkcanto("report", tmp_path / "new", "--format", "md").stdout
+    assert "Nobody logged what the model was sent" in told
+    named = f"org/best={tmp_path / 'new'}"
+    done = hkcanto("publish", "--to", "card", named, "-o", tmp_path / "published")
+    assert done.exit_code == 1
+    assert "nobody logged what the model was sent" in " ".join(done.output.split())
+    assert not (tmp_path / "published").exists()
+
+
+def shown(choices: Sequence[str | None]) -> str:
+    return "".join(f"\n{a}. {text}" for a, text in zip("ABCD", choices, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("form", "columns"),
+    [
+        (lambda s, r: {"id": s.id, "response": r}, ""),
+        (lambda s, r: {"qid": s.id, "output": r}, "response=output,id=qid"),
+        (
+            lambda s, r: {"custom_id": s.id, "body": {"choices": [{"message": {"content": r}}]}},
+            "id=custom_id,response=body.choices.0.message.content",
+        ),
+        (
+            lambda s, r: {
+                "question": s.question + shown(s.choices),
+                "response": r,
+            },
+            "",
+        ),
+        (lambda s, r: {"question": s.question, "choices": [*s.choices], "response": r}, ""),
+    ],
+)
+def test_columns_can_be_declared(
+    form: Callable[[Any, str], dict[str, Any]], columns: str, tmp_path: Path
+) -> None:
+    samples = load_task("hkcanto_law").samples
+    rows = [form(sample, f"答案：{sample.target}") for sample in samples]
+    file = write_jsonl(tmp_path / "answers.jsonl", rows)
+    given = ("--columns", columns) if columns else ()
+    rescored(file, "--task", "hkcanto_law", *given, to=tmp_path / "new")
+    (run,) = read_runs(tmp_path / "new")
+    assert len(run.items) == len(samples)
+    assert run.items.values["acc"].tolist() == [1.0] * len(samples)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_files_of_twinkle_eval(old: bool, tmp_path: Path) -> None:
+    """Its questions come with their options, in the order in which they ended."""
+    rows = [
+        {
+            "question_id": place,
+            "sample_id": 0,
+            "question": "\n".join(
+                [each.question, *(f"{a}: {c}" for a, c in zip("ABCD", each.choices, strict=False))]
+            ),
+            "correct_answer": each.target,
+            "llm_output": f"\\box{{{each.target}}}" if place else None,
+            "llm_reasoning_output": None,
+            "predicted_answer": each.target,
+            "is_correct": True,
+        }
+        for place, each in reversed([*enumerate(load_task("hkcanto_law").samples)])
+    ]
+    folder = tmp_path / "results"
+    folder.mkdir()
+    summary = {"timestamp": "20261123_1306", "config": {"model": {"name": "org/tested"}}}
+    (folder / "results_20261123_1306.json").write_text(
+        json.dumps({**summary, "dataset_results": {}})
+    )
+    lines: list[Mapping[str, Any]] = [{"file": "law.csv", "accuracy": 1.0, "details": rows}]
+    write_jsonl(folder / "eval_results_20261123_1306_run0.jsonl", lines if old else rows)
+    said = rescored(folder, "--task", "hkcanto_law", to=tmp_path / "new")
+    assert "1 answers are empty" in said
+    (run,) = read_runs(tmp_path / "new")
+    assert run.model == "org/tested"
+    assert run.items.values["acc"].sum() == len(rows) - 1
+
+
+def test_options_in_another_order_are_another_question(
+    law: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    for row in law:
+        row["A"], row["B"] = row["B"], row["A"]
+    file = write_jsonl(tmp_path / "shuffled.jsonl", law)
+    said = refused(file, "--task", "hkcanto_law", to=tmp_path / "new")
+    assert "its options are others, or in another order" in said
+
+
+def test_questions_of_another_script_or_task_are_refused(tmp_path: Path) -> None:
+    rows = [
+        {"question": each.question, "response": each.target, "id": each.id}
+        for each in load_task("hkmmlu_sc").samples
+    ]
+    file = write_jsonl(tmp_path / "sc.jsonl", rows)
+    for task in ("hkmmlu", "hkcanto_law"):
+        said = refused(file, "--task", task, to=tmp_path / "new")
+        assert f"are to no question of {task} (data sample)" in said
+    rescored(file, "--task", "hkmmlu_sc", to=tmp_path / "new")
+
+
+def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path) -> None:
+    """Up to 2 %: one of 60."""
+    samples = load_task("hkcanto_g2p").samples
+    rows = [{"id": each.id, "response": each.target} for each in samples]
+    stray = [{"id": f"hkcanto_g2p/none{place}", "response": "hou2"} for place in range(2)]
+    file = write_jsonl(tmp_path / "a.jsonl", [*rows, *stray[:1]])
+    said = rescored(file, "--task", "hkcanto_g2p", to=tmp_path / "one")
+    assert "1 of 61 answers are to no question" in said
+    assert "line 61: there is no item 'hkcanto_g2p/none0'" in said
+    assert len(read_runs(tmp_path / "one")[0].items) == 60
+    write_jsonl(file, [*rows, *stray])
+    said = refused(file, "--task", "hkcanto_g2p", to=tmp_path / "two")
+    assert "2 of 62 answers" in said
+    assert "At most 2% may be" in said
+
+
+def test_two_items_with_one_question_are_told_apart_by_their_options_alone() -> None:
+    from hkcanto_tasks.rescoring.answers import Answer
+    from hkcanto_tasks.rescoring.matching import Questions
+    from hkcanto_tasks.samples import Sample
+
+    two = [
+        Sample(id=f"law/{place}", question="以下邊個啱？", choices=choices)
+        for place, choices in enumerate([("甲", "乙"), ("丙", "丁")])
+    ]
+    questions = Questions(two, "AB")
+    assert questions.find(Answer(1, question="以下邊個啱？\nA: 丙\nB: 丁")) is two[1]
+    assert "2 items have this question" in str(questions.find(Answer(1, question="以下邊個啱？")))
+    assert "is another" in str(questions.find(Answer(1, id="law/1", question="邊個錯？")))
+
+
+def test_absent_answers_are_empty_and_epochs_are_counted(
+    law: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    law[0]["response"], law[1] = None, {k: v for k, v in law[1].items() if k != "response"}
+    file = write_jsonl(tmp_path / "a.jsonl", law + law)
+    said = rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
+    assert "4 answers are empty" in said
+    assert "2 answers to each question count as epochs" in said
+    (run,) = read_runs(tmp_path / "new")
+    assert len(run.items) == 2 * len(law)
+    assert len(set(run.items.clusters.tolist())) <= len(law)
+    write_jsonl(file, [*law, law[0]])
+    said = refused(file, "--task", "hkcanto_law", to=tmp_path / "odd")
+    assert f"lines 1, {len(law) + 1} all answer" in said
+
+
+def test_a_part_of_a_task_is_one_and_no_beginning_unless_it_is(tmp_path: Path) -> None:
+    samples = load_task("hkmmlu").samples
+    for name, part, picked in (("first", samples[:20], False), ("last", samples[-20:], True)):
+        rows: list[Mapping[str, Any]] = [{"id": each.id, "response": "A"} for each in part]
+        file = write_jsonl(tmp_path / f"{name}.jsonl", rows)
+        said = rescored(file, "--task", "hkmmlu", to=tmp_path / name)
+        assert f"it has 20 of the task's {len(samples)} items" in said
+        (run,) = read_runs(tmp_path / name)
+        assert (run.limited, run.picked, run.complete) == (True, picked, False)
+
+
+def test_a_file_may_name_tasks_and_models(tmp_path: Path) -> None:
+    rows: list[Mapping[str, Any]] = [
+        {"id": each.id, "response": "A", "task": task, "model": model}
+        for task in ("hkcanto_law", "hkmmlu")
+        for model in ("org/one", "org/two")
+        for each in load_task(task).samples
+    ]
+    rescored(write_jsonl(tmp_path / "all.jsonl", rows), to=tmp_path / "new")
+    runs = read_runs(tmp_path / "new")
+    assert {(run.task, run.model) for run in runs} == {
+        (task, model) for task in ("hkcanto_law", "hkmmlu") for model in ("org/one", "org/two")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        ('{"id": "hkcanto_law/a/1", "response": "A"}', [], "Give --task NAME"),
+        ('{"id": "hkcanto_law/a/1", "response": "A"}', ["--task", "hkcanto_lawn"], "hkcanto_law"),
+        ('{"id": "x", "output": "A"}', ["--task", "hkcanto_law"], "its columns are id, output"),
+        ('{"n": 1, "response": "A"}', ["--task", "hkcanto_law"], "neither an id nor a question"),
+        ("not json", ["--task", "hkcanto_law"], "it is not JSONL"),
+        ("", ["--task", "hkcanto_law"], "it is not JSONL"),
+        ('{"id": "x", "response": "A"}', ["--columns", "answer=b"], "give WHAT=COLUMN"),
+        ('{"id": "x", "response": "A"}', ["--task", "hkcanto_law_mc"], "--task hkcanto_law"),
+        ('{"id": "x", "response": ["A"]}', ["--task", "hkcanto_law"], "its response is a list"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(
+    text: str, more: list[str], why: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text(text)
+    assert why in refused(file, *more, to=tmp_path / "new")
+
+
+def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a.csv").write_text("id,response\n")
+    for path, why in (
+        ("none", "does not exist"),
+        ("empty", "has nothing to score"),
+        ("a.csv", "has no answers that can be read"),
+    ):
+        assert why in refused(tmp_path / path, to=tmp_path / "new")
+
+
+# ---------------------------------------------------------------------- a model as reader
+
+
+def test_a_reader_reads_what_the_rules_leave_unread(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six of eleven answers are letters, all right; of five, the model reads B."""
+    reader = answering_model(lambda _: "B）")
+    monkeypatch.setattr("hkcanto.second_look.get_model", lambda _: reader)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    task = ("--task", "hkcanto_law")
+    said = rescored(file, *task, "--reader", "mockllm/reader", to=tmp_path / "new")
+    targets = [sample.target for sample in load_task("hkcanto_law").samples]
+    right = 6 + targets[1::2].count("B")
+    assert "mockllm/reader read 5 of 5 answers that the rules left unread" in said
+    assert f"acc_reread {right / 11:.2%}" in said
+    (run,) = read_runs(tmp_path / "new")
+    assert run.items.values["acc"].sum() == 6
+    assert run.items.values["acc_reread"].sum() == right
+    assert run.items.values["forced"].sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("task", "reader", "why"),
+    [
+        ("hkcanto_law", "nobody/knows", "cannot be asked"),
+        ("hkcanto_g2p", "mockllm/model", "is for multiple choice alone"),
+    ],
+)
+def test_a_reader_that_cannot_be_asked(task: str, reader: str, why: str, tmp_path: Path) -> None:
+    rows = [{"id": each.id, "response": "唔知"} for each in load_task(task).samples]
+    file = write_jsonl(tmp_path / "a.jsonl", rows)
+    assert why in refused(file, "--task", task, "--reader", reader, to=tmp_path / "new")
+
+
+def test_a_reader_without_inspect(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hkcanto.second_look", None)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    options = ("--task", "hkcanto_law", "--reader", "openai/gpt-4o")
+    assert "pip install 'hkcanto[inspect]'" in refused(file, *options, to=tmp_path / "new")
