@@ -26,8 +26,9 @@ from lm_eval.tasks import TaskManager
 manager = TaskManager(**json.loads(sys.argv[1]))
 def yaml_path(entry):
     return str(entry["yaml_path"] if isinstance(entry, dict) else entry.yaml_path)
+index = manager.task_index if hasattr(manager, "task_index") else manager._task_index  # 0.5
 print(json.dumps({
-    "yaml": {name: yaml_path(entry) for name, entry in manager.task_index.items()},
+    "yaml": {name: yaml_path(entry) for name, entry in index.items()},
     "include_path": manager.include_path,
 }))
 """
