@@ -314,7 +314,8 @@ class _Reader:
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
         refused = SAYS["refused"].search(self._text)
-        if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
+        at = refused.start() if refused else -1
+        if refused and all(m.end <= at for m in affirmed + [m for m in named if m.start <= at]):
             return self._unnamed()
         affirmed = affirmed or apart
         if not affirmed and (pointed := self._pointed()):

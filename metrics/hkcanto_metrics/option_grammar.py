@@ -35,9 +35,6 @@ _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 
 
-# What all options begin with: the rest of each is a name for it, too.
-
-
 @dataclass(frozen=True, slots=True)
 class Mention:
     """One option, or several joined, at a place in the response, by letter or text or both."""
