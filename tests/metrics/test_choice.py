@@ -307,7 +307,7 @@ def test_a_decision_by_position_outranks_what_is_said_of_others(text: str, lette
         ("好難一概而論，要視乎你嘅目標。黃金相對保值；基金升跌大。", None),
         ("黃金較好保值。不過取決於你嘅年紀，建議你問下專家先。", None),
         ("要視乎你幾時用錢，先知邊樣啱。外幣適合成日去旅行嘅人。", None),
-        ("Gold is the best for you. It depends on your goals, though.", None),
+        ("黃金 is the best for you. It depends on your goals, though.", None),
         ("好難一概而論，但題目問保值，C 最啱。", "C"),
         ("C 正確，因為保值能力視乎你持有幾耐。", "C"),  # of the thing, not of who asks
         ("黃金相對啱啲。", "C"),
