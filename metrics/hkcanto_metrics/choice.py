@@ -274,9 +274,8 @@ class _Reader:
         return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
-        near, corrects = max(before.end, after.start - 60), SAYS["corrects"]
-        turned = turn.search(self._text, near, after.start)
-        return bool(turned or corrects.search(self._text, before.end, after.start))
+        turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
+        return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
         """The last of the firmest decisions, if not revised; two in one sentence are none."""
@@ -300,6 +299,7 @@ class _Reader:
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
+        affirmed = [m for m in affirmed if not SAYS["varies"].search(self._text, m.end)]
         gone = {letter for each in refuted for letter in each.letters}
         left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
         apart = self._against_group(named) if named and not affirmed else []

@@ -35,9 +35,6 @@ _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 
 
-# What all options begin with: the rest of each is a name for it, too.
-
-
 @dataclass(frozen=True, slots=True)
 class Mention:
     """One option, or several joined, at a place in the response, by letter or text or both."""
@@ -180,10 +177,10 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
         is_list = last and last.lettered and last.spelled and mention.lettered and mention.spelled
-        is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
-        is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
+        mixed = last and last.lettered != mention.lettered  # 答案是甲,B和C都不对
+        is_firm = join and (join["firm"] or (not mixed and SAYS["joined"].match(text, mention.end)))
         is_list = is_list and last and not text[last.end : mention.start].strip(" ,;")  # in a line
-        if last and (is_firm or is_list) and not is_same:
+        if last and (is_firm or is_list) and not (mixed and last.letters == mention.letters):
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
             joined.append(mention)

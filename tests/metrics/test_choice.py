@@ -253,6 +253,71 @@ def test_the_letter_a_is_no_article_after_a_noun() -> None:
     assert extract_choice("It is hot there. Row A describes this.", PLANETS) == "A"
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("兩個音節聲母一樣，所以係雙聲擬聲詞。", "C"),  # B within C, whose example is left out
+        ("擬聲詞要模仿聲音，不過更準確嘅叫法係雙聲擬聲詞。", "C"),
+        ("所以係擬聲詞。", "B"),
+        ("答案係擬聲詞，A 同 D 都唔啱。", "B"),  # the text and "A 同 D" are no list
+    ],
+)
+def test_an_option_with_a_gloss_is_named_without_it(text: str, letter: str) -> None:
+    options = {"A": "疊字", "B": "擬聲詞", "C": "雙聲擬聲詞（如：乒乓）", "D": "外來詞"}
+    assert extract_choice(text, options) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("A frequent error is to forget the fee and answer $150 (option B), but it counts. "
+         "The total is $180, which corresponds to option C.", "C"),
+        ("Choosing B, which is a common mistake, leaves out the fee. "
+         "That gives $180, which matches option C.", "C"),
+        ("常見錯誤係揀 B。要計埋手續費，即係 $180，對應選項 C。", "C"),
+        ("常見錯誤係揀 B，正確答案係 C。", "C"),
+        ("B 係常見錯誤，C 先啱。", "C"),
+        ("要計埋手續費，所以揀 C。好多同學嘅常見錯誤係揀 B。", "C"),
+        ("好多人會漏咗手續費，常見錯誤係揀 B。", None),
+        ("A typical slip is to choose B.", None),
+    ],
+)  # fmt: skip
+def test_a_common_mistake_decides_nothing(text: str, letter: str | None) -> None:
+    options = {"A": "$120", "B": "$150", "C": "$180", "D": "$200"}
+    assert extract_choice(text, options) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("應選最後一項，因為《將進酒》的作者才是李白。", "D"),
+        ("揀最尾嗰項，《春望》嘅作者先係杜甫。", "D"),
+        ("應選第三項。寫《將進酒》嘅才是李白。", "C"),
+        ("I would choose the last option, since the author of the other poem is 李白.", "D"),
+    ],
+)
+def test_a_decision_by_position_outranks_what_is_said_of_others(text: str, letter: str) -> None:
+    options = {"A": "杜甫", "B": "李白", "C": "王維", "D": "白居易"}
+    assert extract_choice(text, options) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("好難一概而論，要視乎你嘅目標。黃金相對保值；基金升跌大。", None),
+        ("黃金較好保值。不過取決於你嘅年紀，建議你問下專家先。", None),
+        ("要視乎你幾時用錢，先知邊樣啱。外幣適合成日去旅行嘅人。", None),
+        ("黃金 is the best for you. It depends on your goals, though.", None),
+        ("好難一概而論，但題目問保值，C 最啱。", "C"),
+        ("C 正確，因為保值能力視乎你持有幾耐。", "C"),  # of the thing, not of who asks
+        ("黃金相對啱啲。", "C"),
+    ],
+)
+def test_what_depends_on_who_asks_is_no_answer(text: str, letter: str | None) -> None:
+    options = {"A": "儲蓄", "B": "基金", "C": "黃金", "D": "外幣"}
+    assert extract_choice(text, options) == letter
+
+
 def test_a_letter_run_together_with_what_follows_is_read() -> None:
     assert extract_choice("B晴天霹靂。", CELLS) == "B"
     assert extract_choice("B型血嘅人。", CELLS) is None
