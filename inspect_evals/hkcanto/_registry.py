@@ -2,8 +2,8 @@
 
 from hkcanto_tasks.errors import without_traceback
 
-from . import metrics, models, scorers, tasks
+from . import metrics, models, scorers, solvers, tasks
 
-__all__ = ["metrics", "models", "scorers", "tasks"]
+__all__ = ["metrics", "models", "scorers", "solvers", "tasks"]
 
 without_traceback()

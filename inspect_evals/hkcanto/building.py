@@ -23,6 +23,7 @@ from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table
 from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
+from .solvers import ask
 
 # By the names of the values of a second scorer: a judge's or the second look's.
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
@@ -133,6 +134,7 @@ def _assemble(
     shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
+        solver=ask({n: part.setup.template.example_separator for n, part in parts.items()}),
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
