@@ -119,15 +119,25 @@ def without_traceback() -> None:
 
     A program that calls a harness gets the exception, and its traceback if it does not catch it.
     """
-    program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
-    if not f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS)):
+    if not is_command():
         return
     others = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, HKCantoError):
-            print(f"\n{kind.__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
+            print(f"\n{said(error)}", file=sys.stderr)  # noqa: T201
         else:
             others(kind, error, trace)
 
     sys.excepthook = show
+
+
+def is_command() -> bool:
+    """Whether this is the command of a harness, not a program that uses one."""
+    program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
+    return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
+
+
+def said(error: BaseException) -> str:
+    """Return an error as a terminal shows it."""
+    return f"{type(error).__name__}: {printable(str(error))}"

@@ -17,6 +17,7 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
+from .judges.panel import ROLE
 from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
@@ -60,6 +61,7 @@ def make(
     made = _assemble(
         {name: loaded},
         reread=reread,
+        roles=[ROLE] if judge else [],
         scorer=[judged(name, how.chosen), *more],
         metrics=[metric, *([_MORE_METRICS] if more else [])],
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
@@ -107,7 +109,12 @@ def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, An
 
 
 def _assemble(
-    parts: dict[str, LoadedTask], name: str = "", *, reread: bool = False, **more: Any
+    parts: dict[str, LoadedTask],
+    name: str = "",
+    *,
+    reread: bool = False,
+    roles: Sequence[str] = (),
+    **more: Any,
 ) -> Task:
     """Put together the task of a condition, or of several under a name of their own."""
     first = next(iter(parts.values()))
@@ -131,10 +138,11 @@ def _assemble(
             made[item] = _sample(item, part, task, each, signatures[task])
         ids.append([samples.Sample(id=item) for item in own])
     order = stratified(ids) if name else ids[0]
+    separators = {task: part.setup.template.example_separator for task, part in parts.items()}
     shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
-        solver=ask({n: part.setup.template.example_separator for n, part in parts.items()}),
+        solver=ask(separators, roles=roles),
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
@@ -161,6 +169,7 @@ def _sample(
         target=sample.target,
         metadata={
             "task": task,
+            "options": loaded.setup.chosen,
             **msgspec.to_builtins(sample),
             "fingerprint": sha256(made_by).hexdigest()[:8],
         },

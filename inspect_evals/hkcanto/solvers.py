@@ -1,14 +1,17 @@
 """The Inspect solver: asks as lm-eval does, greedily and with one system message."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai.model import ChatMessageSystem, Model, get_model
+from inspect_ai.model import ChatMessageSystem, Model, get_model, model_roles
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from hkcanto_tasks.errors import OptionError
+
 
 @solver
-def ask(separators: dict[str, str], temperature: float = 0.0) -> Solver:
+def ask(separators: dict[str, str], temperature: float = 0.0, roles: Sequence[str] = ()) -> Solver:
     """Ask the model, at temperature 0 unless the user set one.
 
     A system message of the user's (`--system-message`) is put in front of the task's own, in one
@@ -17,12 +20,17 @@ def ask(separators: dict[str, str], temperature: float = 0.0) -> Solver:
     Args:
         separators: Task → what joins a user's system message and the task's.
         temperature: What to send without `--temperature`.
+        roles: Those that the scorers need a model for; without one, nothing is sent.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        for role in roles:
+            if role not in model_roles():
+                raise OptionError(no_model(role))
         model = get_model()
         asked = model.config.merge(active_generate_config())
-        more = _decoding(model, temperature) if asked.temperature is None else {}
+        chosen = temperature if asked.temperature is None else asked.temperature
+        more = _decoding(model, chosen)
         if user := asked.system_message:
             own, *rest = state.messages
             if own.role == "system":
@@ -35,13 +43,15 @@ def ask(separators: dict[str, str], temperature: float = 0.0) -> Solver:
     return solve
 
 
+def no_model(role: str) -> str:
+    """Say that a role has no model."""
+    return f"no model has the role {role}, which judges: --model-role {role}=MODEL."
+
+
 def _decoding(model: Model, temperature: float) -> dict[str, Any]:
     """Return what makes a model decode at a temperature; some libraries refuse 0 as one."""
-    if temperature:
-        return {"temperature": temperature}
-    if str(model).startswith("nnterp/"):
-        return {"top_k": 1}
     if hasattr(model.api, "do_sample"):  # Transformers
-        model.api.do_sample = model.model_args.get("do_sample") or False
-        return {}
-    return {"temperature": temperature}
+        model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
+        return {"temperature": temperature} if temperature else {}
+    refuses = not temperature and str(model).startswith("nnterp/")
+    return {"top_k": 1} if refuses else {"temperature": temperature}

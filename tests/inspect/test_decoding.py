@@ -106,9 +106,9 @@ def test_a_users_system_message_is_in_front_of_the_tasks_own(
 def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_model: Path) -> None:
     """The provider refuses temperature 0; by default, it samples."""
     answers = []
-    for seed in "12":
+    for more in (["--seed", "1"], ["--seed", "2", "--temperature", "0"]):
         run = inspect_cli(
-            *("--model", f"hf/{tiny_model}", "--limit", "3", "--seed", seed),
+            *("--model", f"hf/{tiny_model}", "--limit", "3", *more),
             task="hkcanto/law",
         )
         assert run.log.status == "success", run.log.error
