@@ -3,7 +3,11 @@
 from pathlib import Path
 
 JOIN = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
-THINKING = JOIN + "{% if add_generation_prompt and enable_thinking %}<think>\n{% endif %}"
+# As in Qwen3: the model opens the block itself, unless the prompt has an empty one.
+THINKING = JOIN + (
+    "{% if add_generation_prompt and enable_thinking is defined and enable_thinking is false %}"
+    "<think>\n\n</think>\n\n{% endif %}"
+)
 
 
 def make(folder: Path, template: str = JOIN) -> Path:

@@ -138,11 +138,10 @@ def _assemble(
             made[item] = _sample(item, part, task, each, signatures[task])
         ids.append([samples.Sample(id=item) for item in own])
     order = stratified(ids) if name else ids[0]
-    separators = {task: part.setup.template.example_separator for task, part in parts.items()}
     shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
-        solver=ask(separators, roles=roles),
+        solver=ask([*parts], first.setup.chosen, roles),
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
