@@ -69,7 +69,8 @@ def _template(model: Model) -> tuple[str, str]:
     """Return the chat template of a model in this process, and what it makes of a question."""
     tokenizer = getattr(model.api, "tokenizer", None)
     own = getattr(model.api, "chat_template", None)
-    if not (template := own or getattr(tokenizer, "chat_template", None)):
+    template = own or getattr(tokenizer, "chat_template", None)
+    if tokenizer is None or not template:
         return "", ""
     thinking = getattr(model.api, "enable_thinking", None)
     chat = [{"role": "user", "content": "?"}]

@@ -61,7 +61,9 @@ def test_hours_and_cost_are_of_the_longest_answers() -> None:
 
 def test_a_log_likelihood_is_a_request_for_each_letter_and_no_answer() -> None:
     rows = estimated("hkcanto_law", "hkcanto_law_mc")
-    letters = [sum(text is not None for text in s.choices) for s in load_task("hkcanto_law").samples]
+    letters = [
+        sum(text is not None for text in s.choices) for s in load_task("hkcanto_law").samples
+    ]
     assert rows["hkcanto_law_mc"]["requests"] == sum(letters)
     assert rows["hkcanto_law_mc"]["answer_limit"] == 0
 
