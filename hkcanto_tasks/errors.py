@@ -114,12 +114,18 @@ def from_package(declared: EntryPoint) -> Iterator[None]:
 _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")
 
 
+def in_command() -> bool:
+    """Whether this process is a harness's command, not a program that calls it."""
+    program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
+    return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
+
+
 def without_traceback() -> None:
     """Have the commands of the harnesses end with our message instead of a traceback.
 
     A program that calls a harness gets the exception, and its traceback if it does not catch it.
     """
-    if not is_command():
+    if not in_command():
         return
     others = sys.excepthook
 
@@ -130,12 +136,6 @@ def without_traceback() -> None:
             others(kind, error, trace)
 
     sys.excepthook = show
-
-
-def is_command() -> bool:
-    """Whether this is the command of a harness, not a program that uses one."""
-    program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
-    return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
 
 
 def said(error: BaseException) -> str:

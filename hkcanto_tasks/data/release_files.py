@@ -435,6 +435,13 @@ class ReleaseRows:
                 )
             if len({*known.values()}) > 1 and len(known) == len(cells):
                 return column, known
+            said = re.split(r"[/_.\s-]", split.files[0].lower())
+            odd = column == "split" and known and split.name not in known.values()
+            if odd and split.name in map(SPLITS.get, said):
+                raise DataCorrupt(
+                    f"{self._folder.root}: {split.files[0]} is {split.name} by its name, and "
+                    f"{', '.join(sorted(known))} by its column split. Correct the wrong one."
+                )
         return "", {}
 
     # ------------------------------------------------------------------ which of several

@@ -12,7 +12,7 @@ from typing import Any
 from inspect_ai._cli.util import parse_cli_config
 
 import hkcanto
-from hkcanto_tasks.errors import HKCantoError, OptionError, is_command, said
+from hkcanto_tasks.errors import HKCantoError, OptionError, in_command, said
 
 from . import tasks
 from .judges.panel import ROLE
@@ -29,7 +29,7 @@ def check() -> None:
             judged, and there is no grader. (Inspect passes over any other error of an import.)
     """
     _, command, *arguments = [*sys.argv, ""]
-    if not is_command() or command not in ("eval", "eval-set"):
+    if not in_command() or command not in ("eval", "eval-set"):
         return
     if any(name in os.environ for name in _ELSEWHERE) or "--run-config" in arguments:
         return

@@ -5,14 +5,17 @@ from typing import Any
 
 import msgspec
 from inspect_ai.model import ContentReasoning, ModelOutput
-from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
 
+from hkcanto_metrics.choice import read_choice
+from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.cut_off import FIRST, CutOff
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
 _log = logging.getLogger("hkcanto")
+_LETTERS = "ABCDEFGHIJ"
 
 
 @scorer(metrics=[])
@@ -46,6 +49,39 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
             metadata={"judgement": judgement.logged()},
+        )
+
+    return score
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def choice() -> Scorer:
+    """Score any task with choices by the option that a response settles on.
+
+        inspect eval inspect_evals/mmlu_pro --model … --log-dir logs
+        inspect score logs/….eval --scorer hkcanto/choice --action append
+
+    Beside a scorer `choice` of the task's own it is called `choice1`; `--action overwrite` replaces
+    that one. The target is a letter. A response in which no single option is chosen is incorrect,
+    and its `answer` is empty.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        options = {
+            letter: option.value for letter, option in zip(_LETTERS, state.choices, strict=False)
+        }
+        if len(options) < 2 or target.text not in options:
+            raise ValueError(
+                f"hkcanto/choice: sample {state.sample_id} has {len(options)} choices and the "
+                f"target {target.text!r}. Its samples need choices, and a letter as target."
+            )
+        parts = split_reasoning(state.output.completion, reasoning_of(state.output))
+        read = read_choice(parts.answer, options, state.input_text)
+        return Score(
+            value=CORRECT if read.letter == target.text else INCORRECT,
+            answer=read.letter or "",
+            explanation=f"Read as {read.letter or 'no letter'}: {read.reason}.",
+            reason=_reason(read.reason),
         )
 
     return score

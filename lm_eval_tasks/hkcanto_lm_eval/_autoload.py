@@ -31,6 +31,8 @@ failures: "list[BaseException | None]" = []
 
 MODEL = "hkcanto-g2p"
 MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"
+SCORER = "hkcanto_choice"
+SCORER_CLASS = "hkcanto_lm_eval.scorer:ChoiceScorer"
 
 
 def install() -> None:
@@ -260,8 +262,17 @@ def register_model(_: "ModuleType") -> None:
         registry.model_registry.register(MODEL, target=MODEL_CLASS)
 
 
+def register_scorer(_: "ModuleType") -> None:
+    """Register our reading of letters as a scorer of lm-eval 0.5, to be imported if it is named."""
+    from lm_eval.api import registry
+
+    if SCORER not in registry.scorer_registry:
+        registry.scorer_registry.register(SCORER, target=SCORER_CLASS)
+
+
 PATCHES = {
     "lm_eval.tasks.manager": add_task_folder,
     "lm_eval.tasks": add_task_folder,
     "lm_eval.models": register_model,
+    "lm_eval.scorers": register_scorer,
 }

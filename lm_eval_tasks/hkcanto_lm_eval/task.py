@@ -21,7 +21,7 @@ import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.cut_off import CutOff, foretold
-from hkcanto_tasks.errors import OptionError, without_traceback
+from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import (
     Figure,
     item_values,
@@ -363,7 +363,7 @@ def _warn_of_no_likelihood(task: str) -> None:
 
 def _say_cut_off(seen: CutOff) -> None:
     """Say at the end, which is under lm-eval's table, that responses had no room for an answer."""
-    if 20 * seen.cut > seen.responses:
+    if in_command() and 20 * seen.cut > seen.responses:
         print(seen.told)  # noqa: T201
 
 

@@ -20,15 +20,8 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # What most direct answers are: a shortcut past everything below, which says the same of them.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
-_SUM = re.compile(r"[=≈×÷]|等于|[加减乘除]\d")  # a calculation, which ends with its result
+_ITEM, _SENTENCE_END = SAYS["item"], SAYS["sentence_end"]
 _SHORT = 400  # characters of a response whose one option can be no example
-_ITEM = re.compile(r"\n\(?([A-J])[).:、] ?([^\n]*)")
-_GLUED = re.compile(r"[A-J](?![君选餐型级班组股调队座线站错对项咖])[\u4e00-\u9fff].{2}")
-_WORDS = re.compile(r"[a-z]{4}|(?=([\u4e00-\u9fff]{2}))")
-_NAME = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z.)])")
-_COMMA = re.compile("[,、;]")
-_TURN = re.compile("|".join(SAYS[name].pattern for name in ("revised", "contrast")), re.I)
-_SENTENCE_END = re.compile(r"[。!?\n.](?:(?<!\.)|(?=\s))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +31,9 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``eliminated``, ``option text``, ``paraphrase``; or ``none: `` and ``empty``,
-            ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option`` (another
-            letter), ``undecided``.
+            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: `` and
+            ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option``
+            (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -139,7 +132,7 @@ def _asked(question: str) -> tuple[str, frozenset[str]]:
     """What a question denies of an option, if it does; and the letters that it gives to things."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
-    return text[found[-1] :].lower() if found else "", frozenset(_NAME.findall(text))
+    return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
 
 
 class _Reader:
@@ -151,8 +144,7 @@ class _Reader:
         self._response, self._shown, self._text = response, shown, response.text
         (self._denied, self._names), text = asked, self._text
         self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-        places = response.origins[:2]  # B因為: a letter run together with what follows
-        is_glued = _GLUED.match(text) and places[1] == places[0] + 1
+        is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
         self._is_glued = bool(is_glued) and text[0] not in self._names
         self._mentions = shown.mentions(text)
         self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
@@ -178,7 +170,7 @@ class _Reader:
         """What the words around a mention, in its sentence, say of the option."""
         start, end = self._sentences[mention]
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
-        clause, rest = _COMMA.split(lead)[-1], self._text[mention.end : end]
+        clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
         is_asked = SAYS["asked"].match(rest) and not is_glued
@@ -199,7 +191,7 @@ class _Reader:
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
-        if not lead.strip(AROUND) and ((mention.lettered and mention.spelled) or not others):
+        if not others and not lead.strip(AROUND):
             after = after.replace(",", "-")  # a sentence on one option
         return self._judged(mention, lead, after, stance)
 
@@ -210,7 +202,7 @@ class _Reader:
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
         is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
-        is_next = before != "=" and _COMMA.search(lead)
+        is_next = before != "=" and SAYS["comma"].search(lead)
         return bool(is_free and is_whole and not is_label and (is_last or is_next))
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
@@ -229,13 +221,11 @@ class _Reader:
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """What the words after a mention say, and the other way round if the question denies."""
-        own = [m.start - mention.end for m in self._mentions if m.letters == mention.letters]
-        gap = min([at for at in own if at >= 0], default=60)  # its own text may say "not"
-        refuted, affirmed = SAYS["refuted"].match(after[:gap]), SAYS["affirmed"].match(after)
+        refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
         if self._denied:
-            words = _WORDS.finditer(re.split("[,。;.\n]", after.lower())[0])
+            words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
             is_shared = any((word[0] or word[1]) in self._denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
@@ -257,7 +247,8 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
             decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
-            if not decisions:
+            last = self._pointed() if SAYS["corrects"].search(self._text) else None
+            if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
@@ -297,7 +288,7 @@ class _Reader:
         for other in decisions:
             is_equal = self._stances[other] >= min(level, _CONCLUDED)
             is_near = level == _HEDGED or self._sentences[other] == self._sentences[last]
-            is_revised = _TURN.search(self._text, other.end, last.start)
+            is_revised = SAYS["turn"].search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
         return self._of(last, "stated")
@@ -307,26 +298,27 @@ class _Reader:
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
-        is_cut = last == _NAMED and is_several and not is_ended
-        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
-            return ChoiceReading(None, "none: cut off")
         by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
         refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
         gone = {letter for each in refuted for letter in each.letters}
-        left = frozenset(self._shown.texts.keys() - gone)
-        named = [m for m in named if not m.letters <= gone]
+        left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
+        apart = self._against_group(named) if named and not affirmed else []
+        is_cut = last == _NAMED and is_several and not (is_ended or apart)
+        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
+            return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
-            return self._of(replace(refuted[-1], letters=left), "eliminated")
+            return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
-        if self._shown.values and _SUM.search(self._text):
+        if self._shown.values and SAYS["sum"].search(self._text):
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
         refused = SAYS["refused"].search(self._text)
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
-        if named and not affirmed:
-            affirmed = self._pointed(named, is_ended) or self._against_group(named)
+        affirmed = affirmed or apart
+        if not affirmed and (pointed := self._pointed()):
+            return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed:
@@ -336,35 +328,53 @@ class _Reader:
 
     def _against_group(self, named: list[Mention]) -> list[Mention]:
         """The one option that is set against all the others that are named: there is one answer."""
-        others, last = named[:-1], named[-1:]
+        last = named[-1:]
+        others = [mention for mention in named if mention.letters != last[0].letters]
         if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
             return []
         rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
         between = self._text[others[-1].end : last[0].start]
-        is_all = rest | one >= self._shown.texts.keys() and "." in between
+        is_all = rest | one >= self._shown.texts.keys() and _SENTENCE_END.search(between)
         is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
         return last if is_apart and len(one) == 1 and not rest & one else []
 
-    def _pointed(self, named: list[Mention], is_ended: bool) -> list[Mention]:
-        """The one option of the last sentence, if words in it say that it is the one."""
-        start, end = self._sentences[named[-1]]
-        before = SAYS["option_word"].sub("", self._text[start : named[-1].start]).rstrip(" (")
-        is_free = named[-1].spelled or before[-1:] in (*",:",)
-        is_one = is_free and sum(start <= mention.start for mention in named) == 1
-        is_last = is_ended and is_one and not self._text[end:].strip(AROUND)
-        return named[-1:] if is_last and SAYS["points"].search(self._text, start, end) else []
+    def _pointed(self) -> Mention | None:
+        """The one option that the last sentence or section names and leaves open in no way."""
+        last, text, stances = self._mentions[-1], self._text, self._stances
+        (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
+        is_last = text[-1:] in (*".。!)✓✗",) and (headings or not text[end:].strip(AROUND))
+        start = min([start, *(match.start() for match in headings[-1:])])
+        here = [mention for mention in self._mentions if mention.start >= start]
+        is_for = all(m.letters == last.letters and stances[m] in (_NAMED, _AFFIRMED) for m in here)
+        told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
+        is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
+        is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
+        return last if is_last and is_for and is_said and not is_open else None
+
+    def _is_subject(self, mention: Mention) -> bool:
+        """Whether a sentence begins with an option of which it may just tell something."""
+        is_one = mention.lettered and len(mention.letters) == 1 and self._stances[mention] == _NAMED
+        return is_one and not self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
+
+    def _is_letter(self, mention: Mention) -> bool:
+        """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
+        lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
+        is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
+        is_name = mention.letters & self._names or SAYS["noun"].match(after) or is_beside
+        is_after = mention.lettered and SAYS["pause"].search(lead, 1)
+        return bool(is_after and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
         """Whether an option's text answers: at an end of the response, or all that is short has."""
         (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
-        is_long = len(name) > 3 or name.isdigit() or (hint.start == start and not name.isascii())
-        is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_edge = not start or not self._text[end:].strip(AROUND)
-        beside = [s for m, s in self._stances.items() if start <= m.start < end]
-        is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
-        is_told = is_edge and _REFUTED not in beside and (is_long or is_sure)
-        return hint.spelled and not is_first and (is_told or (is_only and (is_name or is_sure)))
+        is_long = is_sure or len(name) > 3 or name.isdigit()
+        is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+        is_against = any(start <= m.start < end and s == _REFUTED for m, s in self._stances.items())
+        is_edge = (not start or not self._text[end:].strip(AROUND)) and not is_against
+        is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
+        is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
+        return hint.spelled and not is_first and is_told
 
     def _unnamed(self) -> ChoiceReading:
         """The option most of whose pairs of characters stand in the last sentence."""

@@ -24,22 +24,18 @@ _MOST = 30  # mentions that are read at each end: more are a loop
 _LETTER = re.compile(
     r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
-    r"(?!(?<=[AI])(?<!ption .)(?<!选项.) (?!(?:" + SAYS["predicate"].pattern + r")(?![a-z]))[a-z'])"
+    r"(?!" + SAYS["article"].pattern + r")"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
 _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
 # What an option may be called without: an article, a remark in brackets, first names.
-_REMARK = re.compile(r"^(?:the|an?) |(?<=.) ?\([^()]*\)$|^0(?=\d:)")
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
-_BARE = re.compile(r"[\s.。,、;:!)]*(?:\n|\Z)")
 # An option that is a single Chinese character, as a word of its own.
 _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
-_TO_TEXT = re.compile(r"[).:、, (=>-]{0,6}")
 
 
 # What all options begin with: the rest of each is a name for it, too.
-_START = re.compile(r"[^\d±+-]*(?<![A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class Options:
     def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
-        shared = len(_START.findall("".join(each[0] for each in same))[0])
+        shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
         # In a question about readings, these are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
@@ -104,8 +100,7 @@ class Options:
         for match in SAYS["position"].finditer(text):
             word = match[match.lastindex or 0].lower()
             place = PLACES[word] if word in PLACES else int(_value(word))
-            if place < 0:  # the middle one, where there is one
-                place = len(self.texts) // 2 + 1 if len(self.texts) % 2 else _MOST
+            place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             if place <= len(self.texts) and not (match[3] and self.values):
                 found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
         found.sort(key=lambda mention: (mention.start, -mention.end))
@@ -134,7 +129,7 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
 def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, the empty one too."""
     text = own.strip(_EDGE)
-    bare, name = _REMARK.sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
+    bare, name = SAYS["remark"].sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
     others = [bare, name[1].lower() if name else "", bare.removesuffix("s") * bare[-4:].isalpha()]
     same = next((each for each in SAME if text.lower() in each), ())
     return {text.lower(), *(each for each in others if len(each) > 1), *same}
@@ -156,10 +151,10 @@ def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
         lines = text[last.end : mention.start].split("\n")
         is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
         is_next = max(last.letters) < min(mention.letters) and last.lettered == mention.lettered
-        if is_item and is_next and _BARE.match(text, mention.end):
-            listed |= {mention.start, last.start if _BARE.match(text, last.end) else -1}
+        if is_item and is_next and SAYS["bare"].match(text, mention.end):
+            listed |= {mention.start, last.start if SAYS["bare"].match(text, last.end) else -1}
     if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
-        alone = [m for m in found if _BARE.match(text, m.end)]
+        alone = [m for m in found if SAYS["bare"].match(text, m.end)]
         listed |= {m.start for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)}
     return [mention for mention in found if mention.start not in listed]
 
@@ -170,8 +165,8 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = merged[-1] if merged else None
         gap = text[last.end : mention.start] if last else ""
-        is_own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
-        is_one = last and last.lettered != mention.lettered and is_own and _TO_TEXT.fullmatch(gap)
+        own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
+        is_one = last and last.lettered != mention.lettered and own and SAYS["gap"].fullmatch(gap)
         if last and is_one and mention.start >= last.end:
             merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
         elif not last or mention.start >= last.end:
@@ -184,11 +179,11 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
+        is_list = last and last.lettered and last.spelled and mention.lettered and mention.spelled
         is_firm = join and (join["firm"] or SAYS["joined"].match(text, mention.end))
-        if last and last.spelled and last.lettered and mention.spelled and mention.lettered:
-            is_firm = is_firm or not text[last.end : mention.start].strip(" ,;")  # a list in a line
         is_same = last and last.letters == mention.letters and last.lettered != mention.lettered
-        if last and is_firm and not is_same:
+        is_list = is_list and last and not text[last.end : mention.start].strip(" ,;")  # in a line
+        if last and (is_firm or is_list) and not is_same:
             joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
         else:
             joined.append(mention)

@@ -22,7 +22,7 @@ from .environments import (
 
 pytestmark = pytest.mark.slow
 
-RELEASES = ("0.4.11", "0.4.12", "0.4.13", "0.5.0.dev1")
+RELEASES = ("0.4.11", "0.4.13", "0.5.0.dev1")
 WITH_MODEL = f"""
 import sys
 import lm_eval.models
@@ -196,7 +196,7 @@ def test_responses_alone_are_written_without_scores(command: Callable[..., Done]
 LATE = WITH_MODEL.replace("super().__init__()", 'print("the model is loaded")')
 
 
-@pytest.mark.parametrize("version", [RELEASES[0], *RELEASES[-2:]])
+@pytest.mark.parametrize("version", [RELEASES[0], RELEASES[-1]])
 @pytest.mark.parametrize(
     ("arguments", "data", "said"),
     [
@@ -219,3 +219,58 @@ def test_what_is_missing_is_said_before_the_model_is_loaded(
     assert done.returncode != 0
     assert said in done.stderr
     assert "the model is loaded" not in done.stdout
+
+
+MINE = """
+task: mine
+dataset_path: json
+dataset_kwargs: {data_files: DATA}
+test_split: train
+output_type: generate_until
+doc_to_text: "{{question}}"
+doc_to_target: answer
+generation_kwargs: {until: ["</s>"], max_gen_toks: 64, do_sample: false}
+scorer: SCORER
+metadata: {version: 1}
+"""
+SAYING = WITH_MODEL.replace(
+    "super().__init__()",
+    "super().__init__()\n"
+    "    def generate_until(self, requests, **_):\n"
+    "        return [request.args[0].partition('|')[2] for request in requests]",
+)
+TOWNS = ["Sha Tin", "Tai Po", "Sai Kung"]
+
+
+@pytest.mark.parametrize(
+    ("scorer", "options", "answer"),
+    [
+        ("hkcanto_choice", {"options": TOWNS}, "B"),
+        ("hkcanto_choice", {"choices": {"label": ["A", "B", "C"], "text": TOWNS}}, "B"),
+        ("hkcanto_choice", dict(zip("ABC", TOWNS, strict=True)), "Tai Po"),
+        ("{type: hkcanto_choice, kwargs: {options: towns}}", {"towns": TOWNS}, 1),
+    ],
+    ids=["list", "labels and texts", "columns", "another column"],
+)
+def test_a_task_of_the_users_is_scored_by_our_reading(
+    environment: Callable[[str], Environment],
+    tmp_path: Path,
+    scorer: str,
+    options: dict[str, Any],
+    answer: Any,
+) -> None:
+    said = ("I think it must be Tai Po (B).", "答案：B。A 唔啱。", "A 同 B 都得。", "C")
+    rows = [{"question": f"Where?|{each}", "answer": answer, **options} for each in said]
+    data = tmp_path / "rows.jsonl"
+    data.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    yaml = MINE.replace("DATA", str(data)).replace("SCORER", scorer)
+    (tmp_path / "mine.yaml").write_text(yaml, encoding="utf-8")
+    done = environment(RELEASES[-1]).start(
+        *("-c", SAYING, "--model", "answering", "--tasks", str(tmp_path / "mine.yaml")),
+        HF_HUB_OFFLINE="1",
+        HF_HOME=str(tmp_path / "cache"),
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    table = [line.split("|") for line in done.stdout.splitlines() if line[:1] == "|"]
+    values = {row[5].strip(): float(row[7]) for row in table[2:]}
+    assert values == {"acc": 0.5, "unparsed_rate": 0.25}

@@ -212,6 +212,47 @@ def test_a_calculation_ends_with_its_result(text: str, letter: str | None) -> No
     assert extract_choice(text, options) == letter
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("蛋白質由胺基酸組成，要跟住訊息一粒一粒砌。B 講嘅就係呢個地方。", "B"),
+        ("ATP comes from one organelle above all. Sentence A describes exactly that.", "A"),
+        ("B、C、D 都唔會產生能量。所以 (A) 就係要搵嗰個。", "A"),
+        ("大液泡儲水（見課本）。睇返四項，D 最切合。", "D"),
+        ("## Conclusion\nThe place is the one given in C. It has a membrane.", "C"),
+        ("細胞有好多結構，B、C、D 都有其他用途。A", "A"),  # all the others, set apart
+        ("A produces energy. B makes proteins. C stores DNA. D stores water.", None),  # in turn
+        ("細胞有好多種。例如 B 就係其中一種。", None),
+        ("Both have DNA. I would need more information about B.", None),
+        ("資料唔夠，好難講。D 有機會。", None),
+        ("Cells differ a lot. Unlike C, some have walls.", None),
+        ("The amount of light changes, which is why the sugar (C) varies.", None),
+        ("Consider the cell. Then option C", None),  # cut off
+        ("佢讀書好叻，住喺B座。", None),  # no option's letter
+    ],
+)
+def test_the_last_sentence_may_name_the_option(text: str, letter: str | None) -> None:
+    assert extract_choice(text, CELLS) == letter
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\n\n數多次先……唔係喎，應該改答 C。",
+        "A\n\n等等，計錯咗。更正：C",
+        "A\n\nIt copies DNA. Wait, that means C.",
+    ],
+)
+def test_a_correction_overrides_the_first_line(text: str) -> None:
+    assert extract_choice(text, CELLS) == "C"
+    assert extract_choice("A\n\n細胞核都有 DNA，C 都好重要。", CELLS) == "A"
+
+
+def test_the_letter_a_is_no_article_after_a_noun() -> None:
+    assert extract_choice("The answer is A planet close to the Sun.", PLANETS) is None
+    assert extract_choice("It is hot there. Row A describes this.", PLANETS) == "A"
+
+
 def test_a_letter_run_together_with_what_follows_is_read() -> None:
     assert extract_choice("B晴天霹靂。", CELLS) == "B"
     assert extract_choice("B型血嘅人。", CELLS) is None

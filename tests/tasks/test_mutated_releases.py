@@ -219,6 +219,10 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
         )},
         "the column split of hk_law.csv has '測試', '開發'",
     ),
+    "rows of another split, by a column": (
+        {"test/hk_law.csv": as_csv([(*row, "train") for row in PIERS], (*COLUMNS, "split"))},
+        r"test/hk_law\.csv is test by its name, and train by its column split",
+    ),
     "a second header in another order": (
         {"test/hk_law.csv": as_csv([("question", *"BACD", "answer"), *PIERS])},
         "names the columns in another order than the one that is read",

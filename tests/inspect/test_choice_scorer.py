@@ -1,0 +1,75 @@
+"""`hkcanto/choice`: our reading of letters for a task that is not ours."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import read_eval_log
+from inspect_ai.scorer import choice
+from inspect_ai.solver import generate, multiple_choice
+
+from .test_second_look import run
+
+SAID = {
+    "largest": "It is Lantau, so the answer is A. B is smaller.",
+    "唔係": "B 都係香港嘅。答案係（C）台灣。",
+    "sum": "I cannot say.",
+}
+
+
+def quiz(*, letters: bool = True) -> Any:
+    rows = [
+        ("Which is the largest?", ["Lantau", "Lamma", "Cheung Chau"], "A"),
+        ("邊個唔係香港嘅島？", ["大嶼山", "南丫島", "台灣"], "C"),
+        ("What is the sum?", ["3", "4", "5"], "B" if letters else "4"),
+    ]
+    samples = [
+        Sample(id=n, input=question, choices=options, target=target)
+        for n, (question, options, target) in enumerate(rows)
+    ]
+    solver = multiple_choice() if letters else generate()
+    return Task(dataset=MemoryDataset(samples), solver=solver, scorer=choice())
+
+
+def reply(text: str) -> str:
+    return next(said for word, said in SAID.items() if word in text)
+
+
+def score(log: Any, *more: str) -> Any:
+    """Score a log again by Inspect's command line."""
+    path = log.location.removeprefix("file://")
+    command = (sys.executable, "-m", "inspect_ai", "score", path, "--scorer", "hkcanto/choice")
+    return subprocess.run(
+        [*command, "--action", "append", "--overwrite", *more],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_a_log_of_another_task_is_scored(tmp_path: Path) -> None:
+    log = run(quiz(), tmp_path, reply)
+    done = score(log)
+    assert done.returncode == 0, done.stderr
+    again = read_eval_log(log.location)
+    assert again.results is not None
+    assert again.samples is not None
+    of = {each.name: each for each in again.results.scores}
+    assert of["choice1"].metrics["accuracy"].value == pytest.approx(2 / 3)
+    read = [each.scores["choice1"] for each in again.samples if each.scores]
+    assert [each.answer for each in read] == ["A", "C", ""]
+    assert [each.value for each in read] == ["C", "C", "I"]
+
+
+@pytest.mark.slow
+def test_a_target_that_is_no_letter_is_said(tmp_path: Path) -> None:
+    log = run(quiz(letters=False), tmp_path, reply, fail_on_error=False, score=False)
+    done = score(log)
+    assert "sample 2 has 3 choices and the target '4'" in " ".join(
+        (done.stdout + done.stderr).split()
+    )
