@@ -12,6 +12,7 @@ from .commands.compare import compare
 from .commands.contamination import contamination
 from .commands.data import data
 from .commands.doctor import doctor
+from .commands.estimate import estimate
 from .commands.fertility import fertility
 from .commands.list import list_
 from .commands.path import path
@@ -22,7 +23,7 @@ from .commands.rescore import rescore
 from .commands.show import show
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Before a run": (plan, fertility, contamination),
+    "Before a run": (estimate, plan, fertility, contamination),
     "Read results": (report, compare, rescore, agreement, publish),
     "Commands": (list_, show, path, doctor),
 }

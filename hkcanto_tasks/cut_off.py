@@ -1,10 +1,30 @@
 """Responses that ended inside their reasoning: the model thinks, and the limit is for an answer."""
 
+from hkcanto_metrics.reasoning import may_reason
+
 from .judgements import Judgement
 from .setup import Setup
 
 FIRST = 32
 """After how many responses a run is told, while there is still something to save."""
+
+
+def foretold(how: Setup, template: str, prompt: str, option: str) -> str:
+    """Say before the first request that there is no room to reason; empty if all is well.
+
+    Args:
+        how: The task.
+        template: The model's chat template; empty if it has none.
+        prompt: What the template makes of a chat.
+        option: What to run with.
+    """
+    if how.options.reasoning or not how.is_generative or not may_reason(template, prompt):
+        return ""
+    return (
+        f"{how.task.name}: the chat template has a block of reasoning, and a response has "
+        f"{how.max_tokens} tokens. If the model reasons, run with {option}; if not, switch it off "
+        "in the template (enable_thinking=False)."
+    )
 
 
 class CutOff:

@@ -236,6 +236,14 @@ class Run:
         how = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, how, data
 
+    @property
+    def decoding(self) -> str:
+        """How the next token was chosen: `greedy`, `temperature 0.7` or `decoding unknown`."""
+        temperature = self.generation.get("temperature")
+        if temperature == 0 or self.generation.get("top_k") == 1:
+            return "greedy"
+        return "decoding unknown" if temperature is None else f"temperature {temperature:g}"
+
     # ------------------------------------------------------------------ what it has
 
     @cached_property

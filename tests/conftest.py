@@ -120,6 +120,15 @@ def inspect_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Inspe
     return run_inspect
 
 
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model with random weights."""
+    pytest.importorskip("torch", reason="needs the extra e2e")
+    from . import tiny_model
+
+    return tiny_model.make(tmp_path_factory.mktemp("tiny_model"))
+
+
 @pytest.fixture
 def real_data() -> dict[str, str]:
     """The environment of a run on the real release."""

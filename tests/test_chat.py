@@ -112,6 +112,7 @@ def messages_of(requests: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:
     [
         ([], [], 0),
         (["--fewshot_as_multiturn", "true"], ["-T", "multiturn=true"], 5),
+        (["--system_instruction", "Be brief."], ["--system-message", "Be brief."], 0),
     ],
 )
 def test_the_command_lines_send_the_same_bytes(
@@ -125,7 +126,9 @@ def test_the_command_lines_send_the_same_bytes(
     in_lm_eval, run = ask_lm_eval(task, "letters", *of_lm_eval)
     in_inspect, log = ask_inspect(task, "letters", *of_inspect)
     assert messages_of(in_lm_eval) == messages_of(in_inspect)
+    assert {body["temperature"] for body in in_lm_eval + in_inspect} == {0}
     for messages in messages_of(in_lm_eval):
+        assert [role for role, _ in messages].count("system") == 1
         assert sum(role == "assistant" for role, _ in messages) == turns
     signature = run.results["configs"][task]["metadata"]["signature"]
     assert signature == log.eval.metadata["signature"]

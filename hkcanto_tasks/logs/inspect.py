@@ -24,7 +24,7 @@ from ..setup import setup
 from ..signatures import Signature, parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .items import ItemRows, Rows
-from .joining import numbers, settings_of
+from .joining import WITH_SYSTEM, numbers, settings_of
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
@@ -106,13 +106,28 @@ class _Logged(msgspec.Struct, gc=False):
     error: Any = None
 
 
+class _Call(msgspec.Struct):
+    request: dict[str, Any] = {}
+
+
+class _Event(msgspec.Struct):
+    event: str
+    role: str | None = None  # of a judge
+    config: dict[str, Any] = {}
+    call: _Call | None = None
+
+
+class _Asked(msgspec.Struct):
+    events: list[_Event]
+
+
 class _Judged(msgspec.Struct, gc=False):
     id: str | int
     scores: dict[str, _SampleScore] | None = None
 
 
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
-_JUDGED = msgspec.json.Decoder(_Judged)
+_JUDGED, _ASKED = msgspec.json.Decoder(_Judged), msgspec.json.Decoder(_Asked)
 _Samples = Mapping[str, Callable[[], Any]]
 
 
@@ -144,7 +159,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
-    generation = (log.plan.get("config") or {}) | about.model_generate_config
+    generation = _generation(path, log)
     for key, signature in signatures.items():
         if len(items[key]):
             yield Run(
@@ -165,7 +180,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 backend=about.model.partition("/")[0],
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(about.model_generate_config | about.model_args),
-                generation=numbers(generation),
+                generation=generation,
             )
 
 
@@ -248,6 +263,27 @@ def _signatures(logged: _Eval) -> dict[str, Signature]:
     return {str(task): parse_signature(text) for task, text in dict(given).items()}
 
 
+def _generation(path: Path, log: _Log) -> dict[str, float]:
+    """Return how the model decoded: what its first request had, as far as a log says it.
+
+    Inspect drops a temperature that a model refuses.
+    """
+    steps = log.plan.get("steps") or []
+    ours = {k: v for step in steps for k, v in (step.get("params") or {}).items()}
+    if log.eval.model_args.get("do_sample"):  # asked of Transformers, which samples at 1
+        ours = {}
+    found = numbers(ours | (log.plan.get("config") or {}) | log.eval.model_generate_config)
+    with path.open("rb") as file, suppress(*UNREADABLE):
+        for load in _opened(path, file, _ASKED)[1].values():
+            for event in load().events:
+                if event.event == "model" and not event.role:
+                    found |= numbers(event.config)
+                    request = event.call and str(event.call.request)
+                    lost = request and "temperature" in found and "temperature" not in request
+                    return {k: v for k, v in found.items() if not (lost and k == "temperature")}
+    return found
+
+
 def _add(items: ItemRows, logged: _Logged) -> None:
     choice = logged.output.choices[0] if logged.output.choices else _Choice()
     messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
@@ -300,6 +336,8 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         version = (log.eval.metadata or {}).get("judge", "prompts:1")
         yield f"judged by {', '.join(names)}, {version}"
+    if log.eval.model_generate_config.get("system_message"):
+        yield WITH_SYSTEM
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if log.status != "success":

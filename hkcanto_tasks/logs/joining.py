@@ -21,6 +21,9 @@ _OF_NO_MATTER = re.compile(
 )
 _GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
 
+WITH_SYSTEM = "with a system instruction of the user's in front"
+"""What a run with one is noted with."""
+
 Parts = Mapping[str, Run]
 """The runs that are joined: subject → where its items are."""
 

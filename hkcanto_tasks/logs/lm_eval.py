@@ -17,7 +17,7 @@ from ..setup import Setup
 from ..signatures import parse_signature
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .items import ItemRows, Rows
-from .joining import numbers, settings_of
+from .joining import WITH_SYSTEM, numbers, settings_of
 
 
 class Origin(msgspec.Struct):
@@ -99,7 +99,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         if missing := left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
         if count:
-            system = "with a system instruction of the user's in front"
             run = Run(
                 label="",
                 model=model,
@@ -109,7 +108,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 sources=(path,),
                 items=items.items(),
                 reported=_reported(items.setup, results.results.get(name, {})),
-                notes=(system,) if results.system_instruction_sha else (),
+                notes=(WITH_SYSTEM,) if results.system_instruction_sha else (),
                 limited=expected != counts.get("original"),
                 picked=last >= (expected or last + 1),  # by `--samples`
                 status="incomplete" if missing else "success",

@@ -52,6 +52,7 @@ class Trust(NamedTuple):
     data_known: bool
     prompt_known: bool
     rescored: str  # the version that read logged answers again; else empty
+    decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
 
     @property
     def badges(self) -> str:
@@ -69,6 +70,7 @@ class Trust(NamedTuple):
             "✓ all items" if whole else f"✗ {self.items:,} of {self.expected:,} items",
             "" if unread is None else f"{'✓' if unread <= 0.02 else '✗'} {unread:.1%} unread",
             f"✓ data {self.data}" if self.data_known else f"✗ data {self.data}",
+            f"{'✓' if self.decoding == 'greedy' else '✗'} {self.decoding}" if self.decoding else "",
         ]
         return " · ".join(filter(None, parts))
 
@@ -78,10 +80,10 @@ def trust(run: Run) -> Trust:
     name = next((name for name in _UNREAD if name in run.items.values), None)
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
-    known, rescored = run.signature.prompt_known, run.options.get("rescored", "")
-    return Trust(
-        agreement(run), run.unfinished, items, run.expected, unread, *data, known, rescored
-    )
+    decoding = run.decoding if run.setup.is_generative else ""
+    known, again = run.signature.prompt_known, run.options.get("rescored", "")
+    whole = (agreement(run), run.unfinished, items, run.expected)
+    return Trust(*whole, unread, *data, known, again, decoding)
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
@@ -130,7 +132,7 @@ def first_section(runs: Sequence[Run], beside: Sequence[Beside]) -> Section:
 
 _TRUST = (
     "Whether the figures equal the harness's, the run came to its end with all items, at most 2 % "
-    "of the responses are unread, and the data is a published revision."
+    "of the responses are unread, the data is a published revision, and decoding is greedy."
 )
 _EXACT = "Published scores are taken as exact."
 _RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"

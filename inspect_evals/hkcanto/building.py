@@ -17,12 +17,14 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
+from .judges.panel import ROLE
 from .judges.prompts import judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table
 from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
+from .solvers import ask
 
 # By the names of the values of a second scorer: a judge's or the second look's.
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
@@ -59,6 +61,7 @@ def make(
     made = _assemble(
         {name: loaded},
         reread=reread,
+        roles=[ROLE] if judge else [],
         scorer=[judged(name, how.chosen), *more],
         metrics=[metric, *([_MORE_METRICS] if more else [])],
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
@@ -106,7 +109,12 @@ def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, An
 
 
 def _assemble(
-    parts: dict[str, LoadedTask], name: str = "", *, reread: bool = False, **more: Any
+    parts: dict[str, LoadedTask],
+    name: str = "",
+    *,
+    reread: bool = False,
+    roles: Sequence[str] = (),
+    **more: Any,
 ) -> Task:
     """Put together the task of a condition, or of several under a name of their own."""
     first = next(iter(parts.values()))
@@ -133,6 +141,7 @@ def _assemble(
     shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
+        solver=ask([*parts], first.setup.chosen, roles),
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
@@ -159,6 +168,7 @@ def _sample(
         target=sample.target,
         metadata={
             "task": task,
+            "options": loaded.setup.chosen,
             **msgspec.to_builtins(sample),
             "fingerprint": sha256(made_by).hexdigest()[:8],
         },

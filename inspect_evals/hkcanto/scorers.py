@@ -19,26 +19,30 @@ _LETTERS = "ABCDEFGHIJ"
 
 
 @scorer(metrics=[])
-def judged(task: str | list[str], options: dict[str, Any] | None = None) -> Scorer:
+def judged(task: str | list[str] | None = None, options: dict[str, Any] | None = None) -> Scorer:
     """Score the responses of a task of the catalogue; its metric is `figures`.
 
     Args:
-        task: The task's name in lm-eval, e.g. `hkcanto_g2p`; of several, each sample names its own.
-        options: The options of its kind.
+        task: The task's name in lm-eval, e.g. `hkcanto_g2p`; of several, or without it, each sample
+            names its own.
+        options: The options of its kind; without a task, each sample has them.
     """
-    names = [task] if isinstance(task, str) else task
+    names = [task] if isinstance(task, str) else task or []
     setups = {name: setup(name, **(options or {})) for name in names}
-    seen = {name: CutOff(how, "-T reasoning=true") for name, how in setups.items()}
+    seen: dict[str, CutOff] = {}
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # which the sample has, too
-        own = state.metadata["task"] if len(names) > 1 else names[0]
+        own = names[0] if len(names) == 1 else state.metadata["task"]
+        if not names and own not in setups:
+            setups[own] = setup(own, **state.metadata["options"])
         how = setups[own]
+        cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
-        seen[own].add(judgement)
-        if seen[own].responses == FIRST and seen[own].many:
-            _log.warning(seen[own].told)
+        cut_off.add(judgement)
+        if cut_off.responses == FIRST and cut_off.many:
+            _log.warning(cut_off.told)
         return Score(
             value=dict(judgement.values),
             answer=judgement.answer,

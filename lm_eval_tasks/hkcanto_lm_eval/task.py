@@ -20,7 +20,7 @@ from lm_eval.api.metrics import mean
 import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
-from hkcanto_tasks.cut_off import CutOff
+from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import (
     Figure,
@@ -40,6 +40,9 @@ from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
 _log.addFilter(readable_log)
+
+
+_ROOM = """--metadata '{"reasoning": true}'"""
 
 
 class Docs(list[dict[str, Any]]):
@@ -68,6 +71,7 @@ class CatalogueTask(Task):
     loaded: LoadedTask
     _last: LoadedTask | None = None  # as it was run last
     _sent: Mapping[str, Any] | None = None
+    _foretold = False
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Make one that sends the requests of its kind."""
@@ -99,7 +103,7 @@ class CatalogueTask(Task):
             self.download()
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
-        self._cut_off = CutOff(self.loaded.setup, """--metadata '{"reasoning": true}'""")
+        self._cut_off = CutOff(self.loaded.setup, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
@@ -176,6 +180,13 @@ class CatalogueTask(Task):
             *args,
             **kwargs,
         )
+        if not self._foretold and apply_chat_template:
+            self._foretold = True
+            bound = kwargs.get("chat_template") or next(iter(args), None)
+            tokenizer = getattr(getattr(bound, "__self__", None), "tokenizer", None)
+            template = str(getattr(tokenizer, "chat_template", None) or "")
+            if said := foretold(run.setup, template, str(context), _ROOM):
+                _log.warning(said)
         likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API's own refusal comes later)
             raise OptionError(

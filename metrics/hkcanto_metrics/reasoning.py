@@ -121,6 +121,25 @@ def opens_reasoning(prompt: str) -> bool:
     return bool(_OPEN.search(prompt[-60:]))
 
 
+def may_reason(template: str, prompt: str) -> bool:
+    """Whether a chat template has a block of reasoning that its prompt has not closed already.
+
+    Args:
+        template: The chat template, as Jinja.
+        prompt: What it makes of a chat.
+
+    Examples:
+        >>> template = "…{% if enable_thinking is false %}<think></think>{% endif %}"
+        >>> may_reason(template, "assistant:"), may_reason(template, "assistant:<think></think>")
+        (True, False)
+    """
+    if not (_TAG.search(template) or _CHANNEL.search(template) or "enable_thinking" in template):
+        return False
+    last = max(_TAG.finditer(prompt[-60:]), key=re.Match.end, default=None)
+    closed = last and last[0].startswith(_CLOSING) and not prompt[-60:][last.end() :].strip()
+    return not closed
+
+
 def _joined(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(text[start:end] for start, end in spans)
 

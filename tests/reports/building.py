@@ -53,6 +53,7 @@ def a_run(
         signature=replace(how.signature(data), version=version),
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
+        generation={"temperature": 0.0},
         items=Items(
             ids=ids or [f"{task}/{subject}/{i}" for i, subject in enumerate(subjects)],
             subjects=subjects,

@@ -197,15 +197,18 @@ def cultural(**values: Sequence[float]) -> Run:
     [
         (
             whole("hkcanto_cultural"),
-            ["✗ not checked against the harness", "✓ all items", "✓ data ba2a58b"],
+            ["✗ not checked against the harness", "✓ all items", "✓ data ba2a58b", "✓ greedy"],
         ),
         (
             replace(cultural(), reported=RIGHT),
-            ["✓ equal to the harness", "✗ 5 of 252 items", "✓ data ba2a58b"],
+            ["✓ equal to the harness", "✗ 5 of 252 items", "✓ data ba2a58b", "✓ greedy"],
         ),
         (
             replace(cultural(), reported=RIGHT | {((), "acc"): 0.5, ((), "acc_macro"): 0.5}),
-            ["✗ 2 figures unlike the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"],
+            [
+                *("✗ 2 figures unlike the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"),
+                "✓ greedy",
+            ],
         ),
         (
             a_run("hkcanto_law", {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}),
@@ -218,13 +221,16 @@ def cultural(**values: Sequence[float]) -> Run:
         ),
         (whole("hkcanto_cultural", data="local-1a2b3c4"), ["✗ data local-1a2b3c4"]),
         (whole("hkcanto_cultural", data="sample"), ["✗ data sample"]),
+        (replace(cultural(), generation={"temperature": 0.7}), ["✗ temperature 0.7"]),
+        (replace(cultural(), generation={"top_k": 1}), ["✓ greedy"]),
+        (replace(cultural(), generation={}), ["✗ decoding unknown"]),
     ],
 )
 def test_badges_say_what_a_runs_figures_can_be_relied_on_for(made: Run, badges: list[str]) -> None:
     (found,) = column(at_a_glance(made), "Trust")
     shown = str(found).split(" · ")
     assert [badge for badge in shown if badge in badges] == badges
-    if len(badges) == 3:
+    if len(badges) == 4:
         assert shown == badges
 
 
@@ -485,6 +491,7 @@ def test_json_has_a_record_for_each_run() -> None:
         "data_known": True,
         "prompt_known": True,
         "rescored": "",
+        "decoding": "greedy",
     }
 
 

@@ -1,0 +1,124 @@
+"""What a run will ask for: requests, tokens, hours and money, before anything is sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os.path import commonprefix
+
+from hkcanto_metrics.script import is_han
+
+from ..choosing import chosen_tasks
+from ..fertility.report import Count, load_tokenizer
+from ..loading import LoadedTask, load_task
+from ..reports.blocks import Column, Report, Section, table
+
+_OTHERS = 4  # characters of other scripts to a token
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What a task sends at its own settings, to a model without a chat template.
+
+    Attributes:
+        task: The task's name in lm-eval.
+        requests: How many: one for each question, or for each letter by log-likelihood.
+        prompt: Tokens of all prompts.
+        shared: Tokens that repeat the beginning of another prompt: what a prefix cache that
+            forgets nothing can serve.
+        limit: The longest answer, in tokens.
+    """
+
+    task: str
+    requests: int
+    prompt: int
+    shared: int
+    limit: int
+
+    @property
+    def answers(self) -> int:
+        """Tokens of all answers, if each is as long as it may be."""
+        return self.requests * self.limit
+
+    def hours(self, speed: float) -> float:
+        """Hours at so many tokens a second, of prompts and answers together."""
+        return (self.prompt + self.answers) / speed / 3600
+
+    def cost(self, of_prompts: float, of_answers: float) -> float:
+        """The cost at prices per million tokens."""
+        return (self.prompt * of_prompts + self.answers * of_answers) / 1e6
+
+
+def by_characters(texts: Sequence[str]) -> list[int]:
+    """Count a token for each Chinese character, and one for four others.
+
+    Examples:
+        >>> by_characters(["你好", "four more", ""])
+        [2, 3, 0]
+    """
+    return [
+        (chinese := sum(map(is_han, text))) + -(-(len(text) - chinese) // _OTHERS) for text in texts
+    ]
+
+
+def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
+    """Count what a task sends.
+
+    Examples:
+        >>> found = requests_of(load_task("hkcanto_orthography"))
+        >>> found.requests == len(load_task("hkcanto_orthography").samples), found.limit
+        (True, 12)
+    """
+    prompts = [loaded.prompt(sample).text() for sample in loaded.samples]
+    generative = loaded.setup.is_generative
+    if not generative:  # lm-eval sends the prompt once for each letter
+        there = [sum(text is not None for text in each.choices) for each in loaded.samples]
+        prompts = [each for each, n in zip(prompts, there, strict=True) for _ in range(n)]
+    # In order, each prompt's neighbour is the one that it shares its longest beginning with.
+    ordered = sorted(prompts)
+    beginnings = [commonprefix(pair) for pair in pairwise(ordered)]  # noqa: RUF071
+    own = sum(count(prompts))
+    limit = loaded.setup.max_tokens if generative else 0
+    return Requests(loaded.task.name, len(prompts), own, sum(count(beginnings)), limit)
+
+
+def report(
+    names: Sequence[str] | None,
+    tokenizer: str | None = None,
+    speed: float | None = None,
+    prices: tuple[float, float] | None = None,
+) -> Report:
+    """Estimate tasks or benchmarks at their own settings, as a report.
+
+    Args:
+        names: Tasks or benchmarks; all of them without names.
+        tokenizer: As `load_tokenizer` takes it; without one, by characters.
+        speed: Tokens a second, of prompts and answers together.
+        prices: Of a million tokens of prompts, and of answers.
+    """
+    from ..reports.report import report_of
+
+    count = load_tokenizer(tokenizer) if tokenizer else by_characters
+    loaded = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
+    found = [requests_of(each, count) for each in loaded if each.samples]
+    how = tokenizer or f"characters (a token for a Chinese one, and for {_OTHERS} others)"
+    made = table(
+        "estimate",
+        "What a run asks for",
+        found,
+        [
+            (Column("Task"), lambda row: row.task),
+            (Column("Requests", "count"), lambda row: row.requests),
+            (Column("Prompt tokens", "count"), lambda row: row.prompt),
+            (
+                Column("Cacheable", "percent", "Of the prompts' tokens, by a prefix cache."),
+                lambda row: row.shared / max(1, row.prompt),
+            ),
+            (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
+            (Column("Hours, at most", "number"), lambda row: speed and row.hours(speed)),
+            (Column("Cost, at most", "number"), lambda row: prices and row.cost(*prices)),
+        ],
+        f"Tokens by {how}, without a chat template. Hours and cost are of answers that are as long "
+        "as they may be, and of no prefix cache.",
+    )
+    total = Section("Estimate", [made], "estimate", is_summary=True)
+    return report_of([total], "Estimate")

@@ -1,0 +1,55 @@
+"""What must be there for our tasks, seen to before Inspect loads the model.
+
+Inspect imports our entry point first, then it makes the model, then the tasks.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from typing import Any
+
+from inspect_ai._cli.util import parse_cli_config
+
+import hkcanto
+from hkcanto_tasks.errors import HKCantoError, OptionError, in_command, said
+
+from . import tasks
+from .judges.panel import ROLE
+from .solvers import no_model
+
+_ELSEWHERE = ("INSPECT_EVAL_TASK_ARGS", "INSPECT_EVAL_TASK_CONFIG", "INSPECT_EVAL_RUN_CONFIG")
+
+
+def check() -> None:
+    """Make the tasks that `inspect eval` or `eval-set` names on its command line, if it runs.
+
+    Raises:
+        SystemExit: A task cannot be made, as it could not once the model is loaded; or it is to be
+            judged, and there is no grader. (Inspect passes over any other error of an import.)
+    """
+    _, command, *arguments = [*sys.argv, ""]
+    if not in_command() or command not in ("eval", "eval-set"):
+        return
+    if any(name in os.environ for name in _ELSEWHERE) or "--run-config" in arguments:
+        return
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("-T", action="append", default=[])
+    parser.add_argument("--task-config")
+    parser.add_argument("--model-role", action="append", default=[])
+    logging.disable(logging.WARNING)  # Inspect makes the tasks again
+    try:
+        given, others = parser.parse_known_args(arguments)
+        options: dict[str, Any] = parse_cli_config(given.T, given.task_config)
+        roles = [*given.model_role, *os.environ.get("INSPECT_EVAL_MODEL_ROLE", "").split()]
+        for each in others:
+            if (name := each.removeprefix("hkcanto/")) != each and name in hkcanto.__all__:
+                getattr(tasks, name)(**options)
+                if options.get("judge") and not any(r.startswith(f"{ROLE}=") for r in roles):
+                    raise OptionError(f"{name}: {no_model(ROLE)}")
+    except HKCantoError as error:
+        sys.exit(f"\n{said(error)}")
+    except (Exception, SystemExit):  # which Inspect says better
+        return
+    finally:
+        logging.disable(logging.NOTSET)

@@ -1,0 +1,90 @@
+"""The Inspect solver: asks as lm-eval does, greedily and with one system message."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import ChatMessageSystem, Model, get_model, model_roles
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from hkcanto_tasks.cut_off import foretold
+from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.setup import setup
+
+_log = logging.getLogger("hkcanto")
+
+
+@solver
+def ask(
+    tasks: list[str],
+    options: dict[str, Any],
+    roles: Sequence[str] = (),
+    temperature: float = 0.0,
+) -> Solver:
+    """Ask the model, at temperature 0 unless the user set one.
+
+    A system message of the user's (`--system-message`) is put in front of the task's own, in one
+    message, as lm-eval does with `--system_instruction`; Inspect itself would send two.
+
+    Args:
+        tasks: The names of the tasks in lm-eval that the samples are of.
+        options: The options of their kind.
+        roles: Those that the scorers need a model for; without one, nothing is sent.
+        temperature: What to send without `--temperature`.
+    """
+    setups = {name: setup(name, **options) for name in tasks}
+    untold = set(tasks)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        for role in roles:
+            if role not in model_roles():
+                raise OptionError(no_model(role))
+        model, task = get_model(), state.metadata["task"]
+        if task in untold:
+            untold.discard(task)
+            if said := foretold(setups[task], *_template(model), "-T reasoning=true"):
+                _log.warning(said)
+        asked = model.config.merge(active_generate_config())
+        chosen = temperature if asked.temperature is None else asked.temperature
+        more = _decoding(model, chosen)
+        if user := asked.system_message:
+            own, *rest = state.messages
+            if own.role == "system":
+                user = f"{user}{setups[task].template.example_separator}{own.text}"
+                state.messages = rest
+            state.messages = [ChatMessageSystem(content=user), *state.messages]
+            more["system_message"] = ""  # so that Inspect adds none
+        return await generate(state, **more)
+
+    return solve
+
+
+def no_model(role: str) -> str:
+    """Say that a role has no model."""
+    return f"no model has the role {role}, which judges: --model-role {role}=MODEL."
+
+
+def _template(model: Model) -> tuple[str, str]:
+    """Return the chat template of a model in this process, and what it makes of a question."""
+    tokenizer = getattr(model.api, "tokenizer", None)
+    own = getattr(model.api, "chat_template", None)
+    template = own or getattr(tokenizer, "chat_template", None)
+    if tokenizer is None or not template:
+        return "", ""
+    thinking = getattr(model.api, "enable_thinking", None)
+    chat = [{"role": "user", "content": "?"}]
+    more = {} if thinking is None else {"enable_thinking": thinking}
+    prompt = tokenizer.apply_chat_template(
+        chat, chat_template=own, tokenize=False, add_generation_prompt=True, **more
+    )
+    return str(template), str(prompt)
+
+
+def _decoding(model: Model, temperature: float) -> dict[str, Any]:
+    """Return what makes a model decode at a temperature; some libraries refuse 0 as one."""
+    if hasattr(model.api, "do_sample"):  # Transformers
+        model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
+        return {"temperature": temperature} if temperature else {}
+    refuses = not temperature and str(model).startswith("nnterp/")
+    return {"top_k": 1} if refuses else {"temperature": temperature}

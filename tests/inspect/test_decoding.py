@@ -1,0 +1,117 @@
+"""What is sent with a prompt: temperature 0 unless the user set one, one system message."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import GenerateConfig, get_model
+
+from hkcanto import tasks
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.reports.overview import trust
+
+from ..recording import RecordingServer, recording, text_of
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RecordingServer]:
+    with recording() as running:
+        yield running
+
+
+@pytest.fixture
+def asked(
+    server: RecordingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[list[dict[str, Any]], Any]]:
+    """Return a function that runs a task in this process: what was sent, and the run as read."""
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+
+    def ask(task: str, model: Any = "openai-api/local/letters", **more: Any) -> Any:
+        server.requests.clear()
+        logs = tmp_path / str(len(list(tmp_path.iterdir())))
+        inspect_eval(
+            tasks.run(task=task),
+            model=model,
+            model_base_url=server.url,
+            limit=2,
+            log_dir=str(logs),
+            display="none",
+            **more,
+        )
+        (run,) = read_runs(logs).runs
+        return sorted(server.requests, key=lambda body: text_of(body["messages"][-1])), run
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("more", "temperature", "said"),
+    [
+        ({}, 0, "✓ greedy"),
+        ({"temperature": 0.7}, 0.7, "✗ temperature 0.7"),
+        ({"temperature": 0}, 0, "✓ greedy"),
+    ],
+)
+def test_the_users_temperature_wins_and_the_log_says_what_was_sent(
+    asked: Callable[..., Any], more: dict[str, Any], temperature: float, said: str
+) -> None:
+    requests, run = asked("hkmmlu", **more)
+    assert [body["temperature"] for body in requests] == [temperature] * 2
+    assert run.generation["temperature"] == temperature
+    assert trust(run).badges.endswith(said)
+
+
+def test_the_temperature_of_a_model_made_in_python_wins(
+    asked: Callable[..., Any], server: RecordingServer
+) -> None:
+    config = GenerateConfig(temperature=0.3)
+    model = get_model("openai-api/local/letters", base_url=server.url, config=config)
+    requests, run = asked("hkmmlu", model)
+    assert [body["temperature"] for body in requests] == [0.3, 0.3]
+    assert run.generation["temperature"] == 0.3
+
+
+def test_a_model_that_takes_no_temperature_is_not_called_greedy(
+    asked: Callable[..., Any], server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    of_server = server.answer
+    monkeypatch.setattr(server, "answer", lambda body: of_server({**body, "model": "letters"}))
+    requests, run = asked("hkmmlu", "openai/o3", model_args={"responses_api": False})
+    assert requests
+    assert not any("temperature" in body for body in requests)
+    assert run.decoding == "decoding unknown"
+
+
+@pytest.mark.parametrize(
+    ("task", "roles"), [("hkcanto_cultural", ["system", "user"]), ("hkmmlu", ["system", "user"])]
+)
+def test_a_users_system_message_is_in_front_of_the_tasks_own(
+    asked: Callable[..., Any], task: str, roles: list[str]
+) -> None:
+    requests, run = asked(task, system_message="Be brief.")
+    plain, _ = asked(task)
+    for body, without in zip(requests, plain, strict=True):
+        first, *rest = body["messages"]
+        own = [each for each in without["messages"] if each["role"] == "system"]
+        expected = "\n\n".join(["Be brief.", *map(text_of, own)])
+        assert (first["role"], text_of(first)) == ("system", expected)
+        assert rest == without["messages"][len(own) :]
+        assert [each["role"] for each in body["messages"]] == roles
+    assert any("system instruction" in note for note in run.notes)
+
+
+def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_model: Path) -> None:
+    """The provider refuses temperature 0; by default, it samples."""
+    answers = []
+    for more in (["--seed", "1"], ["--seed", "2", "--temperature", "0"]):
+        run = inspect_cli(
+            *("--model", f"hf/{tiny_model}", "--limit", "3", *more),
+            task="hkcanto/law",
+        )
+        assert run.log.status == "success", run.log.error
+        answers.append({sample.id: sample.output.completion for sample in run.log.samples})
+    assert answers[0] == answers[1]
+    assert any(answers[0].values())

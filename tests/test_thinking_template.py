@@ -1,0 +1,69 @@
+"""A chat template that thinks, under a limit for answers: said before the first request."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import tiny_model
+
+SAID = "hkcanto_law: the chat template has a block of reasoning, and a response has 12 tokens."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose template closes a block of reasoning if `enable_thinking` is false."""
+    pytest.importorskip("torch", reason="needs the extra e2e")
+    return tiny_model.make(tmp_path_factory.mktemp("thinking"), tiny_model.THINKING)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "said"),
+    [((), "", True), (("--metadata", '{"reasoning": true}'), "", False),
+     ((), ",enable_thinking=False", False)],
+)  # fmt: skip
+def test_lm_eval_says_so_before_the_first_request(
+    lm_eval_cli: Callable[..., Any], model: Path, arguments: tuple[str, ...], more: str, said: bool
+) -> None:
+    run = lm_eval_cli(
+        *("--model", "hf", "--model_args", f"pretrained={model}{more}", "--apply_chat_template"),
+        *("--limit", "2", "--gen_kwargs", "max_gen_toks=12", *arguments),
+        task="hkcanto_law",
+    )
+    table = "".join(run.table.split())  # the log breaks lines
+    assert ("".join(SAID.split()) in table) == said
+    if said:
+        assert """runwith--metadata'{"reasoning":true}'""" in table
+        assert table.index("".join(SAID.split())) < table.index("Runninggenerate_untilrequests")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), True),
+        (("-T", "reasoning=true"), False),
+        (("-M", "enable_thinking=false"), False),
+    ],
+)
+def test_inspect_says_so_before_the_first_request(
+    inspect_cli: Callable[..., Any], model: Path, arguments: tuple[str, ...], said: bool
+) -> None:
+    run = inspect_cli(
+        *("--model", f"hf/{model}", "--limit", "2", "--max-tokens", "12", *arguments),
+        task="hkcanto/law",
+    )
+    output = "".join(run.output.split())
+    logged = [e.message.message for s in run.log.samples for e in s.events if e.event == "logger"]
+    own = [message for message in logged if SAID in message]
+    assert bool(own) == said, (output, logged)
+    if said:
+        assert "run with -T reasoning=true" in own[0]
+        assert len(own) == 1
+
+
+def test_a_model_without_such_a_template_is_not_warned_of(
+    inspect_cli: Callable[..., Any], tiny_model: Path
+) -> None:
+    run = inspect_cli("--model", f"hf/{tiny_model}", "--limit", "1", task="hkcanto/law")
+    assert "block of reasoning" not in run.output
