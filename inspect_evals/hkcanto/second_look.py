@@ -77,7 +77,7 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
         found, said, reader = "read" if letter else "none", "", ""
         response = split_reasoning(state.output.completion, reasoning).answer.strip()
         if response and not letter:
-            model = get_model(role=ROLE)
+            model = get_model(role=ROLE, default=get_model())
             letter, said = await _look(model, how, sample, response)
             reader, found = str(model), "forced" if letter else "none"
         values = {name: float(found == name) for name in ("read", "forced", "none")}
