@@ -157,7 +157,8 @@ def check_before_the_model(manager: "Any") -> None:
     """
     from functools import wraps
 
-    match = manager.match_tasks
+    if not (match := getattr(manager, "match_tasks", None)):
+        return
 
     @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
