@@ -199,6 +199,9 @@ def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tu
     return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
 
 
+WIDE = "wider than need be with one or two wrong answers, or with few passages"
+"""Where an interval of 95 % holds more often than that: docs/reports.md has the figures."""
+
 UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
 """What to note of a figure that one response can move without limit (the rule of three)."""
 

@@ -26,7 +26,7 @@ from .blocks import (
     table,
 )
 from .estimates import Agreement, agreement, estimate, full_set
-from .intervals import Estimate
+from .intervals import WIDE, Estimate
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 
@@ -134,6 +134,7 @@ _TRUST = (
     "Whether the figures equal the harness's, the run came to its end with all items, at most 2 % "
     "of the responses are unread, the data is a published revision, and decoding is greedy."
 )
+_INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores are taken as exact."
 _RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"
 _SAMPLE = (
@@ -161,8 +162,8 @@ def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
         runs,
         [
             MODEL,
-            (Column("Result", "percent", "With 95 % interval.", drawn=alone), of("percent")),
-            (Column("Score", "score", "From 0 to 100, with 95 % interval."), of("score")),
+            (Column("Result", "percent", _INTERVAL, drawn=alone), of("percent")),
+            (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
             (
                 Column("Rank", help=_RANKS),
                 rank,

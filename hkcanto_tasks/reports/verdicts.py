@@ -12,7 +12,7 @@ from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
 from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
-from .intervals import CONFIDENCE
+from .intervals import CONFIDENCE, WIDE
 from .paired import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
 from .presentation import condition_title, figure_title, short_name, task_title
 from .report import footer_of, report_of
@@ -347,7 +347,7 @@ def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: lis
     is_score = of.figure.unit == "score"
     change: Unit = "score_points" if is_score else "points"
     unit: Unit = "score" if is_score else "percent"
-    about = "The second minus the first, with 95 % interval."
+    about = f"The second minus the first, with 95 % interval: {WIDE}."
     difference = Column("Difference", change, about, drawn=len(rows) > 1)
     wins = Column("W/L/T", "text", "Items that the second wins, loses and ties.")
     columns: list[tuple[Column, Callable[[_Row], Value]]] = [
