@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import compress
 from operator import itemgetter
 from typing import Any
@@ -12,6 +13,7 @@ from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
 from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
+from .frames import effect_rows
 from .intervals import CONFIDENCE, WIDE
 from .paired import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
 from .presentation import condition_title, figure_title, short_name, task_title
@@ -118,7 +120,8 @@ def compare_runs(
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.runs))))
     how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
-    return report_of(made, title, [*footer_of(read.runs), how], records), status
+    frame = partial(effect_rows, every, gate)
+    return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
 
 
 def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
