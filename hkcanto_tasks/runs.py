@@ -6,24 +6,23 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue import Subject, TaskDefinition
-from .figures import Figure, Pair
-from .setup import Setup, setup
-from .signatures import UNKNOWN, Signature
+from .catalogue import Subject
+from .figures import Pair
+from .results import Harness, Result
+from .signatures import Signature
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .reports.intervals import Estimate
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-Harness = Literal["lm-eval", "inspect", "other"]
-"""What asked the model; `other` where a file of answers does not say."""
 
 _ENDINGS = {
     "success": "",
@@ -137,7 +136,7 @@ def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """One model on one task under one setup, out of one log or several of its subjects."""
 
     label: str  # what a report calls the model; unique for a task and setup
@@ -165,76 +164,6 @@ class Run:
     generation: Mapping[str, float] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ how it was run
-
-    @property
-    def task(self) -> str:
-        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
-        return self.signature.task
-
-    @property
-    def shots(self) -> int | None:
-        """Worked examples in the prompt; None if nobody knows."""
-        return self.signature.shots
-
-    @cached_property
-    def options(self) -> Mapping[str, str]:
-        """The options that the signature names: `prompt` → `paper`."""
-        return dict(self.signature.options)
-
-    @property
-    def data(self) -> str:
-        """Which data: a pinned revision, `sample`, or `local-…`."""
-        return self.signature.data
-
-    @property
-    def version(self) -> str:
-        """The task's version: figures of two versions are not comparable."""
-        return self.signature.version
-
-    @cached_property
-    def setup(self) -> Setup:
-        """The task and variant, all of it, with their figures."""
-        return setup(self.task, shots=self.shots)
-
-    @property
-    def definition(self) -> TaskDefinition:
-        """The catalogue's entry of its task."""
-        return self.setup.task.definition
-
-    @cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures of its task by name, the headline first."""
-        return {figure.name: figure for figure in self.setup.figures}
-
-    @property
-    def headline(self) -> Figure:
-        """The figure to read first, averaged as the paper averages it."""
-        return self.setup.headline
-
-    @cached_property
-    def condition(self) -> str:
-        """How it was run, for people: the shots, and the options that are not the default."""
-        defaults, variant = self.setup.Options(), self.setup.task.variant
-        of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
-        chosen = [
-            f"{name}:{value}"
-            for name, value in self.options.items()
-            if value not in (UNKNOWN, str(of_variant.get(name) or getattr(defaults, name, None)))
-        ]
-        return ", ".join([self.shots_title, *chosen])
-
-    @property
-    def shots_title(self) -> str:
-        """The worked examples in words."""
-        return "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
-
-    @property
-    def comparable_as(self) -> Hashable:
-        """Equal for runs that differ in nothing but the model: task, setup and data."""
-        signature, data = self.signature, "local" if self.is_local else self.data
-        options = frozenset(each for each in signature.options if each[0] != "rescored")
-        how = options, signature.sent, signature.read
-        return self.task, signature.version, self.shots, how, data
 
     @property
     def decoding(self) -> str:
@@ -307,20 +236,30 @@ class Run:
         scored = subject.rows - self.setup.task.definition.examples_from_test
         return min(scored, int(self.options.get("size", 0)) or scored)
 
-    @property
-    def is_local(self) -> bool:
-        """Whether it ran on files of the user's own, which the two harnesses sign differently."""
-        return "local-" in self.data
+    def is_complete(self, part: str = "") -> bool:  # noqa: D102
+        if not part or self.complete or self.unfinished:
+            return self.complete
+        names = self._named(part)
+        ids = {
+            name
+            for name, own in zip(self.items.ids, self.items.subjects, strict=True)
+            if own in names
+        }
+        return len(ids) == sum(each.rows for each in self.setup.task.subjects if each.name in names)
 
     @property
-    def is_sample(self) -> bool:
-        """Whether it ran on our sample data, whose figures are comparable with nothing."""
-        return self.data == "sample"
+    def is_of_harness(self) -> bool:  # noqa: D102
+        from .reports.estimates import agreement
 
-    @property
-    def trusted_data(self) -> bool:
-        """Whether it ran on a pinned revision: what it was asked is known."""
-        return bool(self.data) and not self.is_sample and not self.is_local
+        return not agreement(self).different
+
+    def value(self, name: str, part: str = "") -> "Estimate | None":  # noqa: D102
+        from .reports.estimates import estimate
+
+        return estimate(self, name, self.items.of_subjects(self._named(part)) if part else None)
+
+    def _named(self, part: str) -> list[str]:
+        return [own.name for own in self.setup.task.subjects if part in (own.category, own.name)]
 
 
 class SkippedLog(NamedTuple):

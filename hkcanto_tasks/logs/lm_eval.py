@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ..judgements import Judgement
-from ..runs import Harness, Run, SkippedLog
+from ..results import Harness
+from ..runs import Run, SkippedLog
 from ..samples import Sample
 from ..setup import Setup
 from ..signatures import parse_signature

@@ -21,7 +21,7 @@ Value = Estimate | str | float | int | None
 Unit = Literal[
     "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
-Kind = Literal["run", "published", "human", "random", "other"]
+Kind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number"}
 
@@ -42,6 +42,10 @@ class Column:
     drawn: bool = False  # on a page, in the table's plot: a dot with its interval, as a series
     shaded: bool = False  # on a page, by its shares
     beneath: bool = False  # on a page, in small beneath the name of the row
+    under: str = ""  # in small beneath its title, such as the condition
+    #: On a page, cells are coloured by their place between the first number, the worst, and the
+    #: second, the best
+    scale: tuple[float, float] | None = None
 
     @property
     def key(self) -> str:
@@ -85,6 +89,7 @@ class Table:
     caption: str = ""
     data_only: bool = False
     curve: bool = False
+    turnable: bool = False
 
 
 def table(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..published import PublishedColumn, RowKind
+from ..results import Result
 from ..runs import Run, SkippedLog
 from .blocks import (
     ITEMS_NOTICE,
@@ -347,5 +348,5 @@ def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
 
 
-def _name(run: Run) -> str:
+def _name(run: Result) -> str:
     return f"{run.label} on {task_title(run)}"

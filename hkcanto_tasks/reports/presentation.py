@@ -5,39 +5,41 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ..figures import Figure
+from ..results import Result
 from ..runs import Run
 from .blocks import Column, Value, column_of
 from .estimates import estimate
 from .intervals import Estimate
 
+R = TypeVar("R", bound=Result)
 FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
-class SideBySide(NamedTuple):
+class SideBySide(NamedTuple, Generic[R]):
     """Runs of one task under one condition, one for each model; the name is a short title of
     letters, digits and `_`."""
 
     title: str
     name: str
-    runs: Sequence[Run]
+    runs: Sequence[R]
 
 
-def side_by_side(runs: Iterable[Run], having: str = "") -> list[SideBySide]:
+def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
     """Sort runs by what they share: the task, the shots, the options and the data.
 
     Args:
         runs: The runs.
         having: A figure of items; those without it are left out.
     """
-    groups: dict[Hashable, list[Run]] = defaultdict(list)
+    groups: dict[Hashable, list[R]] = defaultdict(list)
     for run in runs:
-        if not having or having in run.items.values:
+        if not having or run.value(having):
             groups[run.comparable_as].append(run)
-    found: list[SideBySide] = []
+    found: list[SideBySide[R]] = []
     for group in groups.values():
         first = group[0]
         name = short_name(first.task, first.condition, "sample" if first.is_sample else "")
@@ -57,7 +59,7 @@ def short_name(*parts: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
-def task_title(run: Run) -> str:
+def task_title(run: Result) -> str:
     """Return a task's title with its condition."""
     sample = ["sample data"] if run.is_sample else []
     return ", ".join([run.definition.title, condition_title(run), *sample])
@@ -66,7 +68,7 @@ def task_title(run: Run) -> str:
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
-def condition_title(run: Run) -> str:
+def condition_title(run: Result) -> str:
     """Return the condition, with what the name of a variant stands for besides its shots."""
     variant = run.setup.task.variant
     words = {
@@ -77,7 +79,7 @@ def condition_title(run: Run) -> str:
     return ", ".join([*(word for word, holds in words.items() if holds), run.condition])
 
 
-def figure_title(run: Run, figure: Figure) -> str:
+def figure_title(run: Result, figure: Figure) -> str:
     """Return what people call a figure of a run, with what it averages."""
     if figure.averages == figure.name:
         return figure.title
@@ -85,19 +87,19 @@ def figure_title(run: Run, figure: Figure) -> str:
     return f"{run.figures[figure.averages].title}, {title}"
 
 
-def headline_title(run: Run) -> str:
+def headline_title(run: Result) -> str:
     """Return what people call the figure to read first, and which way is good if it is down."""
     title = figure_title(run, run.headline)
     return title if run.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(run: Run) -> Estimate | None:
+def headline(run: Result) -> Estimate | None:
     """Return the figure to read first; its note says if the run was interrupted."""
-    found = estimate(run, run.headline.name)
+    found = run.value(run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
-def headline_column(run: Run, *, drawn: bool = False) -> Column:
+def headline_column(run: Result, *, drawn: bool = False) -> Column:
     """Return the column of the figure to read first."""
     return column_of(run.headline, headline_title(run), drawn=drawn)
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..catalogue import TaskVariant
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
+from ..results import Result
 from ..runs import Items, Run
-from .estimates import Mask, agreement, estimate, mean_estimate
+from .estimates import mean_estimate
 from .intervals import Estimate
 
 
@@ -29,11 +30,11 @@ class Standing:
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    behind: tuple[Run, ...]
+    behind: tuple[Result, ...]
     ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
     of: int  # the paper's models and the run
 
-    def is_headline_of(self, run: Run) -> bool:
+    def is_headline_of(self, run: Result) -> bool:
         """Whether it is of the figure to read first of a run, on all of its items."""
         column = self.column
         is_part = column.category or column.subject
@@ -58,15 +59,15 @@ class Beside:
     runs: Mapping[str, Mapping[str, Standing]]
 
     @property
-    def behind(self) -> list[Run]:
+    def behind(self) -> list[Result]:
         """What the runs' figures come from, each once."""
         found = [each for own in self.runs.values() for each in own.values()]
         return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
-def standings(runs: Sequence[Run]) -> list[Beside]:
+def standings(runs: Sequence[Result]) -> list[Beside]:
     """Return each published table that some run stands in."""
-    named: dict[str, list[Run]] = defaultdict(list)
+    named: dict[str, list[Result]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
             options = [f"{name}:{value}" for name, value in departures(run).items()]
@@ -97,7 +98,7 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(run: Run) -> Mapping[str, str]:
+def departures(run: Result) -> Mapping[str, str]:
     """Return the options that are not the paper's, but for those that make it another measure."""
     defaults = run.setup.Options()
     return {
@@ -107,7 +108,7 @@ def departures(run: Run) -> Mapping[str, str]:
     }
 
 
-def why_incomparable(run: Run) -> str:
+def why_incomparable(run: Result) -> str:
     """Say why a run can be in no table; empty if it can."""
     if run.is_sample:
         return "Results on the sample data are comparable with nothing."
@@ -118,14 +119,14 @@ def why_incomparable(run: Run) -> str:
     return ""
 
 
-def why_left_out(run: Run) -> str:
+def why_left_out(run: Result) -> str:
     """Say why a run is in no table."""
     if reason := why_incomparable(run):
         return reason
     reasons, is_measured = set(), False
     for table in tables_of(run.task):
         for column in table.columns:
-            if any(_measures(run, task, column.shots_of(task)) for task in column.named):
+            if any(measures(run, task, column.shots_of(task)) for task in column.named):
                 is_measured = True
                 others = [name for name in column.tasks if name != run.task]
                 where = f"{table.source}, {column.name}"
@@ -140,7 +141,7 @@ def why_left_out(run: Run) -> str:
 
 
 def _standing(
-    column: PublishedColumn, table: PublishedTable, run: Sequence[Run]
+    column: PublishedColumn, table: PublishedTable, run: Sequence[Result]
 ) -> Standing | None:
     if column.unmeasured:
         return None
@@ -155,12 +156,12 @@ def _standing(
     else:
         behind = []
         for task in column.named:
-            same = [one for one in run if _measures(one, task, column.shots_of(task))]
+            same = [one for one in run if measures(one, task, column.shots_of(task))]
             if not same:
                 return None
-            behind.append(max(same, key=lambda one: (_is_complete(one, column), one.created)))
+            behind.append(max(same, key=lambda one: (one.is_complete(_part(column)), one.created)))
         one, pooled = behind[0], len(behind) > 1
-        value = _pooled(behind) if pooled else estimate(one, column.metric, _part(one, column))
+        value = _pooled(behind) if pooled else one.value(column.metric, _part(column))
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -175,12 +176,12 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
+def _why_unranked(runs: Sequence[Result], column: PublishedColumn) -> str:
     reasons = {
         next((one.unfinished for one in runs if one.unfinished), ""): True,
-        "not all items": not all(_is_complete(one, column) for one in runs),
+        "not all items": not all(one.is_complete(_part(column)) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
-        "unlike the harness's figure": any(agreement(one).different for one in runs),
+        "unlike the harness's figure": not all(one.is_of_harness for one in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
@@ -194,7 +195,8 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     return best, worst
 
 
-def _measures(run: Run, task: TaskVariant, shots: int) -> bool:
+def measures(run: Result, task: TaskVariant, shots: int) -> bool:
+    """Return whether a result is of a task, in its script and with its shots, as a column says."""
     own, options = run.setup.task, run.options
     return (own.definition.name, run.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
@@ -202,23 +204,20 @@ def _measures(run: Run, task: TaskVariant, shots: int) -> bool:
     ) == (task.variant.cot, task.variant.script)
 
 
-def _part(run: Run, column: PublishedColumn) -> Mask | None:
-    """Return which items a column is of; None if of all."""
-    subjects = [subject.name for subject in column.subjects_of(run.setup.task)]
-    is_part = column.category or column.subject
-    return run.items.of_subjects(subjects) if is_part else None
+def _part(column: PublishedColumn) -> str:
+    """Return which part of its tasks a column is of; empty if of all."""
+    return column.category or column.subject
 
 
-def _is_complete(run: Run, column: PublishedColumn) -> bool:
-    own = _part(run, column)
-    if run.complete or own is None or run.unfinished:
-        return run.complete
-    ids = {name for name, counts in zip(run.items.ids, own, strict=True) if counts}
-    return len(ids) == sum(subject.rows for subject in column.subjects_of(run.setup.task))
-
-
-def _pooled(runs: Sequence[Run]) -> Estimate | None:
-    """Return the accuracy over the questions of several tasks."""
+def _pooled(results: Sequence[Result]) -> Estimate | None:
+    """Return the accuracy over the questions of several tasks; without items, no interval."""
+    runs = [each for each in results if isinstance(each, Run)]
+    if len(runs) < len(results):
+        found = [(each.items, each.value) for one in results if (each := one.value("acc"))]
+        total = sum(items for items, _ in found)
+        if len(found) < len(results) or not total:
+            return None
+        return Estimate(sum(items * value for items, value in found) / total, None, None, total)
     if not all("acc" in run.items.values for run in runs):
         return None
     items = Items.joined([run.items for run in runs])

@@ -89,7 +89,7 @@ def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _curves(group: SideBySide) -> _Curves:
+def _curves(group: SideBySide[Run]) -> _Curves:
     found: dict[str, dict[int, Run]] = defaultdict(dict)
     for run in group.runs:
         if (of := checkpoint(run)) and headline(run) and not run.interruption:
@@ -117,7 +117,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     return [*shown, *section("Signal by subject", tables, "signal")]
 
 
-def _curve(group: SideBySide, curves: _Curves) -> Table:
+def _curve(group: SideBySide[Run], curves: _Curves) -> Table:
     some, steps = group.runs[0], sorted({step for of in curves.values() for step in of})
     columns = [Column("Step", "count")]
     columns += [column_of(some.headline, name, drawn=True) for name in curves]
@@ -130,7 +130,7 @@ def _curve(group: SideBySide, curves: _Curves) -> Table:
     return Table(name, title, columns, rows, caption, curve=True)
 
 
-def _best_table(group: SideBySide, found: Selection) -> Sequence[Block]:
+def _best_table(group: SideBySide[Run], found: Selection) -> Sequence[Block]:
     best = found.best
     by = Column("To the best", "score_points" if best.headline.unit == "score" else "points")
     rows = [Row([run.label, headline(run), found.ties.get(run)]) for run in (best, *found.ties)]
@@ -155,7 +155,7 @@ def _best_table(group: SideBySide, found: Selection) -> Sequence[Block]:
     return [*blocks, *(Note(f"Not compared: {why}") for why in found.left_out.values())]
 
 
-def _signals(group: SideBySide, curves: _Curves) -> Table:
+def _signals(group: SideBySide[Run], curves: _Curves) -> Table:
     """Return the signal of the headline, and that of each subject if there are several."""
     some, figure = group.runs[0], group.runs[0].headline
     is_choice = some.definition.kind == "multiple_choice"

@@ -91,7 +91,7 @@ def lazy_sounds(pairs: Pairs) -> Iterator[tuple[str, str, int, int, float]]:
                 yield name, example, times, of, times / of
 
 
-def _section(group: SideBySide) -> list[Section]:
+def _section(group: SideBySide[Run]) -> list[Section]:
     runs, name = group.runs, group.name
     figures = [
         (replace(column, drawn=column.title in _DRAWN), of)

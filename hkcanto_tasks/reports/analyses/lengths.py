@@ -26,7 +26,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     return section("Length", tables, "lengths")
 
 
-def _table(group: SideBySide, what: str) -> Table:
+def _table(group: SideBySide[Run], what: str) -> Table:
     """Return accuracies by length; without rows where all items are in one bin."""
     unit = " or ".join(dict.fromkeys(run.length_unit for run in group.runs))
     lengths = {run: getattr(run.items, f"{what}_lengths") for run in group.runs}

@@ -21,7 +21,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     ]
 
 
-def _tables(group: SideBySide) -> list[Table]:
+def _tables(group: SideBySide[Run]) -> list[Table]:
     runs, some = group.runs, group.runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [each for each in some.setup.task.subjects if each.name in present]
@@ -52,7 +52,7 @@ def _tables(group: SideBySide) -> list[Table]:
 
 
 def _table(
-    group: SideBySide, name: str, title: str, texts: list[str], found: list[_Row], caption: str
+    group: SideBySide[Run], name: str, title: str, texts: list[str], found: list[_Row], caption: str
 ) -> Table:
     """Show the figures of all models beside each other, with the items of the one with most."""
     drawn = [Column(run.label, "percent", drawn=True) for run in group.runs]

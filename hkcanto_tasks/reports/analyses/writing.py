@@ -105,7 +105,7 @@ def _judged(name: str, runs: Sequence[Run]) -> Table:
     return table(f"{name}_judged", title, runs, [MODEL, TASK, *columns], _BY_A_JUDGE)
 
 
-def _scores(group: SideBySide) -> Table:
+def _scores(group: SideBySide[Run]) -> Table:
     rows = [
         Row([run.label, figure.title, raw, normalized, normalized.value - raw.value], "run")
         for run in group.runs

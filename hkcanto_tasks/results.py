@@ -1,0 +1,141 @@
+"""What a model came to on a task under a setup: of a run with its items, or of a record without."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from .catalogue import TaskDefinition
+from .figures import Figure
+from .setup import Setup, setup
+from .signatures import UNKNOWN, Signature
+
+Harness = Literal["lm-eval", "inspect", "other"]
+"""What asked the model; `other` where a file of answers does not say."""
+
+if TYPE_CHECKING:
+    from .reports.intervals import Estimate
+
+
+class Result(ABC):
+    """The figures of a model on a task under a setup, and how they were made.
+
+    Attributes:
+        label: What a report calls the model.
+        model: What the harness calls it.
+        harness: What asked the model.
+        signature: Of the task with all of its subjects.
+        created: When it was run.
+    """
+
+    label: str
+    model: str
+    harness: Harness
+    signature: Signature
+    created: datetime
+
+    @abstractmethod
+    def value(self, name: str, part: str = "") -> "Estimate | None":
+        """Return a figure, or that of a category or subject alone; None if it is not known."""
+
+    @property
+    @abstractmethod
+    def unfinished(self) -> str:
+        """Why it lacks samples that it was asked for, such as `cancelled`; empty if it has all."""
+
+    @abstractmethod
+    def is_complete(self, part: str = "") -> bool:
+        """Return whether it has every item of its task, or of a category or subject of it."""
+
+    @property
+    @abstractmethod
+    def is_of_harness(self) -> bool:
+        """Whether no figure is unlike the harness's own."""
+
+    # ------------------------------------------------------------------ how it was made
+
+    @property
+    def task(self) -> str:
+        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
+        return self.signature.task
+
+    @property
+    def shots(self) -> int | None:
+        """Worked examples in the prompt; None if nobody knows."""
+        return self.signature.shots
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """The options that the signature names: `prompt` → `paper`."""
+        return dict(self.signature.options)
+
+    @property
+    def data(self) -> str:
+        """Which data: a pinned revision, `sample`, or `local-…`."""
+        return self.signature.data
+
+    @property
+    def version(self) -> str:
+        """The task's version: figures of two versions are not comparable."""
+        return self.signature.version
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The task and variant, all of it, with their figures."""
+        return setup(self.task, shots=self.shots)
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """The catalogue's entry of its task."""
+        return self.setup.task.definition
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of its task by name, the headline first."""
+        return {figure.name: figure for figure in self.setup.figures}
+
+    @property
+    def headline(self) -> Figure:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.setup.headline
+
+    @cached_property
+    def condition(self) -> str:
+        """How it was run, for people: the shots, and the options that are not the default."""
+        defaults, variant = self.setup.Options(), self.setup.task.variant
+        of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
+        chosen = [
+            f"{name}:{value}"
+            for name, value in self.options.items()
+            if value not in (UNKNOWN, str(of_variant.get(name) or getattr(defaults, name, None)))
+        ]
+        return ", ".join([self.shots_title, *chosen])
+
+    @property
+    def shots_title(self) -> str:
+        """The worked examples in words."""
+        return "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
+
+    @property
+    def comparable_as(self) -> Hashable:
+        """Equal for runs that differ in nothing but the model: task, setup and data."""
+        signature, data = self.signature, "local" if self.is_local else self.data
+        options = frozenset(each for each in signature.options if each[0] != "rescored")
+        how = options, signature.sent, signature.read
+        return self.task, signature.version, self.shots, how, data
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it ran on files of the user's own, which the two harnesses sign differently."""
+        return "local-" in self.data
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it ran on our sample data, whose figures are comparable with nothing."""
+        return self.data == "sample"
+
+    @property
+    def trusted_data(self) -> bool:
+        """Whether it ran on a pinned revision: what it was asked is known."""
+        return bool(self.data) and not self.is_sample and not self.is_local
