@@ -15,6 +15,7 @@ from .catalogue import Subject, TaskDefinition
 from .figures import Figure, Pair
 from .setup import Setup, setup
 from .signatures import UNKNOWN, Signature
+from .usage import Usage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +164,8 @@ class Run:
     settings: tuple[tuple[str, str], ...] = ()
     #: temperature, top_p, top_k, max_tokens, as far as they are set
     generation: Mapping[str, float] = field(default_factory=dict)
+    #: Tokens and time; its seconds may be of other tasks, too (`Usage.shared`)
+    usage: Usage = field(default_factory=Usage)
 
     # ------------------------------------------------------------------ how it was run
 
