@@ -367,14 +367,14 @@ def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
         judges = _sum(used.role_usage) if used else np.zeros(4, int)
         own = _sum(used.model_usage) - judges if used else np.zeros(4, int)
         if not own.any():  # the answer is from Inspect's cache, or nobody counted
-            if not answer:
+            if not answer or not any(answer.counts):
                 return Usage(len(answered), timed=timed)
             own, reused = np.array(answer.counts), reused or used is not None
         totals, of_judges = totals + own, of_judges + judges
     prompt, answers, cached, reasoning = totals.tolist()
     judged = int(of_judges[:2].sum()) or None
     more = cached or None, reasoning or None, judged
-    return Usage(len(answered), prompt, answers, *more, timed=timed, reused=reused)
+    return Usage(len(answered), prompt or None, answers, *more, timed=timed, reused=reused)
 
 
 def _sum(usage: Mapping[str, _Tokens]) -> Any:

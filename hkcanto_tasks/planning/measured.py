@@ -13,7 +13,7 @@ from ..errors import LogError
 from ..fertility.report import Count, load_tokenizer
 from ..loading import LoadedTask, load_task
 from ..logs import read_runs
-from ..reports.blocks import Column, Note, Report, Section, table
+from ..reports.blocks import Block, Column, Note, Report, Section, table
 from ..reports.estimates import mean_estimate
 from ..reports.intervals import Estimate
 from ..reports.report import report_of
@@ -101,7 +101,7 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
     lengths, was_counted = items.output_tokens, usage.prompt_tokens is None
     if not loaded.setup.is_generative:
         lengths = np.zeros(len(items))
-    elif np.isnan(lengths).any():
+    elif usage.answer_tokens is None or np.isnan(lengths).any():
         was_counted = True
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
     limit = max(loaded.setup.max_tokens, run.generation.get("max_tokens", 0), *lengths)
@@ -245,5 +245,5 @@ def report(
         + "The cost is without a judge's tokens, and without a discount for cached prompts.",
     )
     notes += [remark for _, each in found for remark in each.remarks]
-    blocks = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]
+    blocks: list[Block] = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]
     return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
