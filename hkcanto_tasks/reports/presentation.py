@@ -92,8 +92,8 @@ _TOKENS = (
     ("judge_tokens", "Judge tokens", "Of a judge's prompts and answers."),
 )
 _USAGE = (
-    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, on "
-    "how many requests it is sent at once, and on what else it does."
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
+    "on how many requests it is sent at once, and on what else it does."
 )
 
 
