@@ -15,6 +15,7 @@ from .catalogue import Subject
 from .figures import Pair
 from .results import Harness, Result
 from .signatures import Signature
+from .usage import Usage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +163,8 @@ class Run(Result):
     settings: tuple[tuple[str, str], ...] = ()
     #: temperature, top_p, top_k, max_tokens, as far as they are set
     generation: Mapping[str, float] = field(default_factory=dict)
+    #: Tokens and time; its seconds may be of other tasks, too (`Usage.shared`)
+    usage: Usage = field(default_factory=Usage)
 
     # ------------------------------------------------------------------ how it was run
 

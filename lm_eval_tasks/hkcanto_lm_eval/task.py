@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import sha256
 from math import isnan
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -42,6 +43,9 @@ _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command sho
 _log.addFilter(readable_log)
 
 
+# When lm-eval made the last request, and when it had all responses: it asks them task by task, but
+# all tasks of a run in one go. Its own time for a run includes loading the model.
+_clock: dict[str, float] = {}
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -72,6 +76,7 @@ class CatalogueTask(Task):
     _last: LoadedTask | None = None  # as it was run last
     _sent: Mapping[str, Any] | None = None
     _foretold = False
+    _took: float | None = None  # seconds
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Make one that sends the requests of its kind."""
@@ -221,6 +226,8 @@ class CatalogueTask(Task):
             super().build_all_requests(**kwargs)
         else:
             self._instances = _NoInstances()
+        _clock.clear()
+        _clock["asked"] = perf_counter()
 
     def _fingerprint(self) -> str:
         run = self._as_run
@@ -233,6 +240,7 @@ class CatalogueTask(Task):
 
     def apply_filters(self) -> Any:
         """Apply the filters to the responses, if there are any."""
+        self._took = _clock.setdefault("answered", perf_counter()) - _clock["asked"]
         return super().apply_filters() if self._instances else None
 
     @property
@@ -278,12 +286,17 @@ class CatalogueTask(Task):
         return {**super().higher_is_better(), **self._named(ways)}
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the configuration that lm-eval writes beside the results, with the signature."""
+        """Return the configuration that lm-eval writes beside the results, with the signature.
+
+        `seconds` in its metadata is how long the model took for all tasks of the run.
+        """
         config: dict[str, Any] = super().dump_config()
         signature = self._as_run.signature
         if self._own:  # keys of a YAML file of the user's: no figure of the catalogue's prompt
             signature = signature.replace("|data:", f"|yaml:{self._own}|data:")
         metadata = {**(config.get("metadata") or {}), "signature": signature}
+        if self._took is not None:
+            metadata["seconds"] = round(self._took, 3)
         if self._sent:
             config["generation_kwargs"] = self._sent
         if any(figure.form == "corpus" for figure in self.setup.table):
