@@ -16,9 +16,11 @@ from ..runs import Items, Run, SkippedLog
 from ..signatures import joined
 from ..usage import Usage
 
-# What changes how fast a model runs, but not what it answers; and what is nobody's business.
+# What changes how fast a model runs, but not what it answers; and what is nobody's business:
+# a token that opens a door (`hf_token`) is a secret, one of the model's vocabulary is a setting.
 _OF_NO_MATTER = re.compile(
-    r"api_key|secret|password|headers?$|_token$|^token$|url$|device|batch|concurrent|"
+    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"url$|device|batch|concurrent|"
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )

@@ -113,7 +113,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 sources=(path,),
                 items=items.items(),
                 reported=_reported(items.setup, results.results.get(name, {})),
-                notes=(WITH_SYSTEM,) if results.system_instruction_sha else (),
+                notes=tuple(_notes(results, dict(settings))),
                 limited=expected != counts.get("original"),
                 picked=last >= (expected or last + 1),  # by `--samples`
                 status="incomplete" if missing else "success",
@@ -266,6 +266,13 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return str(name), settings_of(settings)
+
+
+def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
+    if results.system_instruction_sha:
+        yield WITH_SYSTEM
+    if token := settings.get("think_end_token"):
+        yield f"lm-eval removed the reasoning up to {token}: its language is not known"
 
 
 def _arguments(given: Any) -> dict[str, str]:
