@@ -56,6 +56,7 @@ class _Results(msgspec.Struct):
 
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
+    in_reasoning: bool = False
     letters: tuple[str, ...] = ()
 
 
@@ -168,11 +169,15 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         response = judgement.answer if judgement else _likeliest(logged)
     while isinstance(response, list):  # in more than one with --metadata repeats, or filters
         response = response[0] if response else ""
+    response = response if isinstance(response, str) else ""
+    reasoning = logged.reasoning
+    if logged.doc.in_reasoning:
+        response, reasoning = "", response
     items.add(
         logged.doc,
         judgement,
-        response if isinstance(response, str) else "",
-        reasoning=logged.reasoning,
+        response,
+        reasoning=reasoning,
         further={name: _number(value) for name, value in logged.further.items()},
         output_tokens=_number(logged.output_tokens),
         truncated=_number(logged.truncated),
