@@ -90,6 +90,21 @@ def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping
     return x_ticks, y_ticks, lines
 
 
+def shade(cell: ShownCell, column: Column) -> str:
+    """Return the classes of a coloured cell, from `s0`, the worst, to `s20`.
+
+    Examples:
+        >>> cell = ShownCell("75.0", "", "", False, 0.75, None, None)
+        >>> shade(cell, Column("", scale=(0.5, 1)))
+        ' scaled shaded s10'
+    """
+    worst, best = (0, 1) if column.shaded else column.scale or (0, 0)
+    if cell.number is None or worst == best:
+        return ""
+    share = (cell.number - worst) / (best - worst)
+    return f"{' scaled' * bool(column.scale)} shaded s{round(20 * min(1, max(0, share)))}"
+
+
 def _finite(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None and math.isfinite(value)]
 
