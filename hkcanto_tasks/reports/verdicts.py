@@ -51,7 +51,7 @@ _GAIN = Column(
     "score_points",
     f"The second minus the first, or the reverse if lower is better; 95 % interval: {WIDE}.",
 )
-_NAMED = 5  # tests; more of them are counted
+_NAMED = 5  # tests or tasks; more of them are counted
 
 
 def compare_runs(
@@ -170,11 +170,13 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
         for one, effect, gain in rows
         if (effect.p_by_holm or 0) < 0.05
     ]
+    named = "; ".join(sure[:_NAMED]) + f"; {len(sure) - _NAMED} more" * (len(sure) > _NAMED)
     are = "1 difference is" if len(sure) == 1 else f"{len(sure) or 'no'} differences are"
-    leads = sum(gain.value > 0 for gain in gains)
+    leads, several = sum(gain.value > 0 for gain in gains), len({one.b.task for one in every})
+    what = "tasks" if several == len(every) else "comparisons"
     said = (
-        f"{name_b} leads {name_a} on {leads} of {len(every)} tasks; {are} more than chance"
-        f"{': ' * bool(sure)}{'; '.join(sure)}."
+        f"{name_b} leads {name_a} on {leads} of {len(every)} {what}; {are} more than chance"
+        f"{': ' * bool(sure)}{named}."
     )
     columns: list[tuple[Column, Callable[[tuple[Comparison, Effect, Estimate]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[0].b)),
