@@ -166,17 +166,17 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
     effects = adjusted([one.overall for one in every])
     rows = [*zip(every, effects, gains, strict=True)]
     sure = [
-        f"{task_title(one.b)} ({_signed(gain.value)})"
+        f"{task_title(one.b)} ({_signed(gain.value)} points)"
         for one, effect, gain in rows
         if (effect.p_by_holm or 0) < 0.05
     ]
     named = "; ".join(sure[:_NAMED]) + f"; {len(sure) - _NAMED} more" * (len(sure) > _NAMED)
     are = "1 difference is" if len(sure) == 1 else f"{len(sure) or 'no'} differences are"
-    leads, several = sum(gain.value > 0 for gain in gains), len({one.b.task for one in every})
-    what = "tasks" if several == len(every) else "comparisons"
+    won, lost = (sum(sign * gain.value > 0 for gain in gains) for sign in (1, -1))
+    several = len({one.b.task for one in every}) == len(every)
     said = (
-        f"{name_b} leads {name_a} on {leads} of {len(every)} {what}; {are} more than chance"
-        f"{': ' * bool(sure)}{named}."
+        f"{name_b} leads on {won} of {len(every)} {'tasks' if several else 'comparisons'}, {name_a} "
+        f"on {lost}; {are} more than chance{': ' * bool(sure)}{named}."
     )
     columns: list[tuple[Column, Callable[[tuple[Comparison, Effect, Estimate]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[0].b)),
