@@ -111,7 +111,7 @@ def compare_runs(
         advice = [] if refused else [_advice(sides)]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
     every = [one for compared in found for one in compared]
-    made = [*first_section(every), *(each for own in found for each in sections(own))]
+    made = [*first_section(every, not_compared), *(each for own in found for each in sections(own))]
     if not_compared:
         notes = [Note(line, "warning") for line in not_compared]
         made.append(Section("Not compared", notes, "not-compared", is_summary=True))
@@ -157,7 +157,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     return found
 
 
-def first_section(every: Sequence[Comparison]) -> list[Section]:
+def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ()) -> list[Section]:
     """Return what to read first of two models on several tasks: who leads, and where for sure."""
     pairs = {tuple(_names([one.a, one.b])) for one in every}
     if len(every) < 2 or len(pairs) > 1:
@@ -173,10 +173,10 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
     named = "; ".join(sure[:_NAMED]) + f"; {len(sure) - _NAMED} more" * (len(sure) > _NAMED)
     are = "1 difference is" if len(sure) == 1 else f"{len(sure) or 'no'} differences are"
     won, lost = (sum(sign * gain.value > 0 for gain in gains) for sign in (1, -1))
-    several = len({one.b.task for one in every}) == len(every)
+    what = "tasks" if len({one.b.task for one in every}) == len(every) else "comparisons"
     said = (
-        f"{name_b} leads on {won} of {len(every)} {'tasks' if several else 'comparisons'}, {name_a} "
-        f"on {lost}; {are} more than chance{': ' * bool(sure)}{named}."
+        f"{name_b} leads on {won} of {len(every)} {what}, {name_a} on {lost}; "
+        f"{are} more than chance{': ' * bool(sure)}{named}."
     )
     columns: list[tuple[Column, Callable[[tuple[Comparison, Effect, Estimate]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[0].b)),
@@ -186,8 +186,20 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
         (Column(name_b, "score"), lambda row: row[1].b * points_of(row[0].figure)),
         (Column("Figure"), lambda row: figure_title(row[0].a, row[0].figure)),
     ]
+    warned = defaultdict[str, list[str]](list)
+    for one in every:
+        for remark in _remarks([one], [one.a, one.b], [name_a, name_b]):
+            if remark.level == "warning":
+                warned[remark.text].append(task_title(one.b))
+    notes = [
+        Note(text if len(own) == len(every) else f"{'; '.join(own)}: {text}", "warning")
+        for text, own in warned.items()
+    ]
+    if not_compared:
+        notes.append(Note(f"{len(not_compared)} more were not compared, see below.", "warning"))
     made = table("compare_tasks", "Task by task", rows, columns)
-    return [Section("All tasks", [Note(said, "verdict"), made], "compare-tasks", is_summary=True)]
+    blocks = [Note(said, "verdict"), *notes, made]
+    return [Section("All tasks", blocks, "compare-tasks", is_summary=True)]
 
 
 def _gain(one: Comparison) -> Estimate:
