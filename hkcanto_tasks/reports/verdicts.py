@@ -11,7 +11,7 @@ from ..errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
-from .blocks import Column, Note, Report, Section, Value, table
+from .blocks import Block, Column, Note, Report, Section, Value, table
 from .effects import by_size, effects_table
 from .intervals import CONFIDENCE, WIDE, Estimate
 from .paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
@@ -198,7 +198,7 @@ def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ())
     if not_compared:
         notes.append(Note(f"{len(not_compared)} more were not compared, see below.", "warning"))
     made = table("compare_tasks", "Task by task", rows, columns)
-    blocks = [Note(said, "verdict"), *notes, made]
+    blocks: list[Block] = [Note(said, "verdict"), *notes, made]
     return [Section("All tasks", blocks, "compare-tasks", is_summary=True)]
 
 
