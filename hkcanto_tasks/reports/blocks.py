@@ -79,7 +79,8 @@ class Table:
 
     Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
     the figures are from and what they mean; what is `data_only` is in JSON and CSV alone. On a page
-    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`.
+    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`;
+    with `panels` each row is a small plot of its own, in which they are the rows.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Table:
     data_only: bool = False
     curve: bool = False
     turnable: bool = False
+    panels: bool = False
 
 
 def table(
@@ -120,10 +122,11 @@ def table(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark: plain text; a `warning` where a figure must not be taken at face value."""
+    """A remark: plain text; a `verdict` to read first and large, a `warning` where a figure must
+    not be taken at face value."""
 
     text: str
-    level: Literal["info", "warning"] = "info"
+    level: Literal["info", "warning", "verdict"] = "info"
 
 
 ITEM_FIELDS = (
