@@ -1,0 +1,41 @@
+"""Instruction following that a program can check: verifiers for Cantonese and Written Chinese.
+
+A constraint is the name of a verifier and its arguments, which are checked when it is made. A
+verifier is a condition, such as `quoted`, or a count, for which a constraint says ``exactly``,
+``at_least`` or ``at_most``. `VERIFIERS` has all by name; docs/constraints.md lists them.
+
+>>> from hkcanto_metrics.constraints import Constraint, follows
+>>> follows("搭叮叮去中環。", Constraint("characters", {"at_most": 10}))
+True
+"""
+
+from hkcanto_metrics.constraints import form, language, length, sound, words
+from hkcanto_metrics.constraints.declaring import VERIFIERS, Constraint, Verifier
+from hkcanto_metrics.constraints.following import (
+    Followed,
+    check_constraints,
+    follows,
+    follows_loosely,
+    pool_constraints,
+)
+
+TOPICS = {
+    "Length": length,
+    "Words": words,
+    "Form": form,
+    "Language and script": language,
+    "Sound": sound,
+}
+"""The modules of the verifiers, by what they are about."""
+
+__all__ = [
+    "TOPICS",
+    "VERIFIERS",
+    "Constraint",
+    "Followed",
+    "Verifier",
+    "check_constraints",
+    "follows",
+    "follows_loosely",
+    "pool_constraints",
+]

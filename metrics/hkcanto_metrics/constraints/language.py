@@ -1,0 +1,172 @@
+"""Verifiers of language and script, code-mixing, numerals and particles."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from hkcanto_metrics.constraints.declaring import Texts, condition, measure
+from hkcanto_metrics.constraints.reading import (
+    han_of,
+    latin_words_of,
+    lines_of,
+    narrow,
+    sentences_of,
+    without_code,
+)
+from hkcanto_metrics.constraints.words import each_sentence_ends_with
+from hkcanto_metrics.script import count_scripts, to_simplified
+
+# Forms that China's list of variants (第一批異體字整理表, 1955) or usage prefers, but that print in
+# Traditional script has too: no simplifications. 涂 is a surname.
+_ALSO_TRADITIONAL = (
+    "凄昵栖棱炖熏瓮羡膻跖踊蝎蚝兖兹决况凉减凑凛删却厢厦厨厩厮叙叠咏咤届屉幂强携撑晋栀椁橱殁毁"
+    "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够涂"
+)
+_ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
+# Restored to Simplified script (通用規範漢字表, 2013), or in it for one of their meanings.
+_ALSO_SIMPLIFIED = "拚捱摺夥徵薹榘袷醣麴吒"
+
+PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔")
+"""Sentence-final particles of Cantonese and Written Chinese."""
+
+_CHINESE_DIGITS = "〇零一二兩两三四五六七八九十百千萬万億亿廿卅"
+_IDIOMS = re.compile(
+    "千[萬万](?=[要唔別别不咪記记])|[萬万]一|十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|七七八八|亂七八糟"
+    "|零零(?=[星碎散])"
+)
+_CHINESE_NUMBER = re.compile(
+    f"[{_CHINESE_DIGITS}]{{2,}}|[二兩两三四五六七八九十](?=[年月日號号時时點点蚊元歲岁])"
+    "|一(?=[月號号蚊元歲岁])"
+)
+
+
+@condition()
+def language(answer: str, *, language: Literal["cantonese", "written_chinese", "english"]) -> bool:
+    """The answer is in a language.
+
+    Args:
+        answer: The answer.
+        language: Cantonese, Written Chinese or English; either script.
+
+    Returns:
+        Whether 85 % of the prose is, by `identify_language`: words of another language in a
+        sentence do not matter, code and quotations do not count. Chinese without a word that tells
+        is Written Chinese.
+
+    Examples:
+        >>> language("佢哋返咗屋企。", language="cantonese")
+        True
+        >>> language("他們回家了。", language="cantonese")
+        False
+    """
+    from hkcanto_metrics.language import identify_language
+
+    found = identify_language(answer).language
+    return ("written_chinese" if found == "simplified_mandarin" else found) == language
+
+
+@condition()
+def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
+    """The Chinese is in one script only.
+
+    Args:
+        answer: The answer. Quotations count, code does not.
+        script: Which. A character that both have never counts against it: 里, 后, 面, 台 and 干 are
+            Traditional too, as are variants such as 却 and 够; 嗰 and 𨋢, whose Simplified forms
+            nobody types, are Simplified too.
+
+    Returns:
+        Whether it has Chinese characters, and none of the other script alone.
+
+    Examples:
+        >>> script("返到屋企里面", script="traditional"), script("他说", script="traditional")
+        (True, False)
+    """
+    text = han_of(without_code(answer))
+    if script == "traditional":
+        text = _ALSO_TRADITIONAL_WORDS.sub("", text)
+        wrong = count_scripts("".join(each for each in text if each not in _ALSO_TRADITIONAL))[1]
+    else:
+        wrong = count_scripts("".join(each for each in text if not _is_also_simplified(each)))[0]
+    return not wrong and bool(han_of(without_code(answer)))
+
+
+def _is_also_simplified(character: str) -> bool:
+    return character in _ALSO_SIMPLIFIED or to_simplified(character) > "\uffff"
+
+
+@measure(least=0)
+def latin_words(answer: str) -> int:
+    """The number of words in Latin letters; exactly 0 asks for no code-mixing.
+
+    Args:
+        answer: The answer. Code, addresses and units count.
+
+    Returns:
+        The number; a letter alone is a word, as in A餐.
+
+    Examples:
+        >>> latin_words("book 咗 A餐，ＯＫ？"), latin_words("訂咗位")
+        (3, 0)
+    """
+    return len(latin_words_of(answer))
+
+
+@measure(least=0)
+def code_mixed_sentences(answer: str) -> int:
+    """The number of sentences with both Chinese characters and words in Latin letters.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number; a sentence in English alone does not count.
+
+    Examples:
+        >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
+        1
+    """
+    said = [each for each, _ in sentences_of(answer)]
+    return sum(bool(han_of(each) and latin_words_of(each)) for each in said)
+
+
+@condition()
+def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
+    """Numbers are written in one form only, and there is one.
+
+    Args:
+        answer: The answer. Numbers of lists do not count.
+        form: `arabic`: digits, in full or half width. `chinese`: 一, 廿 or 〇. A Chinese number is
+            two numerals or more in a row, or one before 年月日號時點蚊元歲: 一個, 一齊 and 一日 are
+            none, nor are idioms such as 千萬唔好, 萬一 and 十分.
+
+    Returns:
+        Whether there is a number in the form and none in the other.
+
+    Examples:
+        >>> numerals("三月十號一齊去", form="chinese"), numerals("3月10號一齊去", form="arabic")
+        (True, True)
+    """
+    text = _IDIOMS.sub(" ", narrow("\n".join(lines_of(answer))))
+    has_digits = re.search("[0-9]", text) is not None
+    has_chinese = _CHINESE_NUMBER.search(text) is not None
+    return (has_digits, has_chinese) == (form == "arabic", form == "chinese")
+
+
+@condition()
+def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
+    """Each sentence ends in a sentence-final particle (語氣助詞).
+
+    Args:
+        answer: The answer.
+        particles: Those that count; by default every one that is usual, such as 啦, 喎 and 嗎.
+
+    Returns:
+        Whether each does.
+
+    Examples:
+        >>> final_particles("食飯啦！好好味㗎。"), final_particles("食飯。")
+        (True, False)
+    """
+    return each_sentence_ends_with(answer, words=particles)

@@ -1,0 +1,201 @@
+"""Verifiers of length: how many characters, sentences, lines and verses, and how long each is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hkcanto_metrics.constraints.declaring import Number, condition, measure
+from hkcanto_metrics.constraints.reading import (
+    graphemes_of,
+    han_of,
+    lines_of,
+    paragraphs_of,
+    sentences_of,
+    units_of,
+    verses_of,
+)
+
+Counting = Literal["units", "han", "all"]
+Lengths = Annotated[tuple[Number, ...], Meta(min_length=1)]
+
+
+@measure(least=1)
+def characters(answer: str, *, counting: Counting = "units") -> int:
+    """The length in characters (字數).
+
+    Args:
+        answer: The answer.
+        counting: `units`: each Chinese character is one, and each Latin word and number, as word
+            processors count 字數 without punctuation. `han`: Chinese characters alone. `all`:
+            everything but white space, punctuation and Markdown too.
+
+    Returns:
+        The number of characters.
+
+    Examples:
+        >>> characters("買 iPhone 喇！"), characters("買 iPhone 喇！", counting="all")
+        (3, 9)
+    """
+    return {"units": lambda: len(units_of(answer)), "han": lambda: len(han_of(answer))}.get(
+        counting, lambda: len(graphemes_of(answer))
+    )()
+
+
+@measure(least=1)
+def sentences(answer: str) -> int:
+    """The number of sentences.
+
+    They end in 。！？ or at the end of a line, an English one in a full stop; …… ends none. A
+    quotation is part of the sentence around it.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of sentences with a letter or a digit.
+
+    Examples:
+        >>> sentences("佢話：「係咩？真㗎？」我……我唔知！")
+        1
+    """
+    return len(sentences_of(answer))
+
+
+@measure(least=1)
+def lines(answer: str) -> int:
+    """The number of lines; exactly 1 asks for all in one line.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of lines with a letter or a digit; blank lines, rules and fences are none.
+
+    Examples:
+        >>> lines("早晨\\n\\n---\\n再見")
+        2
+    """
+    return len(lines_of(answer))
+
+
+@measure(least=1)
+def paragraphs(answer: str) -> int:
+    """The number of paragraphs.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The blocks between blank lines; without a blank line, the lines.
+
+    Examples:
+        >>> paragraphs("一行\\n兩行\\n\\n三行"), paragraphs("一行\\n兩行")
+        (2, 2)
+    """
+    return len(paragraphs_of(answer))
+
+
+@measure(least=1)
+def verses(answer: str) -> int:
+    """The number of verses: stretches of Chinese between punctuation marks or line ends.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of verses. With `characters_per_verse`, a poem's form: 4 of 7 are 七言絕句.
+
+    Examples:
+        >>> verses("床前明月光，疑是地上霜。\\n舉頭望明月，低頭思故鄉。")
+        4
+    """
+    return len(verses_of(answer))
+
+
+@measure(least=1)
+def characters_per_line(answer: str) -> list[int]:
+    """The Chinese characters of each line.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number for each line that has a letter or a digit. Each has to fit.
+
+    Examples:
+        >>> characters_per_line("床前明月光，\\n疑是地上霜。")
+        [5, 5]
+    """
+    return [len(han_of(line)) for line in lines_of(answer)]
+
+
+@measure(least=1)
+def characters_per_sentence(answer: str) -> list[int]:
+    """The length of each sentence, in Chinese characters, Latin words and numbers.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number for each sentence. Each has to fit.
+
+    Examples:
+        >>> characters_per_sentence("今日好熱。我要飲 lemon tea！")
+        [4, 5]
+    """
+    return [len(units_of(said)) for said, _ in sentences_of(answer)]
+
+
+@measure(least=1)
+def characters_per_verse(answer: str) -> list[int]:
+    """The Chinese characters of each verse.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number for each verse, see `verses`. Each has to fit.
+
+    Examples:
+        >>> characters_per_verse("床前明月光，疑是地上霜。")
+        [5, 5]
+    """
+    return [len(han_of(verse)) for verse in verses_of(answer)]
+
+
+@condition()
+def verse_lengths(answer: str, *, lengths: Lengths) -> bool:
+    """The verses have these lengths, one after the other.
+
+    Args:
+        answer: The answer.
+        lengths: Chinese characters of each verse, from 1; an answer has as many verses.
+
+    Returns:
+        Whether they have.
+
+    Examples:
+        >>> verse_lengths("海風吹，浪花拍岸聲，好瞓呀。", lengths=(3, 5, 3))
+        True
+    """
+    return characters_per_verse(answer) == [*lengths]
+
+
+@condition()
+def equal_lines(answer: str) -> bool:
+    """All lines have the same number of Chinese characters, as in a couplet (對聯).
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        Whether they have, and there are two lines or more.
+
+    Examples:
+        >>> equal_lines("上聯：天增歲月人增壽\\n下聯：春滿乾坤福滿門"), equal_lines("一\\n一二")
+        (True, False)
+    """
+    counts = characters_per_line(answer)
+    return len(counts) > 1 and len({*counts}) == 1 and counts[0] > 0

@@ -1,0 +1,189 @@
+"""Take an answer apart into lines, sentences, verses and characters, as a reader sees them.
+
+Marks of Markdown around a line are no part of it: of lists, headings, quotations and emphasis. A
+character is what a reader sees as one, with its combining marks.
+"""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+LATIN = "A-Za-z\u00c0-\u024f"
+
+_FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+_AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
+BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
+NUMBERED = re.compile(
+    r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
+    r"|(?P<circled>[①-⑳]))\**\s*(?=.*[^\W_])"
+)
+_EMPHASIS = " \t*_`~\u3000"
+
+_END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」])\.(?=\s|\Z))|\n+")
+_ENDS = "。｡！？!?."
+# One pair in another is inside the outer one.
+_INSIDE = re.compile(
+    r"(?:「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|\"[^\"\n]*\"|（[^（）\n]*）|\([^()\n]*\))"
+    r"(?P<last>(?=\s*(?:[「『“\"]|$)))?",
+    re.MULTILINE,
+)
+_VERSE_END = re.compile("[，。、！？；：,.!?;:…—\u3000\n]+")
+_WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
+_UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
+_HAN = re.compile(f"[{HAN}]")
+_LETTER = re.compile(r"[^\W_]")
+
+
+def narrow(text: str) -> str:
+    """Return a text in half-width and lower-case letters, to compare it.
+
+    Examples:
+        >>> narrow("ＯＫ！你好")
+        'ok!你好'
+    """
+    return text.translate(_FULL_WIDTH).lower()
+
+
+def without_code(text: str) -> str:
+    """Remove code, fenced or between backticks.
+
+    Examples:
+        >>> without_code("打 `git log` 就得")
+        '打  就得'
+    """
+    return _CODE.sub("", text)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines that have letters or digits, without marks of Markdown.
+
+    Examples:
+        >>> lines_of("## 買餸\\n\\n1. 菜心\\n- **魚**\\n---")
+        ['買餸', '菜心', '魚']
+    """
+    lines = (_without_marks(line) for line in text.split("\n") if not _FENCE.match(line))
+    return [line for line in lines if _LETTER.search(line)]
+
+
+def paragraphs_of(text: str) -> list[list[str]]:
+    """Return the paragraphs, each as its lines.
+
+    Blank lines part them; in a text without a blank line, each line is a paragraph.
+
+    Examples:
+        >>> paragraphs_of("一行\\n兩行\\n\\n三行")
+        [['一行', '兩行'], ['三行']]
+        >>> paragraphs_of("一行\\n兩行")
+        [['一行'], ['兩行']]
+    """
+    blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
+    blocks = [lines for lines in blocks if lines]
+    return [[line] for line in lines_of(text)] if len(blocks) < 2 else blocks
+
+
+def sentences_of(text: str) -> list[tuple[str, str]]:
+    """Return the sentences, each with the marks that end it.
+
+    The end of a line ends a sentence too, …… alone does not. Quotations and parentheses are part of
+    the sentence around them; a quotation ends one before another quotation or a line's end.
+
+    Examples:
+        >>> sentences_of("我……我唔知。佢話：「係咩？」然後走咗！")
+        [('我……我唔知', '。'), ('佢話：「係咩」然後走咗', '！')]
+    """
+    parts = [*_END.split(_INSIDE.sub(_inside, "\n".join(lines_of(text)))), ""]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return [(said.strip(), end or "") for said, end in pairs if _LETTER.search(said)]
+
+
+def verses_of(text: str) -> list[str]:
+    """Return the stretches with Chinese characters between punctuation marks or line ends.
+
+    Examples:
+        >>> verses_of("床前明月光，疑是地上霜。")
+        ['床前明月光', '疑是地上霜']
+    """
+    said = (part for line in lines_of(text) for part in _VERSE_END.split(line))
+    return [part.strip() for part in said if _HAN.search(part)]
+
+
+def han_of(text: str) -> str:
+    """Return the Chinese characters alone, 々 and 〇 too.
+
+    Examples:
+        >>> han_of("𨋢入面有 3 個人。")
+        '𨋢入面有個人'
+    """
+    return "".join(_HAN.findall(text))
+
+
+def units_of(text: str) -> list[str]:
+    """Return Chinese characters, and words and numbers as a whole.
+
+    Examples:
+        >>> units_of("買 iPhone 用咗 $8,999。")
+        ['買', 'iphone', '用', '咗', '8,999']
+    """
+    return _UNIT.findall(narrow(text))
+
+
+def latin_words_of(text: str) -> list[str]:
+    """Return the words in Latin letters.
+
+    Examples:
+        >>> latin_words_of("A餐 don't ｆｒｅｅ")
+        ['a', "don't", 'free']
+    """
+    return _WORD.findall(narrow(text))
+
+
+def graphemes_of(text: str) -> list[str]:
+    """Return what a reader sees as characters, without white space.
+
+    Examples:
+        >>> len(graphemes_of("e\\u0301 👨‍👩‍👧"))
+        2
+    """
+    return [each for each in regex.findall(r"\X", text) if not each.isspace()]
+
+
+def after_letters(text: str) -> str:
+    """Return what follows the last letter or digit.
+
+    Examples:
+        >>> after_letters("好唔好呀？」")
+        '？」'
+    """
+    last = _LETTER.search(text[::-1])
+    return text[len(text) - last.start() :] if last else text
+
+
+def from_letters(text: str) -> str:
+    """Return a text from its first letter or digit on.
+
+    Examples:
+        >>> from_letters("**「你好」**")
+        '你好」**'
+    """
+    first = _LETTER.search(text)
+    return text[first.start() :] if first else ""
+
+
+def _without_marks(line: str) -> str:
+    line = line[_AROUND.match(line).end() :]  # type: ignore[union-attr]
+    for mark in (BULLET, NUMBERED):
+        if found := mark.match(line):
+            line = line[found.end() :]
+    return line.strip(_EMPHASIS)
+
+
+def _inside(quotation: re.Match[str]) -> str:
+    text = quotation[0]
+    end = text[-2] if text[-2] in _ENDS and text[0] not in "（(" else ""
+    said = "".join(character for character in text if character not in _ENDS)
+    return said + (end if quotation["last"] is not None else "")
