@@ -19,6 +19,7 @@ _NAMES = {
     "rewards": (
         "cantonese_reward",
         "choice_reward",
+        "constraint_reward",
         "format_reward",
         "jyutping_reward",
         "multiply_rewards",

@@ -14,6 +14,7 @@ from hkcanto_metrics.language import score_reasoning as score_reasoning
 from hkcanto_metrics.number import extract_number as extract_number
 from hkcanto_metrics.rewards import cantonese_reward as cantonese_reward
 from hkcanto_metrics.rewards import choice_reward as choice_reward
+from hkcanto_metrics.rewards import constraint_reward as constraint_reward
 from hkcanto_metrics.rewards import format_reward as format_reward
 from hkcanto_metrics.rewards import jyutping_reward as jyutping_reward
 from hkcanto_metrics.rewards import multiply_rewards as multiply_rewards

@@ -236,6 +236,51 @@ def reasoning_language_reward(
     return _rewards("reasoning_language_reward", score, completions, columns)
 
 
+def constraint_reward(
+    completions: Sequence[Completion],
+    constraints: Sequence[str | Sequence[Any] | None],
+    *,
+    loose: bool = False,
+    **_: object,
+) -> Rewards:
+    """Reward the constraints that an answer follows, as `hkcanto_metrics.constraints` checks them.
+
+    It knows nothing of the request: an answer of only the keyword, or of blind text of the right
+    length, earns all where nothing more is asked. Multiply it with a reward for what is said, such
+    as `cantonese_reward` or a judge's, and ask for several things at once.
+
+    Args:
+        completions: What the model wrote, each a text or a list of messages.
+        constraints: For each prompt a list of mappings with ``name`` and ``args``, or the same as
+            JSON (see `read_constraints`).
+        loose: Whether an introduction, a farewell and emphasis do not matter (see
+            `follows_loosely`). A model that is paid so learns to write them.
+
+    Returns:
+        The share of the constraints that the answer follows, from 0 to 1; 0.0 without an answer;
+        None where the constraints are None.
+
+    Raises:
+        ValueError: A list is empty, or a constraint unknown or impossible.
+
+    Examples:
+        >>> asked = [{"name": "characters", "args": {"at_most": 5}}, {"name": "ends_with_question"}]
+        >>> constraint_reward(["食咗飯未？", "未呀。"], [asked] * 2)
+        [1.0, 0.5]
+    """
+    from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
+
+    check = follows_loosely if loose else follows
+
+    def score(text: str, constraints: Any) -> float | None:
+        if constraints is None:
+            return None
+        asked = read_constraints(constraints)
+        return sum(check(text, each) for each in asked) / len(asked)
+
+    return _rewards("constraint_reward", score, completions, {"constraints": constraints})
+
+
 def format_reward(
     completions: Sequence[Completion], *, pattern: str = r".*\S.*", **_: object
 ) -> Rewards:

@@ -10,7 +10,7 @@ True
 """
 
 from hkcanto_metrics.constraints import form, language, length, sound, words
-from hkcanto_metrics.constraints.declaring import VERIFIERS, Constraint, Verifier
+from hkcanto_metrics.constraints.declaring import VERIFIERS, Constraint, Verifier, read_constraints
 from hkcanto_metrics.constraints.following import (
     Followed,
     check_constraints,
@@ -38,4 +38,5 @@ __all__ = [
     "follows",
     "follows_loosely",
     "pool_constraints",
+    "read_constraints",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -166,6 +166,40 @@ or at_least and at_most (numbers from 1)
             raise ValueError(f"constraint {self.name!r}: args is {self.args!r}; give a mapping")
         VERIFIERS[self.name].read(self.args)
         object.__setattr__(self, "args", given(self.args))
+
+
+def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
+    """Read the constraints of a prompt from data.
+
+    Args:
+        rows: A list of mappings with ``name`` and perhaps ``args``, or of constraints; or the same
+            as JSON, for tables whose cells must be of one type.
+
+    Returns:
+        The constraints, at least one.
+
+    Raises:
+        ValueError: It is no such list, or a constraint is impossible (see `Constraint`).
+
+    Examples:
+        >>> read_constraints('[{"name": "sentences", "args": {"exactly": 2}}]')
+        (Constraint(name='sentences', args={'exactly': 2}),)
+    """
+    try:
+        listed = msgspec.json.decode(rows) if isinstance(rows, str) else rows
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the constraints are {rows!r:.80}: {error}; give a list") from error
+    if isinstance(listed, str | Mapping) or not isinstance(listed, Sequence) or not listed:
+        raise ValueError(f"the constraints are {rows!r:.80}; give a list of one or more")
+    return tuple(map(_constraint, listed))
+
+
+def _constraint(row: Any) -> Constraint:
+    if isinstance(row, Constraint):
+        return row
+    if not isinstance(row, Mapping) or not {"name"} <= row.keys() <= {"name", "args"}:
+        raise ValueError(f"the constraint is {row!r:.80}; give a mapping with name and args")
+    return Constraint(row["name"], row.get("args") or {})
 
 
 def given(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def check_constraints(response: str, constraints: Sequence[Constraint]) -> Follo
         Followed(strict=(False, True), loose=(True, True))
     """
     if not constraints:
-        raise ValueError("there are no constraints to follow; give at least one")
+        raise ValueError("there are no constraints; give at least one")
     return Followed(
         strict=tuple(follows(response, each) for each in constraints),
         loose=tuple(follows_loosely(response, each) for each in constraints),

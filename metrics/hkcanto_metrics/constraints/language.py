@@ -74,7 +74,7 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         answer: The answer. Quotations count, code does not.
         script: Which. A character that both have never counts against it: 里, 后, 面, 台 and 干 are
             Traditional too, as are variants such as 却 and 够; 嗰 and 𨋢, whose Simplified forms
-            nobody types, are Simplified too.
+            are not in GB 2312, are Simplified too.
 
     Returns:
         Whether it has Chinese characters, and none of the other script alone.
@@ -93,7 +93,8 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
 
 
 def _is_also_simplified(character: str) -> bool:
-    return character in _ALSO_SIMPLIFIED or to_simplified(character) > "\uffff"
+    is_typed = to_simplified(character).encode("gb2312", errors="ignore")
+    return character in _ALSO_SIMPLIFIED or not is_typed
 
 
 @measure(least=0)

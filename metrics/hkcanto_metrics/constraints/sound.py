@@ -87,9 +87,15 @@ def _follow(found: list[frozenset[str]], pattern: str) -> bool:
 
 
 def _nothing_rhymes(scheme: str | None, **_: object) -> str:
-    letters = (scheme or "AA").replace("-", "")
-    alone = [letter for letter in letters if letters.count(letter) == 1]
-    return f"line {alone[0]} of scheme {scheme} has no other to rhyme with; give -" if alone else ""
+    return f"no letter is twice in scheme {scheme}" if scheme and not _groups(scheme) else ""
+
+
+def _groups(scheme: str) -> list[list[int]]:
+    """The places of the lines that rhyme with one another."""
+    places = [
+        [i for i, each in enumerate(scheme) if each == letter] for letter in {*scheme} - {"-"}
+    ]
+    return [group for group in places if len(group) > 1]
 
 
 @condition(impossible=_nothing_rhymes)
@@ -100,8 +106,8 @@ def rhyme(
 
     Args:
         answer: The answer, without a title.
-        scheme: A letter for each line; those with the same letter rhyme, - is free. By default all
-            lines rhyme.
+        scheme: A letter for each line; those with the same letter rhyme, a letter that comes once
+            and - are free. By default all lines rhyme.
         unit: Whether of lines or of verses (see `verses`).
 
     Returns:
@@ -116,14 +122,10 @@ def rhyme(
     scheme = scheme or "A" * len(units)
     if len(units) < 2 or len(units) != len(scheme) or not all(units):
         return False
-    groups = [
-        [each for each, letter in zip(units, scheme, strict=True) if letter == group]
-        for group in {*scheme} - {"-"}
-    ]
     return all(
-        len({each[-1] for each in group}) > 1
-        and frozenset.intersection(*(_rimes(each) for each in group))
-        for group in groups
+        len({units[i][-1] for i in group}) > 1
+        and frozenset.intersection(*(_rimes(units[i]) for i in group))
+        for group in _groups(scheme)
     )
 
 

@@ -1,0 +1,525 @@
+"""Verifiers accept right answers, refuse wrong ones, and do not fall for what looks alike."""
+
+import json
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hkcanto_metrics import constraint_reward
+from hkcanto_metrics.constraints import (
+    TOPICS,
+    VERIFIERS,
+    Constraint,
+    Followed,
+    check_constraints,
+    follows,
+    follows_loosely,
+    pool_constraints,
+    read_constraints,
+)
+from hkcanto_metrics.rewards import cantonese_reward, multiply_rewards
+
+from .constraint_answers import answers_to, constraints_of
+
+
+def holds(name: str, answer: str, **args: Any) -> bool:
+    return follows(answer, Constraint(name, args))
+
+
+# Every verifier -----------------------------------------------------------------------------------
+
+
+def test_there_are_as_many_as_asked_for_and_each_has_a_topic() -> None:
+    assert len(VERIFIERS) >= 52
+    homes = {each.function.__module__ for each in VERIFIERS.values()}
+    assert homes == {module.__name__ for module in TOPICS.values()}
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 2**16))
+def test_a_right_answer_follows_and_a_wrong_one_does_not(
+    name: str, data: st.DataObject, seed: int
+) -> None:
+    constraint = data.draw(constraints_of(name))
+    right, wrong = answers_to(constraint, seed)
+    assert follows(right, constraint), right
+    assert follows(f"<think>{wrong}</think>\n{right}\n", constraint), right
+    assert not follows(wrong, constraint), wrong
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+@settings(max_examples=10, deadline=None)
+@given(data=st.data(), response=st.text('我唔知OK1。！？「」，\n *#-|[]{}"<\u0301😀…', max_size=40))
+def test_any_response_is_judged_and_what_follows_strictly_follows_loosely(
+    name: str, data: st.DataObject, response: str
+) -> None:
+    constraint = data.draw(constraints_of(name))
+    assert follows_loosely(response, constraint) >= follows(response, constraint)
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+@settings(max_examples=3, deadline=None)
+@given(data=st.data())
+def test_an_empty_response_never_follows(name: str, data: st.DataObject) -> None:
+    constraint = data.draw(constraints_of(name))
+    for empty in ("", " \n", "<think>我諗緊", "<think>好</think>\n", "\u3000"):
+        assert not follows(empty, constraint)
+        assert not follows_loosely(empty, constraint)
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_each_says_what_it_is_in_a_line_and_what_its_arguments_are(name: str) -> None:
+    verifier = VERIFIERS[name]
+    assert 10 < len(verifier.description) < 100
+    assert verifier.description.endswith(".")
+    doc = verifier.function.__doc__ or ""
+    for argument in verifier.arguments:
+        assert re.search(rf"^        {argument}: ", doc, re.MULTILINE), argument
+
+
+# Traps: length ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "units", "han", "everything"),
+    [
+        ("𨋢嗰啲人", 4, 4, 4),  # Extension B
+        ("二〇二六年", 5, 5, 5),
+        ("葛\U000e0100城", 2, 2, 2),  # a variation selector
+        ("e\u0301 好", 2, 1, 2),
+        ("ＯＫ！好", 2, 1, 4),
+        ("$8,999.50 蚊", 2, 1, 10),
+        ("**好**", 1, 1, 5),
+        ("👨‍👩‍👧好", 1, 1, 2),
+    ],
+)
+def test_characters_are_what_a_reader_counts(
+    answer: str, units: int, han: int, everything: int
+) -> None:
+    for counting, n in (("units", units), ("han", han), ("all", everything)):
+        assert holds("characters", answer, counting=counting, exactly=n), counting
+
+
+@pytest.mark.parametrize(
+    ("answer", "n"),
+    [
+        ("佢話：「係咩？真㗎？」", 1),
+        ("「好呀！」佢話。", 1),
+        ("「好呀！」「唔好！」", 2),
+        ("我……我唔知……", 1),
+        ("咩話？！！真㗎!?", 2),
+        ("（笑。）好呀。", 1),
+        ("升咗 3.5%。好！", 2),
+        ("Mr. Chan 嚟咗。", 2),  # an English full stop and a blank
+        ("去 openrice.com 睇下。", 1),
+        ("1. 買餸\n2. 煮飯", 2),
+        ("# 標題\n內文。", 2),
+        ("好👍！", 1),
+        ("……", 0),
+        ("未完嘅一句", 1),
+    ],
+)
+def test_sentences_are_counted_with_their_quotations(answer: str, n: int) -> None:
+    assert VERIFIERS["sentences"].function(answer) == n
+
+
+def test_lines_are_those_with_text() -> None:
+    assert holds("lines", "```\n一\n```\n\n---\n**\n二", exactly=2)
+    assert holds("paragraphs", "一\n \n二\n三", exactly=2)
+    assert holds("paragraphs", "一\n二\n三", exactly=3)
+
+
+def test_every_line_has_to_fit_not_one() -> None:
+    assert not holds("characters_per_line", "一二三四五\n一二三四", exactly=5)
+    assert holds(
+        "characters_per_verse", "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。", exactly=5
+    )
+    assert holds("verses", "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。", exactly=4)
+
+
+# Traps: words -------------------------------------------------------------------------------------
+
+
+def test_exactly_once_is_not_at_least_once() -> None:
+    assert holds("occurrences", "飲奶茶，又飲奶茶", word="奶茶", at_least=1)
+    assert not holds("occurrences", "飲奶茶，又飲奶茶", word="奶茶", exactly=1)
+    assert not holds("occurrences", "飲咖啡", word="奶茶", exactly=1)
+
+
+def test_words_are_counted_without_overlap() -> None:
+    assert holds("occurrences", "哈哈哈", word="哈哈", exactly=1)
+    assert holds("occurrences", "哈哈哈哈", word="哈哈", exactly=2)
+
+
+def test_a_longer_word_counts_unless_it_is_an_exception() -> None:
+    assert not holds("avoids", "搭的士", words=["的"])
+    assert holds("avoids", "搭的士去目的地", words=["的"], not_in=["的士", "目的"])
+    assert not holds("avoids", "搭的士是快的", words=["的"], not_in=["的士"])
+    with pytest.raises(ValueError, match="exception '巴士' is no longer word"):
+        Constraint("avoids", {"words": ["的"], "not_in": ["巴士"]})
+
+
+def test_latin_words_are_whole_and_width_and_case_do_not_matter() -> None:
+    assert holds("avoids", "It will rain", words=["AI"])
+    assert not holds("avoids", "用ＡＩ寫", words=["AI"])
+    assert not holds("avoids", "用ai寫", words=["AI"])
+    assert not holds("ends_with", "a textbook", text="book")
+    assert holds("avoids", "13 個", words=["3"])
+    assert not holds("occurrences", "电车", word="電車", at_least=1)  # another script
+
+
+def test_a_word_twice_is_one_different_word() -> None:
+    assert holds("different_words", "茶，茶，茶", words=["茶", "咖啡"], exactly=1)
+    assert not holds("uses_all", "茶，茶", words=["茶", "咖啡"])
+
+
+def test_marks_around_do_not_matter_at_the_ends() -> None:
+    assert holds("starts_with", "**「早晨」**，各位", text="早晨")
+    assert holds("starts_with", "「早晨」，各位", text="「早晨」")
+    assert holds("ends_with", "多謝！🙏", text="多謝！🙏")
+    assert holds("ends_with", "好，多謝！！🙏", text="多謝")
+    assert not holds("ends_with", "多謝你", text="多謝")
+
+
+def test_one_of_is_the_whole_answer() -> None:
+    assert not holds("one_of", "贊成或者反對", phrases=["贊成", "反對"])
+    assert not holds("one_of", "贊成，我好贊成", phrases=["贊成"])
+    assert holds("one_of", "贊成。", phrases=["贊成", "反對"])
+
+
+def test_an_acrostic_has_as_many_lines_and_no_more() -> None:
+    assert not holds("acrostic", "香\n港\n好", text="香港")
+    assert not holds("acrostic", "香香\n好", text="香港")
+    assert holds("acrostic", "- **香**江夜\n- 港燈明", text="香港")
+
+
+def test_a_postscript_comes_after_something_and_says_something() -> None:
+    assert holds("postscript", "多謝\n**又及**：帶遮", mark="又及")
+    assert not holds("postscript", "我想講 P.S. 係咩", mark="P.S.")
+
+
+# Traps: form --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_object"),
+    [
+        ('{"a": 1}', True),
+        ('```json\n{"a": 1}\n```', True),
+        ('```\n{"a": 1}\n```', True),
+        ('以下係：\n```json\n{"a": 1}\n```', False),
+        ('{"a": NaN}', False),
+        ("{'a': 1}", False),
+        ('[{"a": 1}]', False),
+        ('{"b": 1}', False),
+        ('{"a": 1', False),
+        ("[" * 100_000, False),
+    ],
+)
+def test_json_is_all_of_the_answer_or_in_a_fence(answer: str, is_object: bool) -> None:
+    assert holds("json_object", answer, keys=["a"]) == is_object
+
+
+def test_other_keys_are_only_refused_where_asked() -> None:
+    assert holds("json_object", '{"a": 1, "b": 2}', keys=["a"])
+    assert not holds("json_object", '{"a": 1, "b": 2}', keys=["a"], only=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "bullets", "numbered"),
+    [
+        ("* 一\n* 二", 2, 0),
+        ("**一**\n**二**", 0, 0),
+        ("-5 度\n- 凍", 1, 0),
+        ("---\n- 一\n---", 1, 0),
+        ("1. 一\n1. 二", 0, 1),
+        ("１．一\n２．二", 0, 2),
+        ("① 一\n② 二", 0, 2),
+        ("一、甲\n二、乙", 0, 2),
+        ("1. 甲\n   - 子\n2. 乙\n   - 子", 2, 2),
+        ("3.5 公里", 0, 0),
+        ("2026. 完", 0, 0),
+        ("1:30 出發", 0, 0),
+        ("1. 甲\n3. 丙", 0, 1),
+    ],
+)
+def test_items_are_told_from_what_looks_like_them(answer: str, bullets: int, numbered: int) -> None:
+    assert VERIFIERS["bullet_items"].function(answer) == bullets
+    assert VERIFIERS["numbered_items"].function(answer) == numbered
+
+
+@pytest.mark.parametrize("name", ["bullet_items", "numbered_items", "table_rows", "json_items"])
+def test_no_list_is_not_a_list_of_at_most_three(name: str) -> None:
+    assert not holds(name, "冇嘢講", at_most=3)
+    with pytest.raises(ValueError, match="Expected int >= 1 - at exactly"):
+        Constraint(name, {"exactly": 0})
+
+
+def test_a_table_has_a_rule_and_equal_rows() -> None:
+    assert not holds("table_rows", "| 菜 | 價 |\n| 魚 | 58 |", at_least=1)
+    assert not holds("table_rows", "|菜|價|\n|---|---|\n|魚|", at_least=1)
+    assert holds("table_rows", "菜 | 價\n--|:-:\n魚 \\| 肉 | 58", exactly=1, columns=2)
+
+
+def test_punctuation_is_not_what_is_in_a_number_or_a_word() -> None:
+    assert holds("punctuation", "3.5 公里 9:30 don't e-mail 50% #茶 8,999", exactly=0)
+    assert holds("punctuation", "好，好,好！", marks="，", exactly=2)  # either width
+    assert not holds("punctuation", "好…", exactly=0)
+
+
+def test_quotation_marks_are_one_pair() -> None:
+    assert holds("quoted", "「佢話「好」喎」")
+    assert not holds("quoted", "「好」，「唔好」")
+    assert not holds("quoted", '"好"同"唔好"', marks='""')
+
+
+def test_emoji_are_counted_as_seen() -> None:
+    assert holds("emoji", "1 ★ :) © # ™ ✓", exactly=0)
+    assert holds("emoji", "🇭🇰🇭🇰", exactly=2)
+    assert holds("emoji", "❤☀️", exactly=2)
+
+
+def test_two_versions_differ() -> None:
+    assert holds("parts", "早晨\n******\n你好", mark="******", exactly=2)
+    assert not holds("parts", "早晨\n******\n早晨", mark="******", exactly=2)
+    assert not holds("parts", "早晨\n******\n******\n你好", mark="******", exactly=2)
+    assert holds("parts", "早晨\n******\n你好\n******", mark="******", exactly=2)
+
+
+# Traps: language and script -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("里", "皇后", "後面", "台灣", "干涉", "面積", "山谷", "只有", "下降", "了解", "人云亦云"),
+        *("范先生", "姜太公", "郁", "仆街", "拮据", "嚇吓人", "豆豉蒸排骨", "喺嗰度", "𨋢", "冇"),
+        *(
+            "够鐘",
+            "却",
+            "猪油渣",
+            "烟",
+            "凉茶",
+            "胡",
+            "幾",
+            "涂先生",
+            "卜卦",
+            "周末",
+            "志氣",
+            "尸位",
+        ),
+    ],
+)
+def test_traditional_only_does_not_refuse_what_both_scripts_have(text: str) -> None:
+    assert holds("script", text, script="traditional")
+
+
+@pytest.mark.parametrize("text", ["嗰度入咗𨋢", "拚命捱", "里面", "乾坤", "咁样", "瞓觉", "一只狗"])
+def test_simplified_only_does_not_refuse_what_has_no_other_form_in_use(text: str) -> None:
+    assert holds("script", text, script="simplified")
+
+
+@pytest.mark.parametrize("character", "说这为们车东业个国学义书见长门马鱼鸟龙")
+def test_traditional_only_refuses_each_simplification(character: str) -> None:
+    assert not holds("script", f"你好{character}", script="traditional")
+    assert not holds("script", f"「{character}」", script="traditional")  # quotations count
+    assert holds("script", f"你好 `{character}`", script="traditional")  # code does not
+
+
+def test_neither_script_is_one_without_chinese() -> None:
+    assert not holds("script", "OK!", script="traditional")
+
+
+def test_numerals_are_told_from_words_with_numerals() -> None:
+    assert holds("numerals", "萬一落雨，一齊喺 3 號出口等十分鐘"[:14], form="arabic")
+    assert not holds("numerals", "3 個人等咗二十分鐘", form="arabic")
+    assert holds("numerals", "1. 二十蚊\n2. 三百蚊", form="chinese")  # the list has digits
+    assert not holds("numerals", "２０ 蚊", form="chinese")
+    assert not holds("numerals", "冇數字", form="chinese")
+
+
+def test_code_mixing_is_in_a_sentence() -> None:
+    assert holds("code_mixed_sentences", "Hello. 早晨。", exactly=0)
+    assert holds("latin_words", "Ａ餐", exactly=1)
+    assert holds("latin_words", "３個", exactly=0)
+
+
+# Traps: sound -------------------------------------------------------------------------------------
+
+
+def test_a_character_of_several_readings_fits_with_any() -> None:
+    for end in ("teng1", "ting1"):  # 聽 rhymes with 頸 geng2, and with 星 sing1
+        assert holds("rhyme", "我聽\n" + {"teng1": "條頸", "ting1": "星星"}[end])
+    assert holds("tones", "女", pattern="5")
+    assert holds("tones", "女", pattern="2")
+    assert not holds("tones", "女", pattern="1")
+
+
+def test_an_entering_tone_is_oblique_though_it_is_tone_one() -> None:
+    assert holds("tones", "一七八", pattern="仄仄仄")  # jat1 cat1 baat3
+    assert not holds("tones", "一", pattern="平")
+    assert holds("tones", "天人", pattern="平平")  # tin1 jan4
+
+
+def test_a_rhyme_has_nucleus_and_coda_and_another_character() -> None:
+    assert not holds("rhyme", "山\n三")  # saan1, saam1
+    assert not holds("rhyme", "新\n山")  # san1, saan1
+    assert not holds("rhyme", "好呀\n係呀\n真呀")
+    assert holds("rhyme", "說話要大聲\n唔好咁夜瞓醒\n天青", scheme="A-A")
+    with pytest.raises(ValueError, match="no letter is twice in scheme ABC"):
+        Constraint("rhyme", {"scheme": "ABC"})
+
+
+def test_simplified_characters_are_read_too() -> None:
+    assert holds("tones", "广东话", pattern="212")  # gwong2 dung1 waa2
+
+
+# Declaring ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "says"),
+    [
+        ("charcters", {}, "no constraint is named 'charcters'; give characters"),
+        (3, {}, "no constraint is named 3"),
+        ("lines", {"min": 1}, "unknown field min; it takes exactly, or at_least and at_most"),
+        ("lines", {}, "no bound is given"),
+        ("lines", {"exactly": 1.5}, "got float - at exactly"),
+        ("lines", {"exactly": True}, "got bool - at exactly"),
+        ("lines", {"exactly": "1"}, "got str - at exactly"),
+        ("lines", {"exactly": 0}, ">= 1 - at exactly"),
+        ("lines", {"at_least": 3, "at_most": 2}, "at_least 3 is more than at_most 2"),
+        ("lines", {"exactly": 2, "at_most": 2}, "exactly goes with no other bound"),
+        ("emoji", {"at_least": 0}, "at_least 0 is followed by every answer"),
+        ("avoids", {"words": "的"}, r"got str - at words; it takes words \(list of text\)"),
+        ("avoids", {"words": []}, "length >= 1"),
+        ("avoids", {"words": [" "]}, "at words"),
+        ("avoids", {}, "missing required field words"),
+        ("script", {"script": "hant"}, "Invalid enum value 'hant'"),
+        (
+            "different_words",
+            {"words": ["茶"], "exactly": 2},
+            "2 different words of 1 are",
+        ),
+        ("word_in_sentence", {"word": "茶", "sentence": 0}, "sentence 0 does not exist"),
+        ("tones", {"pattern": "7"}, "at pattern"),
+        ("acrostic", {"text": "AB"}, "at text"),
+        ("quoted", [], "args is \\[\\]; give a mapping"),
+    ],
+)
+def test_a_constraint_that_no_answer_could_follow_is_refused(
+    name: Any, args: Any, says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        Constraint(name, args)
+
+
+def test_a_cell_that_is_none_is_not_given() -> None:
+    given = Constraint("lines", {"exactly": np.int64(2), "at_least": None, "word": None})
+    assert given == Constraint("lines", {"exactly": 2})
+    assert Constraint("avoids", {"words": np.array(["的"])}).args == {"words": ["的"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("[", "are '\\['"),
+        ("{}", "give a list of one or more"),
+        ([], "give a list of one or more"),
+        (["lines"], "give a mapping with name and args"),
+        ([{"name": "quoted", "exactly": 1}], "give a mapping with name and args"),
+        ([{"args": {}}], "give a mapping with name and args"),
+    ],
+)
+def test_rows_that_are_no_constraints_are_refused(rows: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        read_constraints(rows)
+
+
+# Strict and loose ---------------------------------------------------------------------------------
+
+TWO_LINES = Constraint("lines", {"exactly": 2})
+
+
+@pytest.mark.parametrize(
+    ("response", "is_loose"),
+    [
+        ("一\n二\n三", True),  # without the first or the last line
+        ("一\n二\n三\n四", True),  # without both
+        ("一\n二\n三\n四\n五", False),
+        ("一", False),
+    ],
+)
+def test_loose_is_without_the_first_the_last_or_both_lines(response: str, is_loose: bool) -> None:
+    assert not follows(response, TWO_LINES)
+    assert follows_loosely(response, TWO_LINES) == is_loose
+
+
+def test_loose_is_without_asterisks_too_and_in_every_combination() -> None:
+    asked = Constraint("characters", {"counting": "all", "exactly": 2})
+    for response in ("**好呀**", "答：\n**好呀**", "**好呀**\n多謝晒", "答：\n**好呀**\n多謝晒"):
+        assert not follows(response, asked)
+        assert follows_loosely(response, asked)
+    assert not follows_loosely("答：\n好呀！\n多謝晒", asked)
+
+
+def test_the_four_figures_are_those_of_ifeval() -> None:
+    # Two of three prompts loosely and one strictly; of five instructions three and four.
+    results = [
+        Followed((True, True), (True, True)),
+        Followed((True, False), (True, False)),
+        Followed((False,), (True,)),
+    ]
+    assert pool_constraints(results) == pytest.approx(
+        {
+            "prompt_level_strict_acc": 1 / 3,
+            "inst_level_strict_acc": 3 / 5,
+            "prompt_level_loose_acc": 2 / 3,
+            "inst_level_loose_acc": 4 / 5,
+        }
+    )
+    with pytest.raises(ValueError, match="no results to pool"):
+        pool_constraints([])
+    with pytest.raises(ValueError, match="no constraints"):
+        check_constraints("好", [])
+
+
+# As a reward --------------------------------------------------------------------------------------
+
+ASKED = [{"name": "lines", "args": {"exactly": 1}}, {"name": "avoids", "args": {"words": ["的"]}}]
+
+
+def test_a_reward_is_the_share_of_constraints_followed() -> None:
+    texts = ["好", "的", "好\n的", "", "<think>的\n</think>好"]
+    assert constraint_reward(texts, [ASKED] * 5) == [1.0, 0.5, 0.0, 0.0, 1.0]
+    assert constraint_reward(["好\n的"], [ASKED], loose=True) == [1.0]
+    assert constraint_reward(["好", "好"], [None, ASKED]) == [None, 1.0]
+    messages = [[{"role": "assistant", "content": "的"}]]
+    assert constraint_reward(messages, [json.dumps(ASKED)]) == [0.5]
+    assert constraint_reward(pd.Series(["好"]), pd.Series([np.array(ASKED)])) == [1.0]
+
+
+def test_an_error_of_a_reward_names_the_row() -> None:
+    with pytest.raises(ValueError, match="constraint_reward, row 1: no constraint is named 'line'"):
+        constraint_reward(["好", "好"], [ASKED, [{"name": "line"}]])
+    with pytest.raises(ValueError, match="constraint_reward, row 0: the constraints are"):
+        constraint_reward(["好"], [[]])
+
+
+def test_a_keyword_alone_earns_unless_the_reward_is_multiplied() -> None:
+    asked = [[{"name": "uses_all", "args": {"words": ["叮叮"]}}]] * 2
+    texts = ["叮叮", "我哋搭叮叮去中環啦。"]
+    assert constraint_reward(texts, asked) == [1.0, 1.0]
+    both = pickle.loads(pickle.dumps(multiply_rewards(constraint_reward, cantonese_reward)))
+    assert both(texts, constraints=asked) == [0.0, 1.0]
+
+
+def test_a_constraint_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(TWO_LINES)) == TWO_LINES
