@@ -1,4 +1,4 @@
-"""Make `docs/tasks`, `docs/figures.md`, and tables in two other pages of the documentation.
+"""Make `docs/tasks`, `docs/figures.md`, `docs/constraints.md`, and tables in two other pages.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from hkcanto_metrics import rewards
+from hkcanto_metrics import constraints, rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
@@ -66,6 +66,7 @@ def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     if guide.is_file():
         made[guide] = with_fields(guide.read_text(encoding="utf-8"))
         made[folder.parent / "figures.md"] = figures_page()
+        made[folder.parent / "constraints.md"] = constraints_page()
         guide = folder.parent / "rewards.md"
         made[guide] = with_games(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
@@ -280,6 +281,57 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
 
 def _column(tasks: Sequence[str]) -> str:
     return " + ".join(f"`{task}`" for task in tasks)
+
+
+# ---------------------------------------------------------------------- constraints
+
+
+_CONSTRAINTS = """# Constraints that a program can check
+
+A constraint is a verifier's name and its arguments, such as
+`{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
+[Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train on them, and the
+[reference](reference.md#constraints) what each verifier counts and what not. An unknown name or
+argument, a wrong type, and bounds that no answer can meet are errors when the constraint is made.
+
+*Counts* take `exactly`, or `at_least` and `at_most`; without a bound they are errors. Those from 1
+are never followed by an answer that has none: no list is not a list of at most three. *Conditions*
+hold or not.
+
+A response is read without its reasoning, and an empty one follows nothing. *Strict* figures are of
+the answer as it is. *Loose* ones, as in [IFEval](https://arxiv.org/abs/2311.07911) (section 2.2),
+are also of the seven variants without the first line, the last line, every `*`, or several of
+these; white space around the answer is removed first. They are upper bounds: a line that breaks a
+rule may be the one left out."""
+
+
+def constraints_page() -> str:
+    """Return the page of every verifier, in Markdown.
+
+    Examples:
+        >>> constraints_page().splitlines()[2]
+        '# Constraints that a program can check'
+    """
+    blocks = [_MADE.replace("the catalogue", "the verifiers"), _CONSTRAINTS]
+    for title, module in constraints.TOPICS.items():
+        _, _, policy = (module.__doc__ or "").partition("\n")
+        own = [
+            each
+            for each in constraints.VERIFIERS.values()
+            if each.function.__module__ == module.__name__
+        ]
+        rows = [
+            (
+                f"`{each.name}`",
+                "condition" if each.least is None else f"count from {each.least}",
+                "; ".join(f"`{name}`: {kind}" for name, kind in each.arguments.items()),
+                each.description,
+            )
+            for each in own
+        ]
+        table = _rows(("name", "what it is", "arguments", "what it asks for or counts"), rows)
+        blocks += [f"## {title}", policy.strip(), table]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 # ---------------------------------------------------------------------- fields

@@ -24,6 +24,7 @@ from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
 import hkcanto_metrics
+from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task, published
 from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 from hkcanto_tasks.cli import app
@@ -158,6 +159,13 @@ def test_the_pages_are_fresh() -> None:
 
 def test_the_page_of_figures_is_fresh() -> None:
     assert (DOCS / "figures.md").read_text("utf-8") == generate.figures_page(), AGAIN
+
+
+def test_the_page_of_constraints_is_fresh_and_has_every_verifier() -> None:
+    text = (DOCS / "constraints.md").read_text("utf-8")
+    assert text == generate.constraints_page(), AGAIN
+    for name in VERIFIERS:
+        assert f"| `{name}` |" in text
 
 
 def test_every_figure_is_on_its_page() -> None:

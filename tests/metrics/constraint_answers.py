@@ -363,7 +363,7 @@ def _script(random: Random, args: dict[str, Any]) -> Answers:
 def _numerals(random: Random, args: dict[str, Any]) -> Answers:
     chinese, arabic = "三月十號下晝兩點一齊去", "3月10號下晝２點一齊去"
     right, wrong = (chinese, arabic) if args["form"] == "chinese" else (arabic, chinese)
-    return Answers(right, random.choice([wrong, right + wrong, "一齊去"]))
+    return Answers(right, random.choice([wrong, right + wrong, "今日去"]))
 
 
 _RIMES = {  # of characters with one reading

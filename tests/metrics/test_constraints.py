@@ -286,6 +286,11 @@ def test_emoji_are_counted_as_seen() -> None:
     assert holds("emoji", "❤☀️", exactly=2)
 
 
+def test_a_link_and_a_check_box_are_no_place_to_fill_in() -> None:
+    text = "- [ ] 買餸\n- [x] 煮飯\n[食譜](https://example.org)"
+    assert holds("placeholders", text, exactly=0)
+
+
 def test_two_versions_differ() -> None:
     assert holds("parts", "早晨\n******\n你好", mark="******", exactly=2)
     assert not holds("parts", "早晨\n******\n早晨", mark="******", exactly=2)
@@ -338,7 +343,9 @@ def test_neither_script_is_one_without_chinese() -> None:
 
 
 def test_numerals_are_told_from_words_with_numerals() -> None:
-    assert holds("numerals", "萬一落雨，一齊喺 3 號出口等十分鐘"[:14], form="arabic")
+    assert holds("numerals", "萬一落雨，一齊喺 3 號出口等，千萬唔好走", form="arabic")
+    assert not holds("numerals", "3 個人食兩碗飯", form="arabic")
+    assert holds("numerals", "十分好食，第二日食 3 碗", form="arabic")
     assert not holds("numerals", "3 個人等咗二十分鐘", form="arabic")
     assert holds("numerals", "1. 二十蚊\n2. 三百蚊", form="chinese")  # the list has digits
     assert not holds("numerals", "２０ 蚊", form="chinese")

@@ -59,7 +59,7 @@ class Verifier:
         """
         hints = get_type_hints(self.record, include_extras=True)
         return {
-            each.name: _in_words(hints[each.name]) + ", optional" * (not each.required)
+            each.name: _in_words(hints[each.name]) + _default(each)
             for each in msgspec.structs.fields(self.record)
             if each.name not in _BOUNDS
         }
@@ -236,6 +236,13 @@ def _bounds_problem(read: Any) -> str:
     if None not in (read.at_least, read.at_most) and read.at_least > read.at_most:
         return f"at_least {read.at_least} is more than at_most {read.at_most}"
     return ""
+
+
+def _default(argument: msgspec.structs.FieldInfo) -> str:
+    if argument.required:
+        return ""
+    is_plain = isinstance(argument.default, str | bool)
+    return f", {argument.default!r} by default" if is_plain else ", optional"
 
 
 def _in_words(kind: Any) -> str:

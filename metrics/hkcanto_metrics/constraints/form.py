@@ -33,7 +33,7 @@ _EMOJI = regex.compile(
 )
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
-_PLACEHOLDER = re.compile(r"\[[^\[\]\n]+\](?!\()|【[^【】\n]+】")
+_PLACEHOLDER = re.compile(r"\[(?![ xX]\])[^\[\]\n]+\](?!\()|【[^【】\n]+】")
 _QUOTATION = re.compile(r"「[^「」\n]+」|(?<!「)『[^『』\n]+』|“[^“”\n]+”")
 _HASHTAG = re.compile(r"(?<![\w&])[#＃](?=[^\W_])\w+")
 # Category P has these too, which stand for words or are Markdown; ～ and ~ are not in it.
@@ -259,7 +259,7 @@ def placeholders(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of texts in [] or 【】; links are none.
+        The number of texts in [] or 【】; links and check boxes are none.
 
     Examples:
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")

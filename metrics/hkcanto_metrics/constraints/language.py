@@ -17,11 +17,11 @@ from hkcanto_metrics.constraints.reading import (
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.script import count_scripts, to_simplified
 
-# Forms that China's list of variants (第一批異體字整理表, 1955) or usage prefers, but that print in
-# Traditional script has too: no simplifications. 涂 is a surname.
+# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer, but that print in
+# Traditional script has too: no simplifications. 涂 is a surname, 响 is written for 喺.
 _ALSO_TRADITIONAL = (
     "凄昵栖棱炖熏瓮羡膻跖踊蝎蚝兖兹决况凉减凑凛删却厢厦厨厩厮叙叠咏咤届屉幂强携撑晋栀椁橱殁毁"
-    "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够涂"
+    "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够黄吴奥亘内刹横猬涂响"
 )
 _ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
 # Restored to Simplified script (通用規範漢字表, 2013), or in it for one of their meanings.
@@ -33,11 +33,11 @@ PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓�
 _CHINESE_DIGITS = "〇零一二兩两三四五六七八九十百千萬万億亿廿卅"
 _IDIOMS = re.compile(
     "千[萬万](?=[要唔別别不咪記记])|[萬万]一|十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|七七八八|亂七八糟"
-    "|零零(?=[星碎散])"
+    "|零零(?=[星碎散])|第二[日天年]|三番[四五]次"
 )
+_COUNTED = "年月日號号時时點点蚊元歲岁個个位次件條条本隻只張张杯碗份間间層层樓楼"
 _CHINESE_NUMBER = re.compile(
-    f"[{_CHINESE_DIGITS}]{{2,}}|[二兩两三四五六七八九十](?=[年月日號号時时點点蚊元歲岁])"
-    "|一(?=[月號号蚊元歲岁])"
+    f"[{_CHINESE_DIGITS}]{{2,}}|[二兩两三四五六七八九十](?=[{_COUNTED}])|一(?=[月號号蚊元歲岁])"
 )
 
 
@@ -138,9 +138,9 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
 
     Args:
         answer: The answer. Numbers of lists do not count.
-        form: `arabic`: digits, in full or half width. `chinese`: 一, 廿 or 〇. A Chinese number is
-            two numerals or more in a row, or one before 年月日號時點蚊元歲: 一個, 一齊 and 一日 are
-            none, nor are idioms such as 千萬唔好, 萬一 and 十分.
+        form: `arabic`: digits, in full or half width, and no Chinese number: two numerals or more
+            in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊 and idioms such as
+            千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
 
     Returns:
         Whether there is a number in the form and none in the other.
@@ -151,8 +151,9 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     """
     text = _IDIOMS.sub(" ", narrow("\n".join(lines_of(answer))))
     has_digits = re.search("[0-9]", text) is not None
-    has_chinese = _CHINESE_NUMBER.search(text) is not None
-    return (has_digits, has_chinese) == (form == "arabic", form == "chinese")
+    if form == "chinese":
+        return not has_digits and re.search(f"[{_CHINESE_DIGITS}]", text) is not None
+    return has_digits and not _CHINESE_NUMBER.search(text)
 
 
 @condition()
