@@ -290,9 +290,10 @@ _CONSTRAINTS = """# Constraints that a program can check
 
 A constraint is a verifier's name and its arguments, such as
 `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
-[Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train on them, and the
-[reference](reference.md#constraints) what each verifier counts and what not. An unknown name or
-argument, a wrong type, and bounds that no answer can meet are errors when the constraint is made.
+[Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train
+on them, and the [reference](reference.md#constraints) what each verifier counts and what not. An
+unknown name or argument, a wrong type, and bounds that no answer can meet are errors when the
+constraint is made.
 
 *Counts* take `exactly`, or `at_least` and `at_most`; without a bound they are errors. Those from 1
 are never followed by an answer that has none: no list is not a list of at most three. *Conditions*

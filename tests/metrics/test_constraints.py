@@ -3,9 +3,11 @@
 import json
 import pickle
 import re
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
+import opencc
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -133,6 +135,7 @@ def test_sentences_are_counted_with_their_quotations(answer: str, n: int) -> Non
 def test_lines_are_those_with_text() -> None:
     assert holds("lines", "```\n一\n```\n\n---\n**\n二", exactly=2)
     assert holds("paragraphs", "一\n \n二\n三", exactly=2)
+    assert holds("title", "《一》\r\n二\r\n")
     assert holds("paragraphs", "一\n二\n三", exactly=3)
 
 
@@ -338,6 +341,22 @@ def test_traditional_only_refuses_each_simplification(character: str) -> None:
     assert holds("script", f"你好 `{character}`", script="traditional")  # code does not
 
 
+def test_real_sentences_are_not_refused_in_their_script() -> None:
+    """Common Voice's sentences, of which five have characters such as 权 and 戯."""
+    path = files("pycantonese") / "data" / "common_voice" / "sents.json"
+    real = [text for text in json.loads(path.read_text("utf-8")) if re.search("[一-鿿]", text)]
+    traditional, simplified = (
+        Constraint("script", {"script": script}) for script in ("traditional", "simplified")
+    )
+    refused = [text for text in real if not follows(text, traditional)]
+    assert len(refused) <= 5 < 9000 < len(real), refused
+    convert = opencc.OpenCC("hk2s").convert
+    assert [text for text in map(convert, real) if not follows(text, simplified)] == []
+    changed = [text for text in real if sum(map(str.__ne__, text, convert(text))) > 2]
+    passed = [text for text in map(convert, changed) if follows(text, traditional)]
+    assert len(passed) < 0.005 * len(changed), passed
+
+
 def test_neither_script_is_one_without_chinese() -> None:
     assert not holds("script", "OK!", script="traditional")
 
@@ -345,7 +364,7 @@ def test_neither_script_is_one_without_chinese() -> None:
 def test_numerals_are_told_from_words_with_numerals() -> None:
     assert holds("numerals", "萬一落雨，一齊喺 3 號出口等，千萬唔好走", form="arabic")
     assert not holds("numerals", "3 個人食兩碗飯", form="arabic")
-    assert holds("numerals", "十分好食，第二日食 3 碗", form="arabic")
+    assert holds("numerals", "十分好食，第二個食 3 碗", form="arabic")
     assert not holds("numerals", "3 個人等咗二十分鐘", form="arabic")
     assert holds("numerals", "1. 二十蚊\n2. 三百蚊", form="chinese")  # the list has digits
     assert not holds("numerals", "２０ 蚊", form="chinese")
@@ -396,6 +415,8 @@ def test_simplified_characters_are_read_too() -> None:
     [
         ("charcters", {}, "no constraint is named 'charcters'; give characters"),
         (3, {}, "no constraint is named 3"),
+        ([], {}, r"no constraint is named \[\]"),
+        ("lines", {1: 2}, "constraint 'lines': "),
         ("lines", {"min": 1}, "unknown field min; it takes exactly, or at_least and at_most"),
         ("lines", {}, "no bound is given"),
         ("lines", {"exactly": 1.5}, "got float - at exactly"),

@@ -159,7 +159,7 @@ or at_least and at_most (numbers from 1)
     args: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.name not in VERIFIERS:
+        if not isinstance(self.name, str) or self.name not in VERIFIERS:
             near = get_close_matches(str(self.name), VERIFIERS, n=3) or VERIFIERS
             raise ValueError(f"no constraint is named {self.name!r}; give {', '.join(near)}")
         if not isinstance(self.args, Mapping):

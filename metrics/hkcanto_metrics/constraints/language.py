@@ -17,8 +17,8 @@ from hkcanto_metrics.constraints.reading import (
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.script import count_scripts, to_simplified
 
-# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer, but that print in
-# Traditional script has too: no simplifications. 涂 is a surname, 响 is written for 喺.
+# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer, but that print
+# in Traditional script has too: no simplifications. 涂 is a surname, 响 is written for 喺.
 _ALSO_TRADITIONAL = (
     "凄昵栖棱炖熏瓮羡膻跖踊蝎蚝兖兹决况凉减凑凛删却厢厦厨厩厮叙叠咏咤届屉幂强携撑晋栀椁橱殁毁"
     "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够黄吴奥亘内刹横猬涂响"
@@ -33,7 +33,7 @@ PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓�
 _CHINESE_DIGITS = "〇零一二兩两三四五六七八九十百千萬万億亿廿卅"
 _IDIOMS = re.compile(
     "千[萬万](?=[要唔別别不咪記记])|[萬万]一|十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|七七八八|亂七八糟"
-    "|零零(?=[星碎散])|第二[日天年]|三番[四五]次"
+    "|零零(?=[星碎散])|第[一二三四五六七八九十]|三番[四五]次"
 )
 _COUNTED = "年月日號号時时點点蚊元歲岁個个位次件條条本隻只張张杯碗份間间層层樓楼"
 _CHINESE_NUMBER = re.compile(
@@ -139,8 +139,8 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     Args:
         answer: The answer. Numbers of lists do not count.
         form: `arabic`: digits, in full or half width, and no Chinese number: two numerals or more
-            in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊 and idioms such as
-            千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
+            in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊, 第二 and idioms
+            such as 千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
 
     Returns:
         Whether there is a number in the form and none in the other.

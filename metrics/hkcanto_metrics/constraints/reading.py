@@ -22,7 +22,7 @@ NUMBERED = re.compile(
     r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
     r"|(?P<circled>[①-⑳]))\**\s*(?=.*[^\W_])"
 )
-_EMPHASIS = " \t*_`~\u3000"
+_EMPHASIS = " \t\r*_`~\u3000"
 
 _END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」])\.(?=\s|\Z))|\n+")
 _ENDS = "。｡！？!?."
