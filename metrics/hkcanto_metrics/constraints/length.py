@@ -38,9 +38,9 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
         >>> characters("買 iPhone 喇！"), characters("買 iPhone 喇！", counting="all")
         (3, 9)
     """
-    return {"units": lambda: len(units_of(answer)), "han": lambda: len(han_of(answer))}.get(
-        counting, lambda: len(graphemes_of(answer))
-    )()
+    if counting == "units":
+        return len(units_of(answer))
+    return len(han_of(answer) if counting == "han" else graphemes_of(answer))
 
 
 @measure(least=1)
