@@ -119,7 +119,9 @@ def test_characters_are_what_a_reader_counts(
         ("咩話？！！真㗎!?", 2),
         ("（笑。）好呀。", 1),
         ("升咗 3.5%。好！", 2),
-        ("Mr. Chan 嚟咗。", 2),  # an English full stop and a blank
+        ("我見到Mr. Chan。", 1),
+        ("P.S. 佢嚟咗。", 1),
+        ("See you. 好開心！", 2),
         ("去 openrice.com 睇下。", 1),
         ("1. 買餸\n2. 煮飯", 2),
         ("# 標題\n內文。", 2),

@@ -47,8 +47,8 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
 def sentences(answer: str) -> int:
     """The number of sentences.
 
-    They end in 。！？ or at the end of a line, an English one in a full stop; …… ends none. A
-    quotation is part of the sentence around it.
+    They end in 。！？ or at the end of a line, an English one in a full stop (that of Mr. or P.S.
+    is none); …… ends none. A quotation is part of the sentence around it.
 
     Args:
         answer: The answer.

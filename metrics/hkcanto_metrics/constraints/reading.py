@@ -24,7 +24,8 @@ NUMBERED = re.compile(
 )
 _EMPHASIS = " \t\r*_`~\u3000"
 
-_END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」])\.(?=\s|\Z))|\n+")
+_ABBREVIATED = rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
+_END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_ABBREVIATED}\.(?=\s|\Z))|\n+")
 _ENDS = "。｡！？!?."
 # One pair in another is inside the outer one.
 _INSIDE = re.compile(
