@@ -80,8 +80,9 @@ class Table:
     Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
     the figures are from and what they mean; what is `data_only` is in JSON and CSV alone. On a page
     its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`;
-    what is `aside` stands at the right of the section's other blocks. A `turnable` table of fewer
-    runs than columns is shown with its columns as rows; its published rows are shown on request.
+    with `panels` each row is a small plot of its own, in which they are the rows; what is `aside`
+    stands at the right of the section's other blocks. A `turnable` table of fewer runs than columns
+    is shown with its columns as rows; its published rows are shown on request.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Table:
     curve: bool = False
     turnable: bool = False
     aside: bool = False
+    panels: bool = False
 
 
 def table(
@@ -123,8 +125,8 @@ def table(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark: plain text; a `verdict` to read first, a `warning` where a figure must not be taken
-    at face value."""
+    """A remark: plain text; a `verdict` to read first and large, a `warning` where a figure must
+    not be taken at face value."""
 
     text: str
     level: Literal["info", "warning", "verdict"] = "info"

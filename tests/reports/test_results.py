@@ -293,8 +293,9 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
         whole("hkcanto_cultural", label="whole"),
     ]
     notes = {}
-    for run in runs:
-        table, name = plot(run), run.label
+    part, local, complete = runs
+    for run, own in ((part, (part, complete)), (local, (local,)), (complete, (complete,))):
+        table, name = plot(*own), run.label
         of = value(table, name, "Average")
         assert isinstance(of, Estimate)
         assert not of.note  # the row says it once

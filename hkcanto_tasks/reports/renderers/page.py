@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from ...printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report
 from .formatting import caption, heading, is_chinese, shorten, shown
-from .plots import curve, plot
+from .plots import curve, plot, shade
 from .records import plain
 
 LONG_TABLE = 40
@@ -63,7 +63,7 @@ def _template() -> Template:
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
-    environment.globals |= {"plot": plot, "curve": curve, "caption": caption}
+    environment.globals |= {"plot": plot, "curve": curve, "shade": shade, "caption": caption}
     return environment.from_string(_resource("page.html.j2"))
 
 
