@@ -174,7 +174,8 @@ def section(
 @dataclass(frozen=True, slots=True)
 class Report:
     """A report by a version of this package. Its first section answers at first sight, the footer
-    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`."""
+    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`; the
+    `frame` returns the rows of CSV, which else has those of the tables."""
 
     title: str
     created: datetime
@@ -182,6 +183,13 @@ class Report:
     sections: Sequence[Section]
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
+    frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Why some figures must not be taken at face value."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
 
     @property
     def shown(self) -> Sequence[Section]:

@@ -31,7 +31,15 @@ from .blocks import (
 from .estimates import agreement, estimate, full_set
 from .intervals import WIDE, Estimate
 from .matrix import contests, matrix
-from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
+from .presentation import (
+    MODEL,
+    figure_title,
+    headline,
+    headline_title,
+    side_by_side,
+    task_title,
+    usage_table,
+)
 from .renderers.formatting import value_text
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 from .trust import doubts, trust
@@ -55,6 +63,7 @@ def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[s
             "signature": run.signature.text,
             "figure": headline(run),
             "trust": trust(run),
+            "usage": run.usage.known,
             "standings": [
                 {
                     "table": each.table.name,
@@ -349,6 +358,7 @@ def last_section(
             ],
             "Only numbers with one signature are comparable, but for pkg.",
         ),
+        *usage_table(runs),
         *map(Note, _checks(runs)),
         *map(Note, _protocols(beside)),
         *map(Note, _left_out(runs, beside)),

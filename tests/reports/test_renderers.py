@@ -232,42 +232,46 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted(start: str) -> None:
     columns = [Column("Model"), Column("x")]
     table = Table("t", "T", columns, [Row(["a", f"{start}1+1"])])
     (line,) = lines(report(section(table)))
-    assert line["value"] == f"'{start}1+1".replace("\r", "\n")
+    assert line["x"] == f"'{start}1+1".replace("\r", "\n")
 
 
 def test_a_negative_number_is_not_quoted() -> None:
     found = [line for line in lines(hostile_report()) if line["table"] == "hostile_table"]
-    assert [line["value"] for line in found if line["unit"] == "percent"] == ["0.5", "-0.5"]
+    assert [line["value"] for line in found] == ["0.5", "-0.5"]
 
 
 # Formats
 
 
-def test_csv_has_a_value_a_line_as_it_was_computed() -> None:
+def test_csv_of_tables_has_a_column_a_figure_as_it_was_computed() -> None:
     found = [line for line in lines(rich_report()) if line["table"] == "scores"]
-    # Five rows of six values, after the column that names the row.
-    assert len(found) == 30
-    assert found[12] == {
-        "section": "overview",
+    assert len(found) == 5
+    own = {name: value for name, value in found[2].items() if value}
+    assert own == {
         "table": "scores",
-        "row": "3",
-        "label": "粵語大模型-7B · 3–4 · hkmmlu|shots:5|v:0.1.0",
-        "kind": "run",
-        "column": "Accuracy",
-        "value": "0.523",
-        "low": "0.4911",
-        "high": "0.5539",
-        "unit": "percent",
-        "note": "one subject is missing",
+        "model": "粵語大模型-7B",
+        "items": "1024",
+        "rank": "3–4",
+        "accuracy": "0.523",
+        "accuracy_low": "0.4911",
+        "accuracy_high": "0.5539",
+        "accuracy_note": "one subject is missing",
+        "cer": "0.125",
+        "cer_low": "0.11",
+        "cer_high": "0.14",
+        "to_gpt_4o": "-0.225",
+        "to_gpt_4o_low": "-0.25",
+        "to_gpt_4o_high": "-0.2",
+        "signature": "hkmmlu|shots:5|v:0.1.0",
     }
-    assert [line["value"] for line in found if line["column"] == "CER"][3:] == ["", ""]
+    assert [line["cer"] for line in found[3:]] == ["", ""]  # None, and not a number
 
 
 def test_tables_for_programs_alone_are_in_csv_and_json_and_nowhere_else() -> None:
     columns = [Column("Model"), Column("x", "count")]
     table = Table("raw", "Raw figures", columns, [Row(["a", 7])], data_only=True)
     made = report(section(table))
-    assert [line["value"] for line in lines(made)] == ["7"]
+    assert [line["x"] for line in lines(made)] == ["7"]
     assert json.loads(render(made, "json"))["tables"]["raw"]["rows"][0]["x"] == 7
     assert "Raw figures" not in render(made, "md") + render(made, "html") + printed(made)
 
