@@ -66,6 +66,16 @@ class Items:
         return len(self.ids)
 
     @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Where each item is, by its id, and from the second epoch on by that, too."""
+        seen: Counter[str] = Counter()
+        places = {}
+        for place, name in enumerate(self.ids):
+            seen[name] += 1
+            places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
+        return places
+
+    @cached_property
     def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
         """The subjects that there are, and the place of each item's among them."""
         known, places = codes(self.subjects)

@@ -5,7 +5,6 @@ by pair, which takes the questions' difficulty out (Miller 2024, "Adding Error B
 section 4.2). `verdicts` puts it into words.
 """
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -411,7 +410,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
             raise ComparisonError(
                 f"{first} is of {what} {own}, {second} of {other}: run both on the same {what}."
             )
-    in_a, in_b = _by_name(a.items.ids), _by_name(b.items.ids)
+    in_a, in_b = a.items.places, b.items.places
     if in_a.keys() != in_b.keys() and not common:
         only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
         said = "; ".join(
@@ -476,13 +475,3 @@ def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Stati
     losses = 1 - values if figure.higher_is_better else values
     errors = values if lengths is None else errors_of(values, sizes)
     return np.column_stack([errors, sizes]), losses, significance.ratio
-
-
-def _by_name(ids: Sequence[str]) -> dict[str, int]:
-    """Return where each item is, by its id and from the second epoch on by that too."""
-    seen: Counter[str] = Counter()
-    places = {}
-    for place, name in enumerate(ids):
-        seen[name] += 1
-        places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
-    return places
