@@ -61,6 +61,7 @@ def _template() -> Template:
     )
     environment.filters |= {"one_line": one_line, "breakable": _breakable, "heading": heading}
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
+    environment.filters |= {"address": _address}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
     environment.globals |= {"plot": plot, "curve": curve, "caption": caption}
@@ -80,6 +81,11 @@ def _embedded(value: object) -> Markup:
     """Return data as JSON that cannot end the script element it stands in."""
     text = json.dumps(plain(value, printable), ensure_ascii=False, separators=(",", ":"))
     return Markup(re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def _address(href: str) -> str:
+    """Return where a link leads, if that is a page of the web or of the same site."""
+    return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
 def _breakable(text: str) -> Markup:
