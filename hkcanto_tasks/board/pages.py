@@ -1,13 +1,15 @@
 """The pages of a board, each a `Report`."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
 from .. import __version__
 from ..catalogue import Benchmark, TaskDefinition, benchmarks
+from ..figures import Figure
 from ..published import PublishedColumn, PublishedTable, published_tables
 from ..reports.blocks import (
     Block,
@@ -26,7 +28,7 @@ from ..reports.intervals import Estimate
 from ..reports.matrix import Contest, matrix
 from ..reports.overview import published_sections
 from ..reports.presentation import headline, headline_title, task_title
-from ..reports.renderers.formatting import heading, interval_text, value_text
+from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.standings import Beside, Standing
 from .models import UNKNOWN, Model, openness, size_class, slug
 from .records import Record
@@ -156,57 +158,32 @@ def _home(board: Board) -> list[Section]:
             if (found := _pooled([each for result in results if (each := of(result))]))
         }
         more |= {column: pooled} if pooled else {}
-    rows, ranked = [], []
+    rows = []
     by_name = {str(row.values[0]): row for row in made.rows if row.kind == "run"}
     for label in board.order:
-        row, known = by_name[label], _facts(board, of_label[label])
-        values = [label, *(own.get(label) for own in more.values()), *row.values[1:]]
-        href = model_path(board.families[label])
-        rows.append(Row(values, "run", href, known))
+        row, facts = by_name[label], _facts(board, of_label[label])
+        values = [label, *(each.get(label) for each in more.values()), *row.values[1:]]
         places = [board.ranks.get((contest, label)) for contest in board.contests]
-        ranked.append(
-            Row(
-                [label, *(f"{each.text} of {each.of}" if each else None for each in places)],
-                "run",
-                href,
-                known,
-            )
-        )
+        ranked = [each.text if each else "" for each in places]
+        ranked = [""] * (len(values) - len(ranked)) + ranked
+        rows.append(Row(values, "run", model_path(board.families[label]), facts, ranked))
     for row in made.rows:
         if row.kind != "run":
-            facets, href = {}, ""
+            name, facts, href = str(row.values[0]), dict[str, str](), ""
             if row.kind == "published":
-                facets, href = (
-                    _paper_facts(board, str(row.values[0])),
-                    model_path(str(row.values[0])),
-                )
-            values = [row.values[0], *(None for _ in more), *row.values[1:]]
-            rows.append(Row(values, row.kind, href, facets))
+                facts, href = _paper_facts(board, name), model_path(name)
+            values = [name, *(None for _ in more), *row.values[1:]]
+            rows.append(Row(values, row.kind, href, facts))
     columns = [Column("Model"), *more, *averages, *own]
-    results = replace(made, columns=columns, rows=rows, turnable=False)
-    second = Table(
-        "ranks",
-        "Ranks",
-        [
-            Column("Model"),
-            *(
-                replace(each, unit="text", scale=None, lower_is_better=True, help="")
-                for each in own
-            ),
-        ],
-        ranked,
-        _RANKS,
-    )
+    caption = f"{made.caption} #: {_RANKS}"
+    results = replace(made, columns=columns, rows=rows, caption=caption, turnable=False, own="")
     blocks: list[Block] = [results]
     if not board.current:
         blocks.append(Note("Nobody has contributed a result yet: these are the papers' own."))
     if board.refused:
         count = f"{len(board.refused):,} files or runs are not here, see “What is not here”."
         blocks.append(Note(count))
-    return [
-        *section("Models and tasks", blocks, "results", is_summary=True),
-        *section("Ranks", [second], "ranks"),
-    ]
+    return section("Models and tasks", blocks, "results", is_summary=True)
 
 
 def _column(board: Board, contest: Contest) -> Column:
@@ -348,7 +325,7 @@ def _contest(board: Board, contest: Contest, name: str) -> Table:
         Column("Run on"),
     ]
     caption = f"{contest.some.headline.help} {_RANKS}"
-    return Table(name, _called(board, contest), columns, rows, caption)
+    return _filled(Table(name, _called(board, contest), columns, rows, caption, own=""))
 
 
 def _sources(contest: Contest) -> dict[str, str]:
@@ -387,7 +364,7 @@ def _model(board: Board, name: str) -> list[Section]:
         *section("Published scores", [_published(name)], "published"),
         *section("All figures", [_figures(current)], "figures"),
         *section("Earlier results", [_earlier(older)], "earlier"),
-        *section("How this was made", [_made(newest)], "made"),
+        *section("How this was made", [_made(current)], "made"),
     ]
 
 
@@ -480,6 +457,7 @@ def _in_papers(board: Board, labels: set[str]) -> Table:
     return Table("papers", "Among the papers' models", columns, rows)
 
 
+@cache
 def _unit(column: PublishedColumn) -> Unit:
     return column_of(column.measure).unit if column.measure else column.unit
 
@@ -505,29 +483,23 @@ def _published(name: str) -> Table:
 
 
 def _figures(current: Sequence[Record]) -> Table:
-    """Return the figures of a model that the harnesses print."""
+    """Return the figures of a model that the harnesses print, a line for each task."""
     rows = []
     for each in current:
-        for figure in each.setup.table:
-            if found := each.values.get(figure.name):
-                column = column_of(figure)
-                arrow = "↑" if figure.higher_is_better else "↓"
-                values = [
-                    task_title(each),
-                    f"{heading(column)} {arrow}",
-                    value_text(found, column.unit),
-                    interval_text(found, column.unit) or None,
-                    found.items,
-                ]
-                rows.append(Row(values, href=task_path(each.definition)))
-    columns = [
-        Column("Task and condition"),
-        Column("Figure"),
-        Column("Value", "number"),
-        Column("95 % interval", "number"),
-        Column("Items", "count"),
-    ]
+        known = [figure for figure in each.setup.table if figure.name in each.values]
+        told = "; ".join(f"{figure.title} {_shown(each, figure)}" for figure in known)
+        items = each.values[each.headline.name].items
+        rows.append(Row([task_title(each), told, items], href=task_path(each.definition)))
+    columns = [Column("Task and condition"), Column("Figures"), Column("Items", "count")]
     return Table("figures", "Figures", columns, rows, "↑: higher is better; ↓: lower is.")
+
+
+def _shown(record: Record, figure: Figure) -> str:
+    """Return a figure with its interval and which way is good."""
+    unit, found = column_of(figure).unit, record.values[figure.name]
+    sign = " %" if unit == "percent" else ""
+    text = f"{value_text(found, unit)}{sign} {interval_text(found, unit)}".strip()
+    return f"{text} {'↑' if figure.higher_is_better else '↓'}"
 
 
 def _earlier(older: Sequence[Record]) -> Table:
@@ -536,7 +508,7 @@ def _earlier(older: Sequence[Record]) -> Table:
             [
                 task_title(each),
                 f"{each.created:%Y-%m-%d}",
-                _text(each),
+                _shown(each, each.headline),
                 each.by,
                 each.signature.text,
             ]
@@ -549,15 +521,7 @@ def _earlier(older: Sequence[Record]) -> Table:
     return Table("earlier", "Results that newer ones replace", columns, rows)
 
 
-def _text(record: Record) -> str:
-    """Return the headline of a record, with its interval."""
-    unit = column_of(record.headline).unit
-    found = headline(record)
-    sign = " %" if unit == "percent" else ""
-    return f"{value_text(found, unit)}{sign} {interval_text(found, unit)}".strip()
-
-
-def _made(newest: Sequence[Record]) -> Table:
+def _made(current: Sequence[Record]) -> Table:
     rows = [
         Row(
             [
@@ -571,7 +535,7 @@ def _made(newest: Sequence[Record]) -> Table:
             ],
             href=each.url,
         )
-        for each in newest
+        for each in current
     ]
     columns = [
         *(Column("Task and condition"), Column("Called"), Column("Harness"), Column("By")),
@@ -663,7 +627,9 @@ def _added(record: Record) -> datetime:
 
 def told(change: Change) -> str:
     """Return the results of a change in words."""
-    return "; ".join(f"{task_title(each)}: {_text(each)}" for each in change.records)
+    return "; ".join(
+        f"{task_title(each)}: {_shown(each, each.headline)}" for each in change.records
+    )
 
 
 def _changes(board: Board) -> Section:

@@ -275,18 +275,24 @@ def _known(signature: Signature) -> None:
     Raises:
         LogError: It says so of the task's present version, or a version to come.
     """
-    options = {name: text for name, text in signature.options if name not in _NOT_OPTIONS}
+    options = {
+        name: {"yes": "true", "no": "false"}.get(text, text)
+        for name, text in signature.options
+        if name not in _NOT_OPTIONS
+    }
     multiturn = dict(signature.options).get("turns") == "multi"
     try:
         made = setup(signature.task, shots=signature.shots, multiturn=multiturn, **options)
         now = made.signature(signature.data)
-        sent = {fingerprints(made.at(own_script=own)) for own in (False, True)}
+        sent = signature.sent, signature.read
+        # Rows that are in a script as they are, not converted, are sent otherwise.
+        known = sent == (now.sent, now.read) or sent == fingerprints(made.at(own_script=True))
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
     own, ours = signature.version, now.version
     if own.isdecimal() and ours.isdecimal() and int(own) > int(ours):
         raise LogError(f"it is of version {own} of {signature.task}, and hkcanto here has {ours}")
-    if own == ours and (signature.sent, signature.read) not in sent:
+    if own == ours and not known:
         raise LogError(
             f"its signature is unknown: version {own} of {signature.task} has sent:{now.sent} and "
             f"read:{now.read}, not sent:{signature.sent} and read:{signature.read}"

@@ -71,13 +71,15 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 class Row:
     """A row of a table: a value for each column, and whose it is.
 
-    On a page its name leads to `href`, and rows can be filtered by `facets`: name → value.
+    On a page its name leads to `href`, rows can be filtered by `facets`, name → value, and `places`
+    are small beside its values, such as the rank in each column.
     """
 
     values: Sequence[Value]
     kind: Kind = "other"
     href: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
+    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Table:
     data_only: bool = False
     curve: bool = False
     turnable: bool = False
+    own: str = "this run"  # what rows of runs are marked with, where there are others
 
 
 def table(

@@ -12,7 +12,7 @@ from ..intervals import UNSEEN
 MISSING = "–"
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
-_MARKS = {"run": "this run", "human": "human", "random": "random"}
+_MARKS = {"human": "human", "random": "random"}
 
 
 def encodable(text: str) -> str:
@@ -160,7 +160,7 @@ def shown(table: Table) -> list[ShownRow]:
             if note == UNSEEN:
                 interval, note = f"{interval} †" if interval else "", ""
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
-        mark = _MARKS.get(row.kind, "") if several_kinds else ""
+        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if several_kinds else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return rows

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -59,12 +59,12 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "breakable": _breakable, "heading": heading}
+    environment.filters |= {"one_line": one_line, "heading": heading}
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.filters |= {"address": _address}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
-    environment.globals |= {"plot": plot, "curve": curve, "caption": caption}
+    environment.globals |= {"words": _words, "plot": plot, "curve": curve, "caption": caption}
     return environment.from_string(_resource("page.html.j2"))
 
 
@@ -88,9 +88,12 @@ def _address(href: str) -> str:
     return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
-def _breakable(text: str) -> Markup:
+@lru_cache(maxsize=100_000)  # names and conditions are on a page many times
+def _words(text: str) -> Markup:
     """Return a text as HTML that may break where a path, a name or a signature has a joint."""
-    return Markup(re.sub(r"(?<=[|/_=])(?=\w)", "<wbr>", escape(text)))
+    lang = ' lang="zh-HK"' if is_chinese(text) else ""
+    joined = re.sub(r"(?<=[|/_=])(?=\w)", "<wbr>", escape(printable(one_line(text))))
+    return Markup(f"<bdi{lang}>{joined}</bdi>")
 
 
 def _items(view: ItemView) -> Mapping[str, Any]:
