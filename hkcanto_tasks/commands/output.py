@@ -40,20 +40,24 @@ Full = Annotated[bool, option("Print everything on the terminal, uncut.", "--ful
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
-    """Write a report to a file, or print it; a reader who stops early changes no exit status.
+    """Print a report, or write it to a file and print what it says in a few lines.
+
+    A reader who stops early changes no exit status.
 
     Raises:
         OptionError: There is no such folder, or a folder is in the file's place.
         DataNotFound: The system refuses.
     """
     from ..reports.renderers import render
-    from ..reports.renderers.terminal import show
+    from ..reports.renderers.terminal import show, show_note
 
     text = "" if kind is None else render(made, kind)
     if output is not None:
         _save(text, output)
     with out.capture() as shown:
-        if output is not None or kind is None:
+        for note in made.answer if output is not None else ():
+            show_note(note, out)
+        if output is None and kind is None:
             show(made, out, full=full)
     try:
         if output is None and kind is not None:

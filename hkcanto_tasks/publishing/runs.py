@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import HKCantoError
-from ..reports.overview import trust
 from ..reports.presentation import task_title
+from ..reports.trust import trust
 from ..runs import Run, Runs
 
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")

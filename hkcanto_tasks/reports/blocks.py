@@ -88,7 +88,10 @@ class Table:
 
     Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
     the figures are from and what they mean; what is `data_only` is in JSON and CSV alone. On a page
-    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`.
+    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`;
+    with `panels` each row is a small plot of its own, in which they are the rows; what is `aside`
+    stands at the right of the section's other blocks. A `turnable` table of fewer runs than columns
+    is shown with its columns as rows; its published rows are shown on request.
     """
 
     name: str
@@ -100,6 +103,8 @@ class Table:
     curve: bool = False
     turnable: bool = False
     own: str = "this run"  # what rows of runs are marked with, where there are others
+    aside: bool = False
+    panels: bool = False
 
 
 def table(
@@ -130,10 +135,11 @@ def table(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark: plain text; a `warning` where a figure must not be taken at face value."""
+    """A remark: plain text; a `verdict` to read first and large, a `warning` where a figure must
+    not be taken at face value."""
 
     text: str
-    level: Literal["info", "warning"] = "info"
+    level: Literal["info", "warning", "verdict"] = "info"
 
 
 ITEM_FIELDS = (
@@ -157,7 +163,8 @@ Block = Table | Note | ItemView
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a report. Its name is for links, unique, of letters, digits and `-`; a summary is
-    shown where there is little room: on a terminal unasked, in a pull request unfolded."""
+    shown where there is little room: on a terminal unasked, on a page and in a pull request
+    unfolded."""
 
     title: str
     blocks: Sequence[Block]
@@ -197,3 +204,12 @@ class Report:
             blocks = [b for b in section.blocks if not (isinstance(b, Table) and b.data_only)]
             sections += [replace(section, blocks=blocks)] if blocks else []
         return sections
+
+    @property
+    def answer(self) -> Sequence[Note]:
+        """What to say of it in a few lines: its verdicts with the warnings beside them, else the
+        first section's first note."""
+        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.shown]
+        said = [notes for notes in noted if any(note.level == "verdict" for note in notes)]
+        found = [note for notes in said for note in notes if note.level != "info"]
+        return found or [note for notes in noted[:1] for note in notes[:1]]

@@ -4,7 +4,7 @@ Numbers stand in one column only if nothing but the model differs. A cell is col
 between chance and the best published score.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..published import PublishedColumn, PublishedTable, tables_of
@@ -25,6 +25,7 @@ class Contest:
         published: The paper's model → its score.
         chance: What random answers get, or the worst that there is of a rate.
         best: The best published score, else the best that there can be.
+        guessed: What random answers get; None where nobody knows.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Contest:
     published: Mapping[str, float]
     chance: float
     best: float
+    guessed: float | None
 
     @property
     def some(self) -> Result:
@@ -67,16 +69,20 @@ def _contest(group: SideBySide[Result]) -> Contest:
                 chance = value
     up, unit = some.headline.higher_is_better, some.headline.unit
     most = _MOST.get(unit, 1.0)
-    if chance is None:
-        letters = some.definition.letters if some.definition.kind == "multiple_choice" else ""
-        worst = max([*published.values(), most]) if up is False else 0.0
-        chance = 1 / len(letters) if letters else worst
+    letters = some.definition.letters if some.definition.kind == "multiple_choice" else ""
+    if chance is None and letters:
+        chance = 1 / len(letters)
+    worst = max([*published.values(), most]) if up is False else 0.0
     limit = most if up else 0.0
     best = (max if up else min)(published.values(), default=limit)
+    start = worst if chance is None else chance
+    if (best > start) != bool(up):  # or colours would be the other way round
+        best = limit
     sample = ", sample data" * some.is_sample
     condition = f"{condition_title(some)}{sample}"
     own = {each.label: each for each in group.runs}
-    return Contest(some.definition.title, condition, own, published, chance, best)
+    title = some.definition.title
+    return Contest(title, condition, own, published, start, best, chance)
 
 
 def _columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
@@ -93,13 +99,19 @@ def _columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
     ]
 
 
-def matrix(results: Sequence[Result], beside: Sequence[Beside] = (), name: str = "matrix") -> Table:
+def matrix(
+    results: Sequence[Result],
+    beside: Sequence[Beside] = (),
+    name: str = "matrix",
+    figure: Callable[[Result], Value] = headline,
+) -> Table:
     """Return the table of models × tasks, the papers' averages first.
 
     Args:
         results: Runs or records, in the order of the rows.
         beside: Where they stand in the papers' tables: its averages are columns, too.
         name: Of the table.
+        figure: What is shown of a result: its headline, with a note if it is not to be trusted.
 
     Returns:
         A row for each model, one for the best published scores, one for chance, and the papers'
@@ -120,12 +132,12 @@ def matrix(results: Sequence[Result], beside: Sequence[Beside] = (), name: str =
         own: list[Value] = [_standing(each, column, label) for each, column in averages]
         for contest in found:
             result = contest.results.get(label)
-            own.append(headline(result) if result else None)
+            own.append(figure(result) if result else None)
         rows.append(Row([label, *own], "run"))
     best: list[Value] = [_best(each.table, column) for each, column in averages]
     best += [contest.best if contest.published else None for contest in found]
     none: list[Value] = [None for _ in averages]
-    chance = [c.chance if c.some.headline.higher_is_better else None for c in found]
+    chance = [contest.guessed for contest in found]
     rows.append(Row(["Best published", *best], "best"))
     rows.append(Row(["Chance", *none, *chance], "random"))
     names = dict.fromkeys(name for contest in found for name in contest.published)
@@ -133,10 +145,7 @@ def matrix(results: Sequence[Result], beside: Sequence[Beside] = (), name: str =
         scores: list[Value] = [_score(each.table, column, model) for each, column in averages]
         rows.append(Row([model, *scores, *(c.published.get(model) for c in found)], "published"))
     rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
-    caption = (
-        "Each task's headline. Colours go from chance to the best published score, or to the best "
-        "that there can be."
-    )
+    caption = "Each task's headline, on all of its items where nothing else is said."
     return Table(name, "Models and tasks", columns, rows, caption, turnable=True)
 
 

@@ -1,17 +1,18 @@
 """The first and the last section of a report: results beside the papers', and how they were made.
 
-The first section has a line for each run beside the paper's models; then come the papers' tables;
-the last section says once how everything was made.
+The first section says what the runs come to, in a sentence and in a table; then come the papers'
+tables; the last section says once how everything was made.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..published import PublishedColumn, RowKind
 from ..results import Result
 from ..runs import Run, SkippedLog
+from .answer import answer
 from .blocks import (
     ITEMS_NOTICE,
     Block,
@@ -24,67 +25,24 @@ from .blocks import (
     Unit,
     Value,
     column_of,
+    section,
     table,
 )
-from .estimates import Agreement, agreement, estimate, full_set
+from .estimates import agreement, estimate, full_set
 from .intervals import WIDE, Estimate
+from .matrix import contests, matrix
 from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
 from .standings import Beside, Standing, departures, rank_of, why_left_out
+from .trust import doubts, trust
 
-# The kinds' names for the share of responses that nothing could be read from.
-_UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _NAMED = 3  # figures that differ
+_FEW_RUNS = 8  # are in the summary one by one
+_EXTREMES = 5  # subjects with the lowest figure, and with the highest
 _OF_RUN = (
     *("label", "model", "harness", "task"),
     *("condition", "created", "status", "notes", "headline"),
 )
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
-
-
-class Trust(NamedTuple):
-    """What a run's figures can be relied on for."""
-
-    figures: Agreement  # with those that the harness reports
-    ending: str  # why it lacks items that it was asked for, such as `cancelled`
-    items: int
-    expected: int
-    unread: Estimate | None  # the share of responses that no answer could be read from
-    data: str
-    data_known: bool
-    prompt_known: bool
-    rescored: str  # the version that read logged answers again; else empty
-    decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
-
-    @property
-    def badges(self) -> str:
-        """The same for people: parts with ✓ or ✗ in front."""
-        equal, different = self.figures.equal, len(self.figures.different)
-        whole = self.items == self.expected
-        unread = self.unread.value if self.unread else None
-        parts = [
-            f"✗ {different} figures unlike the harness's" if different else "",
-            f"✓ rescored by {self.rescored}" if self.rescored and not different else "",
-            "" if self.prompt_known else "✗ prompt and decoding unknown",
-            "✓ equal to the harness" if equal and not different and not self.rescored else "",
-            "" if equal or different else "✗ not checked against the harness",
-            f"✗ {self.ending}" if self.ending else "",
-            "✓ all items" if whole else f"✗ {self.items:,} of {self.expected:,} items",
-            "" if unread is None else f"{'✓' if unread <= 0.02 else '✗'} {unread:.1%} unread",
-            f"✓ data {self.data}" if self.data_known else f"✗ data {self.data}",
-            f"{'✓' if self.decoding == 'greedy' else '✗'} {self.decoding}" if self.decoding else "",
-        ]
-        return " · ".join(filter(None, parts))
-
-
-def trust(run: Run) -> Trust:
-    """Return what a run's figures can be relied on for."""
-    name = next((name for name in _UNREAD if name in run.items.values), None)
-    unread = estimate(run, name) if name else None
-    items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
-    decoding = run.decoding if run.setup.is_generative else ""
-    known, again = run.signature.prompt_known, run.options.get("rescored", "")
-    whole = (agreement(run), run.unfinished, items, run.expected)
-    return Trust(*whole, unread, *data, known, again, decoding)
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
@@ -116,19 +74,104 @@ def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
 
 
-def first_section(runs: Sequence[Run], beside: Sequence[Beside]) -> Section:
-    """Return what answers at first sight: a line for each run, beside the paper's models."""
-    blocks: list[Block] = [_runs(runs, beside)]
-    if (estimated := _full_sets(runs)).rows:
-        blocks.append(estimated)
-    if plotted := _plotted(beside):
-        name = f"plot_{plotted.table.name}"
-        blocks.append(_scores(plotted, [plotted.headline], name, drawn=True))
+def first_sections(
+    runs: Sequence[Run],
+    kept: Sequence[Run],
+    beside: Sequence[Beside],
+    skipped: Sequence[SkippedLog] = (),
+) -> list[Section]:
+    """Return what answers at first sight, and a line for each run.
+
+    With several tasks the first section is the matrix, and the runs are in the second; with one
+    they stand together, beside the paper's models or, of one run, its parts.
+
+    Args:
+        runs: All runs, which the answer is about.
+        kept: Those that have a row: of a training run the best and the last checkpoint.
+        beside: Where these stand in the papers' tables.
+        skipped: Logs that were not read.
+    """
+    said, found = list[Block](answer(runs, beside, skipped)), contests(kept)
     if any(run.items.texts for run in runs):
-        blocks.insert(0, Note(ITEMS_NOTICE, "warning"))
-    if any(run.is_sample for run in runs):
-        blocks.append(Note(_SAMPLE, "warning"))
-    return Section("Results", blocks, name="results", is_summary=True)
+        said.insert(0, Note(ITEMS_NOTICE, "warning"))
+    if len(found) > 1:
+        shown = [matrix(kept, beside, figure=_with_doubts), *_places(kept, beside)]
+        first = Section("Results", [*said, *shown], name="results", is_summary=True)
+        own = [_runs(kept, beside), _full_sets(kept)]
+        few = len(kept) <= _FEW_RUNS
+        return [first, *section("Runs", own, "runs", is_summary=few)]
+    plotted, alone = _plotted(beside), list(kept) if len(kept) == 1 else []
+    blocks: list[Block] = [_runs(kept, beside), _full_sets(kept), *map(_parts, alone)]
+    if plotted:
+        name = f"plot_{plotted.table.name}"
+        drawn = _scores(plotted, [plotted.headline], name, drawn=True)
+        blocks.append(replace(drawn, aside=True))
+    elif alone:
+        blocks[-1] = replace(_parts(alone[0]), aside=True)
+    blocks = [each for each in blocks if not (isinstance(each, Table) and not each.rows)]
+    return [Section("Results", [*said, *blocks], name="results", is_summary=True)]
+
+
+def _with_doubts(run: Result) -> Value:
+    """Return the headline of a run, with a note in few words if it is not to be trusted."""
+    found, why = headline(run), doubts(run) if isinstance(run, Run) else ()
+    return replace(found, note="; ".join(why)) if found and why else found
+
+
+def _places(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Table]:
+    """Return the places of one model's figures in the papers' tables; none of several models."""
+    found = [(table.table.source, each) for table in beside for own in table.runs.values()
+             for each in own.values() if each.rank]  # fmt: skip
+    if len({run.label for run in runs}) > 1 or not found:
+        return []
+    made = table(
+        "places",
+        "Among the papers' models",
+        [pair for pair in found if not (pair[1].column.category or pair[1].column.subject)],
+        [
+            (Column("Figure"), lambda pair: pair[1].column.name),
+            (Column("Place", help=_RANKS), lambda pair: f"{pair[1].rank} of {pair[1].of}"),
+            (Column("Table", beneath=True), lambda pair: pair[0]),
+        ],
+        _RANKS,
+    )
+    return [replace(made, aside=True)] if made.rows else []
+
+
+def _parts(run: Run) -> Table:
+    """Return the other figures of a run in the unit of its headline, and its subjects.
+
+    Of many subjects the ones with the lowest and the highest figure are shown.
+    """
+    unit, name = column_of(run.headline).unit, run.headline.averages
+    figures = [each for each in run.figures.values() if column_of(each).unit == unit]
+    found = [
+        (each.title, own)
+        for each in figures
+        if each != run.headline and each.form != "corpus" and (own := estimate(run, each.name))
+    ]
+    of = ((each, run.items.of_subjects([each.name])) for each in run.subjects)
+    subjects = [(each.title, own) for each, mask in of if (own := estimate(run, name, mask))]
+    subjects = sorted(subjects, key=lambda pair: pair[1].value) if len(subjects) > 1 else []
+    titles = {title for title, _ in found}
+    subjects = [pair for pair in subjects if pair[0] not in titles]
+    left_out = len(subjects) - 2 * _EXTREMES
+    if left_out > 1:
+        subjects = [*subjects[:_EXTREMES], *subjects[-_EXTREMES:]]
+    return table(
+        "parts",
+        "Its other figures and subjects",
+        [*found, *subjects],
+        [
+            (Column("Part"), lambda pair: pair[0]),
+            (Column("Items", "count"), lambda pair: pair[1].items),
+            (Column(run.label, unit, drawn=True), lambda pair: pair[1]),
+        ],
+        f"Subjects from the lowest figure to the highest; {left_out} between them are left out."
+        if left_out > 1
+        else "",
+        kind=lambda _: "other",
+    )
 
 
 _TRUST = (
@@ -138,21 +181,17 @@ _TRUST = (
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores are taken as exact."
 _RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"
-_SAMPLE = (
-    "The sample data is for trying things out: its figures are comparable with nothing, published "
-    "results least of all."
-)
 
 
 def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     groups = side_by_side(runs)
     runs = [run for group in groups for run in group.runs]
-    alone = all(each.table.transposed for each in beside)
+    alone = len(groups) == 1 and not _plotted(beside)
 
     def rank(run: Run) -> str | None:
-        each = next((each for each in _standings_of(run, beside) if each.rank), None)
-        where = "" if not each or each.is_headline_of(run) else f" ({each.column.name})"
-        return f"{each.rank} of {each.of}{where}" if each else None
+        own = (each for each in _standings_of(run, beside) if each.is_headline_of(run))
+        each = next((each for each in own if each.rank), None)
+        return f"{each.rank} of {each.of}" if each else None
 
     def of(unit: Unit) -> Callable[[Run], Value]:
         return lambda run: headline(run) if column_of(run.headline).unit == unit else None
@@ -165,10 +204,7 @@ def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
             MODEL,
             (Column("Result", "percent", _INTERVAL, drawn=alone), of("percent")),
             (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
-            (
-                Column("Rank", help=_RANKS),
-                rank,
-            ),
+            (Column("Rank", help=_RANKS), rank),
             (Column("Trust", "badges", _TRUST), lambda run: trust(run).badges),
             (Column("Task and condition", beneath=True), task_title),
             (Column("Measure", beneath=True), headline_title),
@@ -196,21 +232,28 @@ def _full_sets(runs: Sequence[Run]) -> Table:
 
 
 def _plotted(beside: Sequence[Beside]) -> Beside | None:
-    """Return the table that stands beside the runs: of those with a headline, the first."""
-    return next((each for each in beside if not each.table.transposed), None)
-
-
-def published_sections(beside: Sequence[Beside]) -> list[Section]:
-    """Return a section for each published table that a run stands in."""
-    sections = []
+    """Return the table that stands beside a task's runs: the first of their headline, or a mean."""
     for each in beside:
-        published, further = each.table, each is not _plotted(beside)
+        own = [columns.get(each.headline.name) for columns in each.runs.values()]
+        is_whole = any(one and one.is_headline_of(run) for one in own for run in each.behind)
+        if not each.table.transposed and (each.headline.mean_of or is_whole):
+            return each
+    return None
+
+
+def published_sections(beside: Sequence[Beside], tasks: int) -> list[Section]:
+    """Return a section for each published table that a run stands in; one that is no summary where
+    the first section has the table, or the matrix of several tasks."""
+    sections = []
+    plotted = _plotted(beside) if tasks < 2 else None
+    for each in beside:
+        published, further = each.table, each is not plotted
         if published.transposed:
             made = _by_subject(each)
         else:
             made = _scores(each, published.columns, f"published_{published.name}", drawn=further)
         title, name = f"{published.source}: {published.title}", made.name.replace("_", "-")
-        sections.append(Section(title, [made], name, is_summary=further))
+        sections.append(Section(title, [made], name, is_summary=further and tasks < 2))
     return sections
 
 
@@ -235,7 +278,7 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         [
             Column("Model"),
             Column("Rank", help="Place among the paper's models; of a run, those that its 95 % "
-                   f"interval allows, or why it has none. {_EXACT}"),
+                   f"interval allows, or why it has none. {_EXACT}", under=f"by {key.name}"),
             *(_column(each, drawn=drawn and each is key) for each in columns),
         ],
         [row for _, row in rows],

@@ -121,8 +121,8 @@ def pairwise(
         compare(a, b, gate=gate if a is runs[0] else None, **options)
         for a, b in combinations(runs, 2)
     ]
-    adjusted = _adjusted([comparison.overall for comparison in found])
-    return [replace(one, overall=effect) for one, effect in zip(found, adjusted, strict=True)]
+    overall = adjusted([comparison.overall for comparison in found])
+    return [replace(one, overall=effect) for one, effect in zip(found, overall, strict=True)]
 
 
 def points_of(figure: Figure) -> int:
@@ -137,6 +137,15 @@ def headline_difference(before: Run, after: Run) -> Estimate | None:
     except ComparisonError:
         return None
     return items.effect().difference
+
+
+def subject_differences(before: Run, after: Run, name: str) -> Sequence[Effect]:
+    """Compare a figure of two runs on each subject, the p-values adjusted by Holm among them.
+
+    Raises:
+        ComparisonError: The runs are not comparable, as by `compare`.
+    """
+    return match(before, after, name, {"seed": SEED, "resamples": RESAMPLES}).by_subject()
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,16 +290,21 @@ class _Paired:
             if each.part and not own.part
             if (mask := side.items.of_part(each.part)[self.places]).any()
         ]
-        by_item = replace(own, over="questions")
-        present = {*self.subjects.tolist()} - {each.part for each in alike}
-        names = [each.name for each in side.subjects if each.name in present and len(present) > 1]
-        by_subject = [self.where(self.subjects == name).of(by_item).effect(name) for name in names]
         averages = [
             self.of(each).effect(each.name)
             for each in alike
             if not each.part and not own.part and each is not own
         ]
-        return {"averages": averages, "parts": _adjusted(parts), "subjects": _adjusted(by_subject)}
+        return {"averages": averages, "parts": adjusted(parts), "subjects": self.by_subject()}
+
+    def by_subject(self) -> Sequence[Effect]:
+        """Return the effects on subjects that are not parts, if there are several."""
+        own, side = replace(self.figure, over="questions"), self.side
+        parts = {each.part for each in side.figures.values() if each.averages == own.averages}
+        present = {*self.subjects.tolist()} - parts
+        names = [each.name for each in side.subjects if each.name in present and len(present) > 1]
+        found = [self.where(self.subjects == name).of(own).effect(name) for name in names]
+        return adjusted(found)
 
     def gate(self, delta: float, confidence: float, difference: float) -> NonInferiority:
         """Test that B is not inferior, by what it loses on each item.
@@ -369,11 +383,12 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
     )
 
 
-def _adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
+def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
+    """Return the effects of one family, their p-values adjusted by Holm if there are several."""
     if len(effects) < 2:
         return effects
-    adjusted = significance.holm([effect.p_value for effect in effects])
-    return [replace(effect, p_by_holm=p) for effect, p in zip(effects, adjusted, strict=True)]
+    p_values = significance.holm([effect.p_value for effect in effects])
+    return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
 def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool = False) -> _Paired:

@@ -19,7 +19,8 @@ from .analyses import (
     writing,
 )
 from .blocks import Report, Section
-from .overview import first_section, last_section, published_sections, run_records
+from .overview import first_sections, last_section, published_sections, run_records
+from .presentation import side_by_side
 from .standings import standings
 
 _ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
@@ -38,9 +39,9 @@ def build_report(
     beside, kept = standings(runs), curves.outstanding(runs)
     beside_kept = beside if len(kept) == len(runs) else standings(kept)
     sections = [
-        first_section(kept, beside_kept),
+        *first_sections(runs, kept, beside_kept, skipped),
         *curves.sections(runs),
-        *published_sections(beside_kept),
+        *published_sections(beside_kept, len(side_by_side(kept))),
         *(section for part in _ANALYSES for section in part.sections(kept)),
         last_section(runs, beside, skipped),
     ]

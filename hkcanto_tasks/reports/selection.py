@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
     """All differences of several figures: what they are in standard errors by chance alone."""
 
     errors: Floats  # runs × runs: standard errors of the differences, 0 of runs alike in all items
-    critical: float  # of all differences, 95 % of draws have none of more standard errors
+    critical: float  # in standard errors: as many draws as the confidence have no more in any pair
     figures: Floats  # draws × runs: the figures less their mean, if all runs are equal in truth
 
 
@@ -45,6 +45,7 @@ class Selection:
         overstated: What the best figure is too good by on average, if it and the ties are equal in
             truth; 0 without ties.
         left_out: Runs that are not comparable with the others, and why.
+        differences: Of each other run that was compared: the best figure minus its own.
     """
 
     best: Run
@@ -52,13 +53,18 @@ class Selection:
     ties: Mapping[Run, Estimate]
     overstated: float
     left_out: Mapping[Run, str]
+    differences: Mapping[Run, float]
 
 
 @lru_cache(maxsize=64)
-def selection(runs: tuple[Run, ...]) -> Selection | None:
+def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:
     """Pick the best of runs side by side; None if all of them were interrupted.
 
     Most runs say what the items are: one on other items is left out, as is an interrupted one.
+
+    Args:
+        runs: Runs of one task under one condition.
+        confidence: Of all differences at once; above 0.95 if several tasks share the error of 5 %.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
     found = [run for run in runs if run not in left_out and headline(run)]
@@ -79,7 +85,8 @@ def selection(runs: tuple[Run, ...]) -> Selection | None:
     names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
     scale, statistic = alike[0].shares[:, None], alike[0].statistic
     rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
-    pairs = all_pairs(np.column_stack([_parts(each, statistic) for each in rows]))
+    parts = np.column_stack([_parts(each, statistic) for each in rows])
+    pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([own.figures()[1] for own in alike])
     sign = -1 if first.headline.higher_is_better is False else 1
     best = int((sign * figures).argmax())
@@ -92,15 +99,20 @@ def selection(runs: tuple[Run, ...]) -> Selection | None:
             places.append(place)
     own = sign * pairs.figures[:, places]
     overstated = float((own.max(axis=1) - own.mean(axis=1)).mean())
-    return Selection(names[best], len(names), ties, overstated, left_out)
+    behind = zip(names, (figures[best] - figures).tolist(), strict=True)
+    differences = {run: by for run, by in behind if run is not names[best]}
+    return Selection(names[best], len(names), ties, overstated, left_out, differences)
 
 
-def all_pairs(parts: Floats, *, draws: int = _DRAWS, seed: int = SEED) -> Pairs:
+def all_pairs(
+    parts: Floats, *, confidence: float = CONFIDENCE, draws: int = _DRAWS, seed: int = SEED
+) -> Pairs:
     """Compare all pairs of runs at once.
 
     Args:
         parts: Units × runs: what each independent unit adds to each figure, as a value divided by
             the number of items adds to a mean.
+        confidence: Of all differences at once.
         draws: How many times the units' signs are drawn; fewer if there are no more exchanges.
         seed: Of the draws.
 
@@ -123,7 +135,7 @@ def all_pairs(parts: Floats, *, draws: int = _DRAWS, seed: int = SEED) -> Pairs:
     for place in range(1, own.shape[1]):
         moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
         largest = np.maximum(largest, moves.max(axis=1))
-    return Pairs(errors, float(np.quantile(largest, CONFIDENCE)), figures)
+    return Pairs(errors, float(np.quantile(largest, confidence)), figures)
 
 
 def _parts(rows: Floats, statistic: Statistic) -> Floats:

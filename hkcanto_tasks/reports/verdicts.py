@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import compress
 from operator import itemgetter
 from typing import Any
@@ -11,9 +11,10 @@ from ..errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
-from .blocks import Column, Note, Report, Section, Table, Unit, Value, table
-from .intervals import CONFIDENCE, WIDE
-from .paired import RESAMPLES, SEED, Comparison, Effect, pairwise, points_of
+from .blocks import Column, Note, Report, Section, Value, table
+from .effects import by_size, effects_table
+from .intervals import CONFIDENCE, WIDE, Estimate
+from .paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
 from .presentation import condition_title, figure_title, short_name, task_title
 from .report import footer_of, report_of
 
@@ -45,8 +46,12 @@ _GATE = {
     "method": Column("Method"),
 }
 """What the table shows of the records of a gate."""
-_Row = tuple[str, Effect]
-_NAMED = 5  # tests; more of them are counted
+_GAIN = Column(
+    "Gain",
+    "score_points",
+    f"The second minus the first, or the reverse if lower is better; 95 % interval: {WIDE}.",
+)
+_NAMED = 5  # tests or tasks; more of them are counted
 
 
 def compare_runs(
@@ -106,7 +111,7 @@ def compare_runs(
         advice = [] if refused else [_advice(sides)]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
     every = [one for compared in found for one in compared]
-    made = [section for compared in found for section in sections(compared)]
+    made = [*first_section(every), *(each for own in found for each in sections(own))]
     if not_compared:
         notes = [Note(line, "warning") for line in not_compared]
         made.append(Section("Not compared", notes, "not-compared", is_summary=True))
@@ -132,9 +137,8 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     if len(compared) > 1:
         name = f"{name}_pairwise"
         pairs = [(" against ".join(_names([one.b, one.a])), one.overall) for one in compared]
-        made = _effects(
-            first, name, figure_title(first.a, first.figure), pairs, ["First", "Second"]
-        )
+        of = figure_title(first.a, first.figure)
+        made = effects_table(first.figure, name, of, pairs, ["First", "Second"])
         title = f"{task}: {len(names)} runs pairwise"
         return [Section(title, [*remarks, made], name.replace("_", "-"), is_summary=True)]
     title, short = f"{task}: {' against '.join(reversed(names))}", name.replace("_", "-")
@@ -143,12 +147,57 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     parts = {name: [(titles[one.name], one) for one in own] for name, own in first.parts.items()}
     subjects = parts.pop("subjects", [])
     rows = [("All items", first.overall), *(row for own in parts.values() for row in own)]
-    made = _effects(first, name, figure_title(first.a, first.figure), rows, names)
-    found = [Section(title, [Note(verdict(first)), *remarks, made], short, is_summary=True)]
+    made = effects_table(first.figure, name, figure_title(first.a, first.figure), rows, names)
+    said = Note(verdict(first), "verdict")
+    found = [Section(title, [said, *remarks, made], short, is_summary=True)]
     if subjects:
-        made = _effects(first, f"{name}_subjects", "Subjects", subjects, names)
+        rows = by_size(first.figure, subjects)
+        made = effects_table(first.figure, f"{name}_subjects", "Subjects", rows, names)
         found.append(Section(f"{title}, by subject", [made], f"{short}-subjects"))
     return found
+
+
+def first_section(every: Sequence[Comparison]) -> list[Section]:
+    """Return what to read first of two models on several tasks: who leads, and where for sure."""
+    pairs = {tuple(_names([one.a, one.b])) for one in every}
+    if len(every) < 2 or len(pairs) > 1:
+        return []
+    (name_a, name_b), gains = pairs.pop(), [_gain(one) for one in every]
+    effects = adjusted([one.overall for one in every])
+    rows = [*zip(every, effects, gains, strict=True)]
+    sure = [
+        f"{task_title(one.b)} ({_signed(gain.value)})"
+        for one, effect, gain in rows
+        if (effect.p_by_holm or 0) < 0.05
+    ]
+    named = "; ".join(sure[:_NAMED]) + f"; {len(sure) - _NAMED} more" * (len(sure) > _NAMED)
+    are = "1 difference is" if len(sure) == 1 else f"{len(sure) or 'no'} differences are"
+    leads, several = sum(gain.value > 0 for gain in gains), len({one.b.task for one in every})
+    what = "tasks" if several == len(every) else "comparisons"
+    said = (
+        f"{name_b} leads {name_a} on {leads} of {len(every)} {what}; {are} more than chance"
+        f"{': ' * bool(sure)}{named}."
+    )
+    columns: list[tuple[Column, Callable[[tuple[Comparison, Effect, Estimate]], Value]]] = [
+        (Column("Task"), lambda row: task_title(row[0].b)),
+        (replace(_GAIN, drawn=True), lambda row: row[2]),
+        (Column("p by Holm", "p", "Adjusted for the tasks."), lambda row: row[1].p_by_holm),
+        (Column(name_a, "score"), lambda row: row[1].a * points_of(row[0].figure)),
+        (Column(name_b, "score"), lambda row: row[1].b * points_of(row[0].figure)),
+        (Column("Figure"), lambda row: figure_title(row[0].a, row[0].figure)),
+    ]
+    made = table("compare_tasks", "Task by task", rows, columns)
+    return [Section("All tasks", [Note(said, "verdict"), made], "compare-tasks", is_summary=True)]
+
+
+def _gain(one: Comparison) -> Estimate:
+    """Return by how many points the second run is better."""
+    found, points = one.overall.difference, points_of(one.figure)
+    ends = [end if end is None else end * points for end in (found.low, found.high)]
+    if one.figure.higher_is_better:
+        return replace(found, value=found.value * points, low=ends[0], high=ends[1])
+    low, high = (end if end is None else -end for end in reversed(ends))
+    return replace(found, value=-found.value * points, low=low, high=high)
 
 
 def verdict(comparison: Comparison) -> str:
@@ -160,10 +209,10 @@ def verdict(comparison: Comparison) -> str:
     change = difference.value * points
     better = "better" if (change > 0) == figure.higher_is_better else "worse"
     lower = "" if figure.higher_is_better else "lower is better; "
-    signed, span = _digits(change, "+z").replace("-", "−"), "without an interval"
+    signed, span = _signed(change), "without an interval"
     if difference.low is not None and difference.high is not None:
         ends = difference.low * points, difference.high * points
-        span = "95 % " + " to ".join(_digits(end, "+z").replace("-", "−") for end in ends)
+        span = "95 % " + " to ".join(map(_signed, ends))
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     tested = f"{effect.test} {p_value}"
     said = (
@@ -220,7 +269,7 @@ def gate_of(
         "incomplete": f"open: {len(left_out)} things were not compared, see below.",
     }[said]
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    remarks = [f"Gate {text}"]
+    remarks = []
     if few:
         takes = "; ".join(dict.fromkeys(few))
         remarks.append(f"With so few items not even an equal run passes: it takes about {takes}.")
@@ -238,11 +287,13 @@ def gate_of(
         remarks.append(f"They may differ in {', '.join(unlike)}, as was allowed.")
     columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
     made = table("gate", "Non-inferiority, task by task", tasks, columns)
-    note = Note(" ".join(remarks), "info" if said == "passed" else "warning")
+    notes = [Note(f"Gate {text}", "verdict")]
+    if remarks:
+        notes.append(Note(" ".join(remarks), "info" if said == "passed" else "warning"))
     bound = max((task["bound"] for task in tasks), default=None)
     record = {"verdict": said, "delta": delta, "bound": bound, "method": method}
     record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
-    return record, Section("Gate", [note, made], "gate", is_summary=True)
+    return record, Section("Gate", [*notes, made], "gate", is_summary=True)
 
 
 def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
@@ -304,6 +355,10 @@ def _digits(points: float, sign: str = "") -> str:
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
+def _signed(points: float) -> str:
+    return _digits(points, "+z").replace("-", "−")
+
+
 def _names(runs: Sequence[Run]) -> list[str]:
     """Return names that tell the runs apart."""
     labels = [side.label for side in runs]
@@ -340,25 +395,3 @@ def _remarks(
                 warnings[f"{what} ({' against '.join(f'{name}:{each}' for each in both)})."] = True
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(said))]
-
-
-def _effects(of: Comparison, name: str, title: str, rows: list[_Row], sides: list[str]) -> Table:
-    """Return a table of effects; what is compared comes first, for it must fit a terminal."""
-    is_score = of.figure.unit == "score"
-    change: Unit = "score_points" if is_score else "points"
-    unit: Unit = "score" if is_score else "percent"
-    about = f"The second minus the first, with 95 % interval: {WIDE}."
-    difference = Column("Difference", change, about, drawn=len(rows) > 1)
-    wins = Column("W/L/T", "text", "Items that the second wins, loses and ties.")
-    columns: list[tuple[Column, Callable[[_Row], Value]]] = [
-        (Column("Part"), itemgetter(0)),
-        (difference, lambda row: row[1].difference),
-        (wins, lambda row: "{0.wins:,}/{0.losses:,}/{0.ties:,}".format(row[1])),
-        (Column("p", "p", "Of a difference if there is none."), lambda row: row[1].p_value),
-        (Column("p by Holm", "p", "For the rows that have one."), lambda row: row[1].p_by_holm),
-        (Column(sides[0], unit), lambda row: row[1].a),
-        (Column(sides[1], unit), lambda row: row[1].b),
-        (Column("Test"), lambda row: row[1].test),
-    ]
-    way = "Higher" if of.figure.higher_is_better else "Lower"
-    return table(name, title, rows, columns, f"{way} is better.")

@@ -14,7 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.logs import read_runs
-from hkcanto_tasks.reports.overview import trust
+from hkcanto_tasks.reports.trust import trust
 
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM

@@ -1,10 +1,12 @@
 """Results by category, subset and subject."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
+from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.reports.blocks import Table, Value
+from hkcanto_tasks.reports.blocks import Note, Table, Value
 from hkcanto_tasks.reports.intervals import Estimate
 from hkcanto_tasks.runs import Run
 
@@ -107,9 +109,60 @@ def test_a_model_without_a_subject_has_an_empty_cell() -> None:
     assert found == {"Dentistry": 1.0, "HKDSE Physics": None, "Hong Kong Law": None}
 
 
-def test_the_accuracies_of_the_models_are_drawn() -> None:
-    for found in tables(hkmmlu("a", [1, 1, 0, 1]), hkmmlu("b", [0, 0, 0, 1])).values():
-        assert [column.title for column in found.columns if column.drawn] == ["a", "b"]
+def test_the_accuracies_of_two_models_are_drawn() -> None:
+    found = tables(hkmmlu("a", [1, 1, 0, 1]), hkmmlu("b", [0, 0, 0, 1]))
+    for name in ("categories", "subjects"):
+        assert [column.title for column in found[name].columns if column.drawn] == ["a", "b"]
+
+
+def test_three_models_are_a_plot_for_each_category_and_a_map_from_chance() -> None:
+    runs = [hkmmlu(label, [1, 1, 0, 1]) for label in "abc"]
+    found = tables(*runs)
+    assert list(found) == ["categories", "subjects"]
+    assert found["categories"].panels
+    # Questions with four options: one of four guesses is right.
+    scales = [column.scale for column in found["subjects"].columns]
+    assert scales == [None] * 4 + [(0.25, 1.0)] * 3
+
+
+def by_subject(values: Mapping[str, Sequence[float]], label: str, **more: Any) -> Run:
+    names = [name for name, own in values.items() for _ in own]
+    acc = [value for own in values.values() for value in own]
+    return a_run("hkmmlu", {"acc": acc}, subjects=names, label=label, **more)
+
+
+WRONG = {"dentistry": [0] * 8, "hkdse_physics": [1] * 3, "hk_law": [0, 1, 1, 0]}
+BETTER = {"dentistry": [1] * 8, "hkdse_physics": [0] * 3, "hk_law": [0, 1, 1, 1]}
+
+
+def test_two_models_are_compared_on_each_subject_from_gain_to_loss() -> None:
+    (found,) = (
+        block
+        for block in sections("subjects", [by_subject(WRONG, "a"), by_subject(BETTER, "b")])[
+            0
+        ].blocks
+        if isinstance(block, Table) and block.name.startswith("subject_differences")
+    )
+    # McNemar's test of 8, 1 and 3 pairs that all go one way: 2 / 2⁸, 1 and 2 / 2³.
+    p_values = [2 / 2**8, 1, 2 / 2**3]
+    holm = multipletests(p_values, method="holm")[1]
+    assert figures(found, "Difference") == {
+        "Dentistry": 1.0,
+        "Hong Kong Law": 0.25,
+        "HKDSE Physics": -1.0,
+    }
+    assert list(figures(found, "Difference")) == ["Dentistry", "Hong Kong Law", "HKDSE Physics"]
+    assert list(figures(found, "p").values()) == pytest.approx(p_values)
+    assert list(figures(found, "p by Holm").values()) == pytest.approx(list(holm))
+
+
+def test_models_on_other_items_are_not_compared_by_subject_and_it_is_said_why() -> None:
+    other = by_subject(BETTER, "b", ids=[f"hkmmlu/other/{i}" for i in range(15)])
+    (section,) = sections("subjects", [by_subject(WRONG, "a"), other])
+    (note,) = (block for block in section.blocks if isinstance(block, Note))
+    assert note.text.startswith("The differences by subject are not shown: ")
+    assert "15 items are only in a" in note.text
+    assert "subject" not in tables(by_subject(WRONG, "a"), other)
 
 
 def test_tasks_without_right_and_wrong_have_no_section() -> None:

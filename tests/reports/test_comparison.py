@@ -405,9 +405,9 @@ def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
 def test_the_gate_stands_above_everything_with_its_method():
     compared = compare(law(A, "old"), law(B, "new"), **FAST, gate=2)
     section = gate_of([compared], 2, [])[1]
-    note, table = section.blocks
-    assert note.level == "warning"
-    assert note.text.startswith("Gate not passed")
+    said, note, table = section.blocks
+    assert (said.level, note.level) == ("verdict", "warning")
+    assert said.text.startswith("Gate not passed")
     assert (
         "With so few items not even an equal run passes: it takes about 149 items of Hong Kong law."
         in note.text
@@ -483,13 +483,13 @@ def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compa
     assert "--allow-differences shots,prompt." in str(caught.value)
     made, status = compared([a], [b], gate=50, allowed=["shots", "prompt"])
     assert (status, made.records["gate"]["verdict"]) == (0, "passed")
-    assert "They may differ in shots, prompt" in made.sections[0].blocks[0].text
+    assert "They may differ in shots, prompt" in made.sections[0].blocks[1].text
 
 
 def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_items(compared):
     runs = [[law([1] * 60, label), g2p([0.5] * 30, label)] for label in "ab"]
     made, status = compared(*runs, gate=5)
-    text = made.sections[0].blocks[0].text
+    text = " ".join(notes(made.sections[:1]))
     assert status == 1
     assert "5 points or more in CER as published of Jyutping grapheme-to-phoneme." in text
     # ln 0.05 / ln 0.95, rounded up; the 60 items of the other task suffice.
@@ -504,11 +504,11 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
 
 def test_more_candidates_than_said_are_refused_and_some_are_told_of(compared):
     runs = [[law([1] * 60, label)] for label in "abcd"]
-    assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[0].text
+    assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[1].text
     with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
         compared(*runs, gate=50, candidates=2)
     made, _ = compared(*runs, gate=50, candidates=10)
-    assert "99.5 % confidence" in made.sections[0].blocks[0].text
+    assert "99.5 % confidence" in made.sections[0].blocks[1].text
 
 
 # --- what is refused
@@ -642,7 +642,7 @@ def test_the_gate_of_several_models_is_against_the_first():
     found = pairwise(runs, **FAST, gate=2)
     gated = [(one.a.label, one.b.label) for one in found if one.gate is not None]
     assert gated == [("base", "one"), ("base", "two")]
-    assert len(gate_of(found, 2, [])[1].blocks[1].rows) == 2
+    assert len(gate_of(found, 2, [])[1].blocks[2].rows) == 2
 
 
 # --- what is shown
@@ -679,6 +679,40 @@ def test_the_verdict_is_a_sentence():
     assert worse.endswith("old wins 1 item, loses 5, ties 6.")
 
 
+def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
+    """In law B alone is right 11 times at 5 shots, A alone once at 0; in Jyutping B twice."""
+    runs = [
+        [law([0] * 11 + [1] * 9, "a"), g2p([1, 1, 1, 0], "a"), law([1, 1], "a", shots=0)],
+        [law([1] * 20, "b"), g2p([0, 0, 1, 0], "b"), law([0, 1], "b", shots=0)],
+    ]
+    first, *others = compared(*runs)[0].sections
+    said, made = first.blocks
+    assert (said.level, first.is_summary) == ("verdict", True)
+    # Of law McNemar's p is 2 / 2¹¹ and 1, of Jyutping 1 / 2.
+    assert said.text == (
+        "b leads a on 2 of 3 comparisons; 1 difference is more than chance: Hong Kong law, 5-shot "
+        "(+55.0)."
+    )
+    gains = [row.values[1] for row in made.rows]
+    assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])
+    assert all(gain.low < gain.value < gain.high for gain in gains)
+    p_values = multipletests([2 / 2**11, 1 / 2, 1], method="holm")[1]
+    assert [row.values[2] for row in made.rows] == pytest.approx(list(p_values))
+    assert made.columns[1].drawn
+    assert len(others) == 3
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_one_task_or_three_models_have_no_verdict_on_all_tasks(compared, count: int):
+    runs = [[law(A, label)] for label in "abc"[:count]]
+    assert compared(*runs)[0].sections[0].name != "compare-tasks"
+    better = zip(runs, [[0, 1], [0, 0], [0, 0]], strict=False)
+    runs = [[*own, g2p(values, own[0].label)] for own, values in better]
+    made = compared(*runs)[0].sections
+    assert (made[0].name == "compare-tasks") == (count == 2)
+    assert count == 3 or " on 1 of 2 tasks; no differences are " in made[0].blocks[0].text
+
+
 def test_a_small_difference_is_not_called_none():
     a, b = law([1] * 500 + [0] * 1500), law([1] * 501 + [0] * 1499)
     assert ": +0.05 points (95 %" in verdict(compare(a, b, **FAST))
@@ -702,7 +736,8 @@ def test_tables_show_every_part_and_the_subjects_by_themselves():
         *("Part", "Difference", "W/L/T", "p", "p by Holm", "old", "new", "Test")
     ]
     assert titles["Subjects"].columns[1].drawn
-    for place, effect in enumerate(compared.parts["subjects"]):
+    by_size = sorted(compared.parts["subjects"], key=lambda each: -each.difference.value)
+    for place, effect in enumerate(by_size):
         assert values(titles["Subjects"], "Difference", "p by Holm", "W/L/T", row=place) == [
             *(effect.difference, effect.p_by_holm),
             f"{effect.wins}/{effect.losses}/{effect.ties}",

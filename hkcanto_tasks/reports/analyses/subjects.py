@@ -1,15 +1,24 @@
-"""Results by category, by subset, and by subject."""
+"""Results by category, by subset, and by subject.
+
+One or two runs are dots beside their numbers, and two that share their items are compared on each
+subject. More are a small plot for each category, and a heat map of models and subjects.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 
+from ...errors import ComparisonError
 from ...runs import Run
-from ..blocks import Column, Section, Table, Value, section, table
+from ..blocks import Block, Column, Note, Section, Table, Value, section, table
+from ..effects import by_size, effects_table
 from ..estimates import estimate
 from ..intervals import Estimate
+from ..paired import subject_differences
 from ..presentation import SideBySide, side_by_side
 
 _Row = tuple[Sequence[str | None], Sequence[Estimate | None]]
+_FEW = 2  # runs that are drawn beside their numbers
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
@@ -17,11 +26,11 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     return [
         each
         for group in side_by_side(runs, "acc")
-        for each in section(f"By subject: {group.title}", _tables(group), f"subjects-{group.name}")
+        for each in section(f"By subject: {group.title}", _blocks(group), f"subjects-{group.name}")
     ]
 
 
-def _tables(group: SideBySide[Run]) -> list[Table]:
+def _blocks(group: SideBySide[Run]) -> list[Block]:
     runs, some = group.runs, group.runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [each for each in some.setup.task.subjects if each.name in present]
@@ -39,27 +48,65 @@ def _tables(group: SideBySide[Run]) -> list[Table]:
     mean = "its subjects" if some.headline.over == "categories" else "its questions"
     caption = f"The headline is “{titles[some.headline.name]}”; a category is over {mean}."
     rows: list[_Row] = [([titles[figure.name]], found) for figure, found in averages]
-    parts = _table(group, "categories", "Averages, categories and subsets", ["Part"], rows, caption)
+    many = len(runs) > _FEW
+    title, drawn = "Averages, categories and subsets", Column("", "percent", drawn=True)
+    parts = _table(group, "categories", title, ["Part"], rows, caption, drawn)
+    parts = replace(parts, panels=many)
     rows = []
     for each in subjects:
         category = titles.get(f"acc_{each.category}", each.category)
         found = [estimate(run, "acc", run.items.of_subjects([each.name])) for run in runs]
         rows.append(([each.title, each.chinese or None, category or None], found))
-    caption = "Some differ by chance: compare two models with hkcanto compare."
     texts = ["Subject", "In Chinese", "Category"]
-    by_subject = _table(group, "subjects", "Subjects", texts, rows, caption)
-    return [parts, by_subject] if len(subjects) > 1 else [parts]
+    caption = "Some differ by chance." if len(runs) != _FEW else ""
+    if many:
+        chance = _chance(some)
+        colours = f"Colours go from chance, {100 * chance:.0f} %, to 100 %."
+        caption = f"Some differ by chance: compare two models with hkcanto compare. {colours}"
+        drawn = Column("", "percent", lower_is_better=False, scale=(chance, 1.0))
+    by_subject = _table(group, "subjects", "Subjects", texts, rows, caption, drawn)
+    if len(subjects) < 2:
+        return [parts]
+    return [parts, by_subject, *_differences(group)]
+
+
+def _differences(group: SideBySide[Run]) -> list[Block]:
+    """Compare two runs on each subject, from the greatest gain to the greatest loss."""
+    if len(group.runs) != _FEW:
+        return []
+    a, b = group.runs
+    try:
+        effects = subject_differences(a, b, "acc")
+    except ComparisonError as error:
+        return [Note(f"The differences by subject are not shown: {error}")]
+    titles = {each.name: each.title for each in a.setup.task.subjects}
+    figure = a.figures["acc"]
+    rows = by_size(figure, [(titles[each.name], each) for each in effects])
+    title = f"{b.label} against {a.label} by subject, accuracy"
+    name = f"subject_differences_{group.name}"
+    return [effects_table(figure, name, title, rows, [a.label, b.label])]
+
+
+def _chance(run: Run) -> float:
+    """Return the accuracy of answers that are guessed."""
+    is_choice = run.definition.kind == "multiple_choice"
+    return 1 / len(run.definition.letters) if is_choice else 0.0
 
 
 def _table(
-    group: SideBySide[Run], name: str, title: str, texts: list[str], found: list[_Row], caption: str
+    group: SideBySide[Run],
+    name: str,
+    title: str,
+    texts: list[str],
+    found: list[_Row],
+    caption: str,
+    column: Column,
 ) -> Table:
     """Show the figures of all models beside each other, with the items of the one with most."""
-    drawn = [Column(run.label, "percent", drawn=True) for run in group.runs]
-    columns = enumerate([*map(Column, texts), Column("Items", "count"), *drawn])
+    figures = [replace(column, title=run.label) for run in group.runs]
+    columns = enumerate([*map(Column, texts), Column("Items", "count"), *figures])
     rows: list[list[Value]] = [
-        [*words, max((each.items for each in figures if each), default=0), *figures]
-        for words, figures in found
+        [*words, max((each.items for each in own if each), default=0), *own] for words, own in found
     ]
     places = [(column, itemgetter(place)) for place, column in columns]
     name, title = f"{name}_{group.name}", f"{title}: {group.title}"

@@ -97,7 +97,7 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
 def caption(table: Table) -> str:
     """Return the caption of a table, with what the mark † at an interval stands for."""
     values = (value for row in table.rows for value in row.values)
-    marked = any(isinstance(value, Estimate) and value.note == UNSEEN for value in values)
+    marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
     return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
 
 
@@ -125,6 +125,14 @@ class ShownCell(NamedTuple):
     high: float | None
 
 
+class Layout(NamedTuple):
+    """A table as text: its columns and rows, and whether these changed places."""
+
+    columns: Sequence[Column]
+    rows: Sequence["ShownRow"]
+    turned: bool
+
+
 class ShownRow(NamedTuple):
     """A row as text: its cells, whose it is, and that in words where its name does not say it."""
 
@@ -136,8 +144,9 @@ class ShownRow(NamedTuple):
 def shown(table: Table) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
-    The best of a column is looked for among models, that is the user's runs and published rows;
-    where a name occurs twice the rows are no rivals.
+    The best of a column is looked for among models, that is the user's runs and published rows, or
+    the runs alone in a table with a row for the best published; where a name occurs twice the rows
+    are no rivals.
 
     Examples:
         >>> from hkcanto_tasks.reports.blocks import Row
@@ -147,7 +156,8 @@ def shown(table: Table) -> list[ShownRow]:
         [('this run', '50.0', True), ('', '40.0', False)]
     """
     best = [_best(table, place) for place in range(len(table.columns))]
-    several_kinds = len({row.kind for row in table.rows}) > 1
+    kinds = {row.kind for row in table.rows}
+    several_kinds = len(kinds) > 1
     rows = []
     for row in table.rows:
         is_model, cells = row.kind in ("run", "published"), []
@@ -157,10 +167,12 @@ def shown(table: Table) -> list[ShownRow]:
                 low, high, note = value.low, value.high, one_line(value.note)
             is_best = is_model and found is not None and found == top
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
-            if note == UNSEEN:
-                interval, note = f"{interval} †" if interval else "", ""
+            if UNSEEN in note:
+                interval = f"{interval} †" if interval else ""
+                note = note.replace(UNSEEN, "").removesuffix("; ")
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
-        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if several_kinds else ""
+        marked = several_kinds and "best" not in kinds
+        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if marked else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return rows
@@ -169,9 +181,51 @@ def shown(table: Table) -> list[ShownRow]:
 def _best(table: Table, place: int) -> float | None:
     """Return the best number of a column; None if there is nothing to choose between."""
     lower = table.columns[place].lower_is_better
-    models = [row for row in table.rows if row.kind in ("run", "published")]
+    rivals = ("run",) if any(row.kind == "best" for row in table.rows) else ("run", "published")
+    models = [row for row in table.rows if row.kind in rivals]
     names = {row.values[0] for row in models}
     numbers = {found for row in models if (found := number(row.values[place])) is not None}
     if lower is None or len(numbers) < 2 or len(names) < len(models):
         return None
     return (min if lower else max)(numbers)
+
+
+def laid_out(table: Table, *, published: bool = False) -> Layout:
+    """Return a table as text, with its columns as rows if it is turnable and these are more.
+
+    Published rows of a turnable table are left out but for `published`, and always if it is turned:
+    the papers' own tables have them. A row then has its measure beneath its name.
+
+    Examples:
+        >>> from hkcanto_tasks.reports.blocks import Row
+        >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
+        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")],
+        ...     turnable=True)
+        >>> [[cell.text for cell in row.cells] for row in laid_out(made).rows]
+        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
+    """
+    rows = shown(table)
+    if not table.turnable:
+        return Layout(table.columns, rows, False)
+    kinds = [row.kind for row in table.rows]
+    columns = table.columns[1:]
+    turned = kinds.count("run") < len(columns)
+    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published" or published]
+    if not turned:
+        return Layout(table.columns, kept, False)
+    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published"]
+    heads = [Column("Task"), Column("Measure", beneath=True)]
+    heads += [Column(row.cells[0].text, "number") for row in kept]
+
+    def text(words: str) -> ShownCell:
+        return ShownCell(words, "", "", False, None, None, None)
+
+    found = [
+        ShownRow(
+            [text(heading(column)), text(column.under), *(row.cells[place] for row in kept)],
+            "other",
+            "",
+        )
+        for place, column in enumerate(columns, 1)
+    ]
+    return Layout(heads, found, True)

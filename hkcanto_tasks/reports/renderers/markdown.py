@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, shorten, shown
+from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shorten
 
 # Everything that GitHub gives a meaning to inside a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
@@ -48,7 +48,8 @@ def _block(block: Block) -> Iterator[str]:
         case Table():
             yield from _table(block)
         case Note(text, level):
-            yield f"> {'**Warning.** ' if level == 'warning' else ''}{_text(text)}"
+            said = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}[level]
+            yield said.format(_text(text))
         case ItemView():
             yield from _items(block)
 
@@ -57,9 +58,10 @@ def _table(table: Table) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
     if told := caption(table):
         yield _text(told)
-    headings = [_text(heading(column)) for column in table.columns]
-    aligned = ["---:" if column.numeric else "---" for column in table.columns]
-    yield _grid(headings, aligned, map(_row, shown(table)))
+    columns, rows, _ = laid_out(table)
+    headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in columns]
+    aligned = ["---:" if column.numeric else "---" for column in columns]
+    yield _grid(headings, aligned, map(_row, rows))
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)
 

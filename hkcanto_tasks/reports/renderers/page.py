@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from ...printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report
 from .formatting import caption, heading, is_chinese, shorten, shown
-from .plots import curve, plot
+from .plots import curve, plot, shade
 from .records import plain
 
 LONG_TABLE = 40
@@ -64,7 +64,8 @@ def _template() -> Template:
     environment.filters |= {"address": _address}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
-    environment.globals |= {"words": _words, "plot": plot, "curve": curve, "caption": caption}
+    environment.globals |= {"words": _words, "plot": plot, "curve": curve, "shade": shade}
+    environment.globals |= {"caption": caption}
     return environment.from_string(_resource("page.html.j2"))
 
 

@@ -1,16 +1,25 @@
 """What a page draws of a table's `drawn` columns: dots with their intervals over one axis, or lines
-with bands. All places are percentages of the width or the height."""
+with bands. All places are percentages of the width or the height.
+
+An axis is as long as what is on it. Every dot is on it, and every interval but for ends that are
+far out in Tukey's sense: further from the quartiles of all lower, or upper, ends than three times
+what is between these (Tukey 1977, "Exploratory Data Analysis"). Otherwise the interval of a subject
+with three items squeezes all others. Such an interval is drawn to the edge of the plot, at 0 or
+100, where no dot and no whole interval is; there the page shows an arrow.
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import quantiles
 from typing import NamedTuple
 
 from ..blocks import Column, Table, Unit
 from .formatting import ShownCell, ShownRow, value_text
 
 _MARGIN = 6.0
-_TICKS = 4
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_FEWEST_TICKS = 3
+_STEPS = (5.0, 2.5, 2.0, 1.0, 0.5, 0.25, 0.2)
+_FAR_OUT = 3  # times what is between the quartiles
 
 Place = float | None
 """None for a number that is missing or infinite."""
@@ -21,7 +30,8 @@ Line = tuple[str, str, Sequence[tuple[Place, Place, ShownCell, str]]]
 
 class Plot(NamedTuple):
     """The plot of a table: places of the drawn columns, the axis, where the line of no difference
-    is, if any; of each row the series, x, y, low and high of its dots; a row's height in pixels."""
+    is, if any; of each row the series, x, y, low and high of its dots; a row's height in pixels. A
+    low of 0 and a high of 100 are of intervals that go on beyond the axis."""
 
     series: Sequence[int]
     ticks: Ticks
@@ -34,12 +44,15 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
     """Return the plot of a table, whose rows are also given as text; None without any number."""
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     cells = [[row.cells[place] for place in series] for row in rows]
-    ends = [end for row in cells for cell in row for end in (cell.number, cell.low, cell.high)]
-    if not any(end is not None and math.isfinite(end) for end in ends):
+    drawn = [cell for row in cells for cell in row]
+    numbers = _finite(cell.number for cell in drawn)
+    lows, highs = _finite(cell.low for cell in drawn), _finite(cell.high for cell in drawn)
+    if not (numbers or lows or highs):
         return None
     unit = table.columns[series[0]].unit
     is_difference = unit in ("points", "score_points")
-    x, ticks = _axis(ends + [0.0] * is_difference, unit, margin=_MARGIN)
+    kept = [*_not_far_below(lows), *(-end for end in _not_far_below([-end for end in highs]))]
+    x, ticks = _axis([*numbers, *kept, *[0.0] * is_difference], unit, margin=_MARGIN)
     heights = [round(100 * (place + 1) / (len(series) + 1), 1) for place in range(len(series))]
     dots = [
         [
@@ -77,27 +90,73 @@ def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping
     return x_ticks, y_ticks, lines
 
 
+def shade(cell: ShownCell, column: Column) -> str:
+    """Return the classes of a coloured cell, from `s0`, the worst, to `s20`.
+
+    Examples:
+        >>> cell = ShownCell("75.0", "", "", False, 0.75, None, None)
+        >>> shade(cell, Column("", scale=(0.5, 1)))
+        ' scaled shaded s10'
+    """
+    worst, best = (0, 1) if column.shaded else column.scale or (0, 0)
+    if cell.number is None or worst == best:
+        return ""
+    share = (cell.number - worst) / (best - worst)
+    return f"{' scaled' * bool(column.scale)} shaded s{round(20 * min(1, max(0, share)))}"
+
+
+def _finite(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None and math.isfinite(value)]
+
+
+def _not_far_below(ends: Sequence[float]) -> list[float]:
+    """Return the ends without those that are far out on the lower side.
+
+    Examples:
+        >>> _not_far_below([3, 5, 8, 10, -100])
+        [3, 5, 8, 10]
+    """
+    if len(ends) < 2:
+        return [*ends]
+    lower, _, upper = quantiles(ends, n=4, method="inclusive")
+    least = lower - _FAR_OUT * (upper - lower)
+    return [end for end in ends if end >= least or lower == upper]
+
+
 def _axis(
-    values: Sequence[float | None], unit: Unit, *, margin: float = 0.0, turned: bool = False
+    values: Iterable[float | None], unit: Unit, *, margin: float = 0.0, turned: bool = False
 ) -> tuple[Callable[[float | None], Place], Ticks]:
-    """Return where on an axis, perhaps turned round, a number is, and its ticks."""
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    ticks = _ticks(min(known), max(known))
-    low, high = min(ticks[0], *known), max(ticks[-1], *known)
+    """Return where on an axis from the lowest to the highest value a number is, and its ticks.
+
+    It is perhaps turned round. What is beyond the axis is at its edge, 0 or 100.
+    """
+    known = _finite(values)
+    low, high = min(known), max(known)
+    if low == high:
+        low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
 
     def place(value: float | None) -> Place:
         if value is None or not math.isfinite(value):
             return None
         share = (high - value if turned else value - low) / (high - low)
+        if margin and not 0 <= share <= 1:
+            return 0.0 if share < 0 else 100.0
         return round(margin + (100 - 2 * margin) * share, 2)
 
+    ticks = _ticks(low, high)
     return place, [(place(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return about four round numbers that reach from the lowest to the highest."""
-    span = (high - low) or abs(high) or 1.0
-    unit = 10.0 ** math.floor(math.log10(span / _TICKS))
-    step = next(unit * each for each in _STEPS if unit * each >= span / _TICKS)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [place * step for place in range(first, max(last, first + 1) + 1)]
+    """Return at least three round numbers between the lowest and the highest.
+
+    Examples:
+        >>> _ticks(-47, 55)
+        [-25.0, 0.0, 25.0, 50.0]
+    """
+    unit = 10.0 ** math.floor(math.log10(high - low))
+    for step in (unit * each for each in _STEPS):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first + 1 >= _FEWEST_TICKS:
+            break
+    return [place * step for place in range(first, last + 1)]

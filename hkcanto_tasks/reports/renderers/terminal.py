@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...printable import one_line
 from ..blocks import Block, Column, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, shown
+from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shown
 from .plots import curve
 
 LONG_TABLE = 20
@@ -19,14 +19,16 @@ LONG_TABLE = 20
 
 _NARROWEST = 12  # a column of texts
 _BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
+_NAMED = 3  # sections that are not shown
 _FEWEST = 3  # columns that stay while intervals do
 
 
 def show(report: Report, console: Console, *, full: bool = False) -> None:
     """Print a report, without the answers, and but for `full` without all that is no summary.
 
-    In a narrow terminal a table loses its last columns, then its intervals; it says so. In full
-    long tables are whole, and their columns explained.
+    In a narrow terminal a table loses its last columns, then its intervals, and says so; that of
+    models and tasks loses its intervals and goes on below. In full long tables are whole, and their
+    columns explained.
 
     Examples:
         >>> from datetime import datetime
@@ -49,7 +51,9 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     left_out = [section.title for section in report.shown if not (full or section.is_summary)]
     if left_out:
         console.print()
-        rest = f"Not shown: {'; '.join(left_out)}. All of it: --full, -o report.html"
+        more = len(left_out) - _NAMED
+        named = [*left_out[:_NAMED], f"{more} more sections"] if more > 1 else left_out
+        rest = f"Not shown: {'; '.join(named)}. All of it: --full, -o report.html"
         _print(console, rest, "dim")
     for line in report.footer:
         _print(console, line, "dim")
@@ -59,13 +63,18 @@ def _show_block(block: Block, console: Console, full: bool) -> None:
     match block:
         case Table():
             _show_table(block, console, full)
-        case Note(text, level):
-            _print_indented(
-                console, text, ("Warning: " if level == "warning" else "", "bold yellow")
-            )
+        case Note():
+            show_note(block, console)
         case ItemView(rows, left_out):
             count = f"{len(rows) + left_out:,} answers: read them with -o report.html."
             _print_indented(console, count)
+
+
+def show_note(note: Note, console: Console) -> None:
+    """Print a note of a report."""
+    prefix = "Warning: " if note.level == "warning" else ""
+    style = "bold" if note.level == "verdict" else ""
+    _print_indented(console, note.text, (prefix, "bold yellow"), style)
 
 
 def _print(console: Console, text: str, style: str) -> None:
@@ -85,23 +94,45 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     if table.curve and not full:
         _show_lines(table, console)
         return
-    own = ("run", "human", "random")
-    rows = [row for i, row in enumerate(shown(table)) if full or i < LONG_TABLE or row.kind in own]
-    total, unbounded = len(table.columns), console.options.update(width=10_000)
-    fewest = min(_FEWEST, total)
-    tries = [(count, True) for count in range(total, fewest - 1, -1)]
-    tries += [(count, False) for count in range(fewest, 0, -1)]
-    for count, intervals in tries:
-        grid = _grid(table.columns[:count], rows, intervals)
-        if console.measure(grid, options=unbounded).minimum <= console.width:
-            break
-    console.print(grid)
+    own = ("run", "human", "random", "best")
+    columns, rows, _ = laid_out(table)
+    kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
+    grids, left_out = _grids(columns, kept, console, several=table.turnable)
+    for grid in grids:
+        console.print(grid)
     for column in table.columns:
         if full and column.help:
             _print_indented(console, column.help, (f"{one_line(column.title)}: ", ""), "dim")
-    lost = [(len(table.rows) - len(rows), "row"), (total - count, "column")]
+    lost = [(len(rows) - len(kept), "row"), (left_out, "column")]
     if hint := " and ".join(f"{n:,} more {what}{'s' * (n > 1)}" for n, what in lost if n):
         _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
+
+
+def _grids(
+    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, several: bool
+) -> tuple[Sequence[Grid], int]:
+    """Return grids that fit the console, and how many columns are left out.
+
+    The last columns are left out, then intervals; with `several` intervals are, and the columns go
+    on in further grids. What is beneath a name always stays.
+    """
+    unbounded = console.options.update(width=10_000)
+    others = [place for place, each in enumerate(columns) if place and not each.beneath]
+    fewest = 1 if several else min(_FEWEST - 1, len(others))
+    tries = [(count, True) for count in range(len(others), fewest - 1, -1)]
+    tries = [*tries[: 1 if several else None], *((n, False) for n in range(fewest, -1, -1))]
+    grids = list[Grid]()
+    while True:
+        if several:
+            tries = [*tries[:1], *((n, False) for n in range(len(others), 0, -1))]
+        for count, intervals in tries:
+            grid = _grid(columns, rows, others[:count], intervals)
+            if console.measure(grid, options=unbounded).minimum <= console.width:
+                break
+        grids, others = [*grids, grid], others[count:]
+        if not (several and others):
+            return grids, len(others)
+        tries = []
 
 
 def _show_lines(table: Table, console: Console) -> None:
@@ -115,23 +146,32 @@ def _show_lines(table: Table, console: Console) -> None:
         _print_indented(console, text, (f"{heading(column)}  ", "bold"))
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], intervals: bool) -> Grid:
-    """Return some columns as a grid. Numbers do not wrap: a part of one is worse than none."""
+def _grid(
+    columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int], intervals: bool
+) -> Grid:
+    """Return the names of rows, with what is beneath them, and the columns at some places.
+
+    Numbers do not wrap: a part of one is worse than none.
+    """
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, column in enumerate(columns):
-        title = heading(column)
+    beneath = [place for place, column in enumerate(columns) if column.beneath]
+    for place in [0, *places]:
+        column, title = columns[place], heading(columns[place])
         cells = [_cell(row.cells[place], column, intervals) for row in rows]
         widest = max((cell.cell_len for cell in cells), default=0)
-        word = max(map(cell_len, title.split()), default=0)
+        word = max(map(cell_len, f"{title} {column.under}".split()), default=0)
+        head = Text.assemble(title, (f"\n{column.under}" if column.under else "", "not bold dim"))
         if column.numeric:
-            grid.add_column(Text(title), justify="right", width=max(widest, word))
+            grid.add_column(head, justify="right", width=max(widest, word))
         else:
             least = min(_NARROWEST, max(widest, word))
-            grid.add_column(Text(title), overflow="fold", min_width=least)
+            grid.add_column(head, overflow="fold", min_width=least)
     for row in rows:
-        cells = [_cell(*pair, intervals) for pair in zip(row.cells, columns, strict=False)]
+        cells = [_cell(row.cells[place], columns[place], intervals) for place in [0, *places]]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
+        for place in beneath:
+            cells[0].append(f"\n{row.cells[place].text}", style="dim not bold")
         grid.add_row(*cells, style="bold cyan" if row.kind == "run" else "")
     return grid
 

@@ -1,0 +1,78 @@
+"""Whether a run's figures can be relied on: checked against the harness, whole, read, known."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..runs import Run
+from .estimates import Agreement, agreement, estimate
+from .intervals import Estimate
+
+# The kinds' names for the share of responses that nothing could be read from.
+_UNREAD = ("unparsed_rate", "invalid_rate", "empty")
+_MANY_UNREAD = 0.02
+
+
+class Trust(NamedTuple):
+    """What a run's figures can be relied on for."""
+
+    figures: Agreement  # with those that the harness reports
+    ending: str  # why it lacks items that it was asked for, such as `cancelled`
+    items: int
+    expected: int
+    unread: Estimate | None  # the share of responses that no answer could be read from
+    data: str
+    data_known: bool
+    prompt_known: bool
+    rescored: str  # the version that read logged answers again; else empty
+    decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
+
+    @property
+    def badges(self) -> str:
+        """The same for people: parts with ✓ or ✗ in front."""
+        equal, different = self.figures.equal, len(self.figures.different)
+        whole = self.items == self.expected
+        unread = self.unread.value if self.unread else None
+        parts = [
+            f"✗ {different} figures unlike the harness's" if different else "",
+            f"✓ rescored by {self.rescored}" if self.rescored and not different else "",
+            "" if self.prompt_known else "✗ prompt and decoding unknown",
+            "✓ equal to the harness" if equal and not different and not self.rescored else "",
+            "" if equal or different else "✗ not checked against the harness",
+            f"✗ {self.ending}" if self.ending else "",
+            "✓ all items" if whole else f"✗ {self.items:,} of {self.expected:,} items",
+            ""
+            if unread is None
+            else f"{'✓' if unread <= _MANY_UNREAD else '✗'} {unread:.1%} unread",
+            f"✓ data {self.data}" if self.data_known else f"✗ data {self.data}",
+            f"{'✓' if self.decoding == 'greedy' else '✗'} {self.decoding}" if self.decoding else "",
+        ]
+        return " · ".join(filter(None, parts))
+
+
+def trust(run: Run) -> Trust:
+    """Return what a run's figures can be relied on for."""
+    name = next((name for name in _UNREAD if name in run.items.values), None)
+    unread = estimate(run, name) if name else None
+    items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
+    decoding = run.decoding if run.setup.is_generative else ""
+    known, again = run.signature.prompt_known, run.options.get("rescored", "")
+    whole = (agreement(run), run.unfinished, items, run.expected)
+    return Trust(*whole, unread, *data, known, again, decoding)
+
+
+def doubts(run: Run) -> Sequence[str]:
+    """Return why a run's figures are not to be taken at face value, in words for a cell."""
+    own = trust(run)
+    lacks = own.items != own.expected and own.data_known and not own.ending
+    unread = own.unread.value if own.unread else 0.0
+    parts = {
+        "unlike the harness": bool(own.figures.different),
+        "unchecked": not (own.figures.equal or own.figures.different),
+        "prompt unknown": not own.prompt_known,
+        own.ending: bool(own.ending),
+        "own data" if run.is_local else f"{own.data or 'unknown'} data": not own.data_known,
+        "limit" if run.limited else "not all items": lacks,
+        f"{unread:.0%} unread": unread > _MANY_UNREAD,
+        own.decoding: own.decoding not in ("", "greedy"),
+    }
+    return [text for text, holds in parts.items() if holds]
