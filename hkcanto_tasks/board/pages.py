@@ -27,7 +27,12 @@ from ..reports.blocks import (
 from ..reports.intervals import Estimate
 from ..reports.matrix import Contest, matrix
 from ..reports.overview import published_sections
-from ..reports.presentation import headline, headline_title, task_title
+from ..reports.presentation import (
+    headline,
+    headline_column,
+    headline_title,
+    task_title,
+)
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.standings import Beside, Standing
 from .models import UNKNOWN, Model, openness, size_class, slug
@@ -37,14 +42,15 @@ from .standing import Board, scores
 HOME, TASKS, PAPERS = "index.html", "tasks/index.html", "papers/index.html"
 CHANGES, ABSENT, FEED = "changes.html", "absent.html", "feed.xml"
 _MOST_CHANGES = 100
+_MOST_CURVES = 6
 _COVERED = (
     "Intervals are of 95 % and about the sampling of items only. Results share a column only if "
     "task, version, shots, options, prompt and data are equal."
 )
 _RANKS = (
-    "The places that a result can have: those ahead of the best place and behind the worst are "
-    "told apart from it by the 95 % interval of the difference (Newcombe, 1998, method 10). "
-    "Published scores are taken as exact."
+    "Ranks (#) are ranges: a result shares places with all that it is not told apart from, by the "
+    "95 % interval of the difference (Newcombe, 1998, method 10). Published scores are taken as "
+    "exact."
 )
 _UNREAD = "Share of all responses, of all tasks, that no answer could be read from."
 _SCRIPT = "Share of translations in Simplified characters where the reference is in Traditional."
@@ -162,7 +168,7 @@ def _home(board: Board) -> list[Section]:
     by_name = {str(row.values[0]): row for row in made.rows if row.kind == "run"}
     for label in board.order:
         row, facts = by_name[label], _facts(board, of_label[label])
-        values = [label, *(each.get(label) for each in more.values()), *row.values[1:]]
+        values = _placed_in(row, len(first), [each.get(label) for each in more.values()])
         places = [board.ranks.get((contest, label)) for contest in board.contests]
         ranked = [each.text if each else "" for each in places]
         ranked = [""] * (len(values) - len(ranked)) + ranked
@@ -172,10 +178,10 @@ def _home(board: Board) -> list[Section]:
             name, facts, href = str(row.values[0]), dict[str, str](), ""
             if row.kind == "published":
                 facts, href = _paper_facts(board, name), model_path(name)
-            values = [name, *(None for _ in more), *row.values[1:]]
+            values = _placed_in(row, len(first), [None for _ in more])
             rows.append(Row(values, row.kind, href, facts))
-    columns = [Column("Model"), *more, *averages, *own]
-    caption = f"{made.caption} #: {_RANKS}"
+    columns = [Column("Model"), *averages, *more, *own]
+    caption = f"{made.caption} {_RANKS}"
     results = replace(made, columns=columns, rows=rows, caption=caption, turnable=False, own="")
     blocks: list[Block] = [results]
     if not board.current:
@@ -184,6 +190,11 @@ def _home(board: Board) -> list[Section]:
         count = f"{len(board.refused):,} files or runs are not here, see “What is not here”."
         blocks.append(Note(count))
     return section("Models and tasks", blocks, "results", is_summary=True)
+
+
+def _placed_in(row: Row, averages: int, more: Sequence[Value]) -> list[Value]:
+    """Return the values of a row of the matrix with more of them behind the papers' averages."""
+    return [*row.values[: averages + 1], *more, *row.values[averages + 1 :]]
 
 
 def _column(board: Board, contest: Contest) -> Column:
@@ -424,23 +435,31 @@ def _filled(made: Table) -> Table:
 
 
 def _curves(board: Board, newest: Sequence[Record]) -> list[Block]:
-    """Return the headline of each task by training step."""
+    """Return the headlines by training step: a table of all tasks, and some as curves."""
     groups: dict[Hashable, dict[int, Record]] = defaultdict(dict)
     for each in newest:
         if (step := board.step(each)) is not None:
             groups[each.comparable_as][step] = each
-    blocks: list[Block] = []
-    for place, of in enumerate(groups.values()):
-        some = next(iter(of.values()))
-        rows = [Row([step, headline(of[step])], "run") for step in sorted(of)]
-        column = column_of(some.headline, headline_title(some), drawn=True)
-        columns = [Column("Step", "count"), column]
-        caption = "By training step; intervals are of 95 %. The board compares the last step."
-        if len(of) > 1:
-            blocks.append(
-                Table(f"curve_{place}", task_title(some), columns, rows, caption, curve=True)
-            )
-    return blocks
+    found = [of for of in groups.values() if len(of) > 1]
+    steps = sorted({step for of in found for step in of})
+    some = [next(iter(of.values())) for of in found]
+    columns = [Column("Step", "count")]
+    columns += [replace(headline_column(each), title=task_title(each)) for each in some]
+    values = {step: [headline(of[step]) if step in of else None for of in found] for step in steps}
+    rows = [Row([step, *own], "run") for step, own in values.items()]
+    blocks: list[Block] = [
+        Table(
+            f"curve_{place}",
+            columns[place].title,
+            [columns[0], headline_column(some[place - 1], drawn=True)],
+            [Row([step, own[place - 1]], "run") for step, own in values.items() if own[place - 1]],
+            "By training step; intervals are of 95 %.",
+            curve=True,
+        )
+        for place in range(1, min(_MOST_CURVES, len(found)) + 1)
+    ]
+    caption = "All tasks by training step. The board compares the last step."
+    return [*blocks, Table("steps", "Checkpoints", columns, rows, caption)]
 
 
 def _in_papers(board: Board, labels: set[str]) -> Table:
@@ -571,13 +590,12 @@ def _papers(board: Board) -> Section:
 
 
 def _paper(board: Board, benchmark: Benchmark) -> list[Section]:
+    own = [each for each in board.beside if each.table.benchmark == benchmark.name]
     sections = []
-    for each in board.beside:
-        if each.table.benchmark == benchmark.name:
-            for made in published_sections([each]):
-                notes = [Note(each.table.protocol)] if each.table.protocol else []
-                blocks = [_led(board, each, block) for block in made.blocks]
-                sections.append(replace(made, blocks=[*blocks, *notes]))
+    for each, made in zip(own, published_sections(own, tasks=2), strict=True):
+        notes = [Note(each.table.protocol)] if each.table.protocol else []
+        blocks = [_led(board, each, block) for block in made.blocks]
+        sections.append(replace(made, blocks=[*blocks, *notes]))
     return sections
 
 
