@@ -25,7 +25,7 @@ from ..reports.blocks import (
     section,
 )
 from ..reports.intervals import Estimate
-from ..reports.matrix import Contest, matrix
+from ..reports.matrix import Contest, columns_of, matrix
 from ..reports.overview import published_sections
 from ..reports.presentation import (
     headline,
@@ -342,9 +342,9 @@ def _contest(board: Board, contest: Contest, name: str) -> Table:
 def _sources(contest: Contest) -> dict[str, str]:
     """Return the published table that each score of a paper is from."""
     found: dict[str, str] = {}
-    for table in published_tables():
-        for row in table.rows if _measures(table, contest.some.definition) else ():
-            if contest.published.get(row.model) in row.values.values():
+    for table, column in columns_of(contest.some):
+        for row in table.rows:
+            if row.values[column.name] is not None:
                 found.setdefault(row.model, table.source)
     return found
 
