@@ -8,6 +8,7 @@ further model takes as long again. The targets are 60 s for the first board of 4
 one model more, and 1.5 GB.
 """
 
+import re
 import resource
 import subprocess
 import sys
@@ -60,7 +61,10 @@ def main() -> None:
                 made = [sys.executable, maker, str(logs / "more"), "--models", "1", "--seed", "2"]
             else:
                 print(f"logs of {models} models on 26,368 questions")
-            subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(made, check=True, capture_output=True)
+            for file in logs.rglob("results_*.json"):  # A board has no data that nobody knows.
+                text = re.sub(r"data:[^|\"]+", "data:ba2a58b", file.read_text("utf-8"))
+                file.write_text(text, encoding="utf-8")
             built(logs, site)
 
 

@@ -83,7 +83,7 @@ def slug(name: str) -> str:
 
     Examples:
         >>> slug("org/model-7b"), slug("Qwen2 72B")
-        ('org--model-7b', 'qwen2-72b-56f0e3')
+        ('org--model-7b', 'qwen2-72b-eb9c0e')
     """
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower().replace("/", "--")).strip("-.")[:80]
     if plain.replace("--", "/") == name:

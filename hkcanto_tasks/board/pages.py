@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .. import __version__
-from ..catalogue import Benchmark, TaskDefinition, benchmarks
+from ..catalogue import TaskDefinition, benchmarks
 from ..figures import Figure
 from ..published import PublishedColumn, PublishedTable, published_tables
 from ..reports.blocks import (
@@ -75,12 +75,10 @@ def pages(board: Board, title: str) -> Iterator[tuple[str, Report]]:
         path = model_path(name)
         yield path, _page(board, name, _model(board, name), path)
     yield PAPERS, _page(board, "The papers' tables", [_papers(board)], PAPERS)
-    for benchmark in _with_tables():
-        path = paper_path(benchmark.name)
-        yield (
-            path,
-            _page(board, f"{benchmark.title}: the paper's tables", _paper(board, benchmark), path),
-        )
+    for beside, section_of in zip(board.beside, published_sections(board.beside, 2), strict=True):
+        path = paper_path(beside.table)
+        sections = [_paper(board, beside, section_of)]
+        yield path, _page(board, beside.table.source, sections, path)
     yield CHANGES, _page(board, "What changed", [_changes(board)], CHANGES)
     yield ABSENT, _page(board, "What is not here", _absent(board), ABSENT)
 
@@ -95,9 +93,9 @@ def model_path(name: str) -> str:
     return f"models/{slug(name)}.html"
 
 
-def paper_path(benchmark: str) -> str:
-    """Return the page of a benchmark's published tables."""
-    return f"papers/{slug(benchmark)}.html"
+def paper_path(table: PublishedTable) -> str:
+    """Return the page of a published table."""
+    return f"papers/{slug(table.name)}.html"
 
 
 def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> Report:
@@ -139,12 +137,12 @@ def _home(board: Board) -> list[Section]:
     made = matrix(board.shown, [each for each in board.beside if each.runs])
     own = [_column(board, contest) for contest in board.contests]
     first = made.columns[1 : len(made.columns) - len(own)]
-    table_of = {table.source: table.benchmark for table in published_tables()}
+    table_of = {table.source: table for table in published_tables()}
     title_of = {each.name: each.title for each in benchmarks()}
     averages = [
-        replace(each, group=title_of[name], href=paper_path(name))
+        replace(each, group=title_of[table.benchmark], href=paper_path(table))
         for each in first
-        for name in [next(n for source, n in table_of.items() if each.under.startswith(source))]
+        for table in [table_of[each.under[:-2]]]  # its source and an arrow
     ]
     extra: dict[Column, Callable[[Record], Estimate | None]] = {
         Column("Unread", "percent", _UNREAD, True): lambda each: each.unread,
@@ -289,7 +287,7 @@ def _task(board: Board, definition: TaskDefinition) -> list[Section]:
     rows = [
         Row(
             [each.source, each.title, each.protocol or None],
-            href=f"{paper_path(each.benchmark)}#{_anchor(each)}",
+            href=paper_path(each),
         )
         for each in tables
     ]
@@ -302,10 +300,6 @@ def _measures(table: PublishedTable, definition: TaskDefinition) -> bool:
     return any(
         task.definition.name == definition.name for column in table.columns for task in column.named
     )
-
-
-def _anchor(table: PublishedTable) -> str:
-    return f"published-{table.name}".replace("_", "-")
 
 
 def _contest(board: Board, contest: Contest, name: str) -> Table:
@@ -465,7 +459,7 @@ def _curves(board: Board, newest: Sequence[Record]) -> list[Block]:
 def _in_papers(board: Board, labels: set[str]) -> Table:
     rows = []
     for beside in board.beside:
-        href = f"{paper_path(beside.table.benchmark)}#{_anchor(beside.table)}"
+        href = paper_path(beside.table)
         own = [each for each in beside.runs.values() if _label_of(each) in labels]
         for each in (standing for standings in own for standing in standings.values()):
             unit = _unit(each.column)
@@ -494,7 +488,7 @@ def _published(name: str) -> Table:
                 if (score := row.values[column.name]) is not None:
                     unit = _unit(column)
                     text = f"{value_text(score, unit)}{' %' if unit == 'percent' else ''}"
-                    href = f"{paper_path(table.benchmark)}#{_anchor(table)}"
+                    href = paper_path(table)
                     rows.append(Row([table.source, column.name, text], href=href))
     return Table(
         "published", "In the papers", [Column("Table"), Column("Column"), Column("Score")], rows
@@ -567,17 +561,12 @@ def _made(current: Sequence[Record]) -> Table:
 # ---------------------------------------------------------------------- papers
 
 
-def _with_tables() -> list[Benchmark]:
-    named = {table.benchmark for table in published_tables()}
-    return [each for each in benchmarks() if each.name in named]
-
-
 def _papers(board: Board) -> Section:
     rows, cells = [], 0
     for each in board.beside:
         table, scores_of = each.table, [list(row.values.values()) for row in each.table.rows]
         known = sum(score is not None for own in scores_of for score in own)
-        href = f"{paper_path(table.benchmark)}#{_anchor(table)}"
+        href = paper_path(table)
         rows.append(Row([table.source, table.title, known, len(each.runs)], href=href))
         cells += known
     columns = [
@@ -589,14 +578,11 @@ def _papers(board: Board) -> Section:
     return Section("The papers' tables", blocks, "papers")
 
 
-def _paper(board: Board, benchmark: Benchmark) -> list[Section]:
-    own = [each for each in board.beside if each.table.benchmark == benchmark.name]
-    sections = []
-    for each, made in zip(own, published_sections(own, tasks=2), strict=True):
-        notes = [Note(each.table.protocol)] if each.table.protocol else []
-        blocks = [_led(board, each, block) for block in made.blocks]
-        sections.append(replace(made, blocks=[*blocks, *notes]))
-    return sections
+def _paper(board: Board, beside: Beside, made: Section) -> Section:
+    """Return a published table with the results in it, and how the paper measured."""
+    notes = [Note(beside.table.protocol)] if beside.table.protocol else []
+    blocks = [_led(board, beside, block) for block in made.blocks]
+    return replace(made, blocks=[*blocks, *notes])
 
 
 def _led(board: Board, beside: Beside, block: Block) -> Block:

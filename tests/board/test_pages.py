@@ -11,7 +11,7 @@ from .conftest import Board, Results, made_records
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index.html", "tasks/hkmmlu.html", "models/org--tuned-7b.html", "papers/hkmmlu.html")
+PAGES = ("index.html", "tasks/hkmmlu.html", "models/org--tuned-7b.html", "papers/hkmmlu_1.html")
 
 
 @pytest.fixture(scope="module")
