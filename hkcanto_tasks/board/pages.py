@@ -105,11 +105,7 @@ def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> R
     ways |= {"What is not here": ABSENT} if board.refused else {}
     links = {name: f"{up}{to}" for name, to in ways.items()}
     sections = [_placed(each, up) for each in sections]
-    used = {each.some.setup.task.benchmark.name for each in board.contests}
-    footer = [_COVERED]
-    footer += [
-        f"{each.title}: {each.paper}. {each.terms}" for each in benchmarks() if each.name in used
-    ]
+    footer = [_COVERED, *board.footer]
     return Report(title, board.date, __version__, sections, footer, pages=links, feed=f"{up}{FEED}")
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from statistics import fmean
 
-from ..catalogue import named_tasks
+from ..catalogue import benchmarks, named_tasks
 from ..published import PublishedTable, published_tables
 from ..reports.analyses.curves import step_in
 from ..reports.intervals import Estimate
@@ -122,10 +122,17 @@ class Board:
         labels = {each.label for each in self.current}
         return sorted(labels, key=lambda label: (fmean(shares.get(label, [1.0])), label))
 
-    @property
+    @cached_property
     def date(self) -> datetime | None:
         """When the newest result was made; None if there is none."""
         return max((max(each.created, each.published) for each in self.records), default=None)
+
+    @cached_property
+    def footer(self) -> Sequence[str]:
+        """The papers and terms of the benchmarks that it has."""
+        used = {each.some.setup.task.benchmark.name for each in self.contests}
+        own = [each for each in benchmarks() if each.name in used]
+        return [f"{each.title}: {each.paper}. {each.terms}" for each in own]
 
 
 def board_of(results: Results, models: Mapping[str, Model]) -> Board:
