@@ -248,8 +248,8 @@ def figures_page() -> str:
         _rows(
             ("figure", "title", "what it is"),
             (
-                (f"`{name}`", column.title, column.help)
-                for name, column in JUDGED.items()
+                (f"`{name}`", figure.title, figure.help)
+                for name, figure in JUDGED.items()
                 if name not in ERROR_CATEGORIES
             ),
         ),

@@ -47,6 +47,11 @@ REMARKS = {
         "never opens CantoMap (`pycantonese.cantomap()`). Who redistributes `pycantonese`, in a "
         "container say, redistributes CantoMap with it, under the GPL.",
     ),
+    "ray": (
+        "Apache-2.0",
+        "Not installed for this table; from its metadata and `LICENSE.txt` in the wheel, read on "
+        "2026-11-23 (<https://github.com/ray-project/ray>).",
+    ),
     "tojyutping": (
         "BSD-2-Clause",
         "The metadata has no licence; it is in `LICENSE` in the repository (commit bd0ecd8, "

@@ -15,6 +15,7 @@ from .catalogue import Subject
 from .figures import Pair
 from .results import Harness, Result
 from .signatures import Signature
+from .usage import Usage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +163,8 @@ class Run(Result):
     settings: tuple[tuple[str, str], ...] = ()
     #: temperature, top_p, top_k, max_tokens, as far as they are set
     generation: Mapping[str, float] = field(default_factory=dict)
+    #: Tokens and time; its seconds may be of other tasks, too (`Usage.shared`)
+    usage: Usage = field(default_factory=Usage)
 
     # ------------------------------------------------------------------ how it was run
 
@@ -302,31 +305,23 @@ class Runs(Sequence[Run]):
                 subject.
 
         Returns:
-            A row for each run and figure: `model`, `task`, `setup`, `figure`, `value`, `low` and
-            `high` (the 95 % interval, NaN without one), `n` (items), `unit`, `headline` (whether it
-            is the figure to read first), `status` (`cancelled`, …) and `signature`. Shares and
-            rates are from 0 to 1.
+            A row for each figure of a run, of all items and, in a task with several, of each
+            `subject` (empty for all): `value`, `low` and `high` (the 95 % interval), `n` (items),
+            `direction` (whether `higher` or `lower` is better, or `neither`), `headline` (whether
+            it is the figure to read first), `status` (`cancelled`, …), `step` (of a checkpoint)
+            and further columns, as in the CSV of `hkcanto report`. Shares and rates are from 0 to
+            1; what is missing is NaN.
         """
         import pandas as pd
 
-        from .reports.estimates import estimate
+        from .reports.frames import figure_rows
 
-        rows: list[dict[str, Any]] = []
-        for run in self.runs:
-            about = {"model": run.label, "task": run.task, "setup": run.condition}
-            if items:
-                for name, values in run.items.values.items():
-                    own = {"id": run.items.ids, "subject": run.items.subjects}
-                    frame = {**about, **own, "figure": name, "value": values}
-                    rows.append(frame)
-                continue
-            for name, figure in run.figures.items():
-                if (found := estimate(run, name)) is not None:
-                    ends = {"value": found.value, "low": found.low, "high": found.high}
-                    more: dict[str, Any] = {"n": found.items, "unit": figure.unit}
-                    more |= {"headline": figure == run.headline, "status": run.status}
-                    more["signature"] = run.signature.text
-                    rows.append({**about, "figure": name, **ends, **more})
-        if items:
-            return pd.concat(map(pd.DataFrame, rows), ignore_index=True) if rows else pd.DataFrame()
-        return pd.DataFrame(rows).astype({"low": float, "high": float})
+        if not items:
+            return pd.DataFrame(figure_rows(self.runs))
+        about = [
+            {"model": run.label, "task": run.task, "setup": run.condition}
+            | {"id": run.items.ids, "subject": run.items.subjects, "figure": name, "value": values}
+            for run in self.runs
+            for name, values in run.items.values.items()
+        ]
+        return pd.concat(map(pd.DataFrame, about), ignore_index=True) if about else pd.DataFrame()

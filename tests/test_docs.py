@@ -1,12 +1,15 @@
 """The documents are true: pages are fresh, what a reader pastes runs and prints what is shown."""
 
 import doctest
+import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -17,6 +20,8 @@ import msgspec
 import pytest
 import typer
 import yaml
+from inspect_ai.log import read_eval_log
+from typer.testing import CliRunner
 
 import hkcanto_metrics
 from hkcanto_tasks import load_task, published
@@ -206,19 +211,44 @@ def test_no_right_answer_is_told(name: str) -> None:
 # ---------------------------------------------------------------------- the notebook
 
 
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `runs/`, of two steps."""
+    folder = tmp_path_factory.mktemp("notebook")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HKCANTO_DATA", "sample")
+        for step, engine in ((100, "pycantonese"), (200, "tojyutping")):
+            own = folder / "runs" / f"checkpoint-{step}"
+            run_inspect(own, "hkcanto/g2p", f"hkcanto/{engine}", limit=6)
+    return folder
+
+
+def notebook() -> list[tuple[str, str]]:
+    """The code blocks of the notebook, each with the package that it needs besides pandas."""
+    text = (DOCS / "notebook.md").read_text("utf-8")
+    found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
+    assert {needs for needs, _ in found} == {"", "matplotlib", "wandb", "trackio"}
+    return found
+
+
 @pytest.mark.slow
 def test_the_code_of_the_notebook_runs_on_logs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for engine in ("pycantonese", "tojyutping"):
-        run_inspect(tmp_path / "runs", "hkcanto/g2p", f"hkcanto/{engine}", limit=6)
-    monkeypatch.chdir(tmp_path)
-    text = (DOCS / "notebook.md").read_text("utf-8")
-    *code, plot = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    monkeypatch.chdir(checkpoints)
+    made = CliRunner().invoke(app, ["report", "runs", "-o", "figures.csv"])
+    assert made.exit_code == 0, made.output
     there: dict[str, Any] = {}
-    for block in code:
-        exec(block, there)  # as a reader runs it
+    drawn = []
+    for needs, block in notebook():
+        code = compile(block, "notebook.md", "exec")
+        if not needs or (needs == "matplotlib" and find_spec(needs)):
+            exec(code, there)  # as a reader runs it
+        if needs == "matplotlib" and find_spec(needs):  # which no extra of ours brings
+            axes = import_module("matplotlib.pyplot").gcf().axes[-1]
+            drawn.append([bar.get_width() for bar in axes.patches])
     figures, items, headlines = there["figures"], there["items"], there["headlines"]
+    text = (DOCS / "notebook.md").read_text("utf-8")
     listed = re.findall(r"^\| (`.*?`) \|", text, re.M)
     assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
     assert headlines.figure.tolist() == ["cer_published", "cer_published"]
@@ -229,10 +259,42 @@ def test_the_code_of_the_notebook_runs_on_logs(
     assert headlines.n.tolist() == [6, 6]
     assert items.id.nunique() == 6
     assert there["effect"].difference.value == pytest.approx(means.iloc[1] - means.iloc[0])
-    if find_spec("matplotlib"):  # which no extra of ours brings
-        exec(plot, there)
-        (bars,) = import_module("matplotlib.pyplot").gca().containers[-1:]
-        assert [bar.get_width() for bar in bars] == headlines.value.tolist()
+    for widths in drawn:
+        assert widths == pytest.approx(means.tolist())
+    assert there["steps"].squeeze().to_dict() == pytest.approx(
+        {100: means.iloc[0], 200: means.iloc[1]}
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tracker", ["wandb", "trackio"])
+def test_the_recipes_of_the_notebook_log_each_step(
+    tracker: str, checkpoints: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip(tracker)
+    blocks = notebook()
+    (recipe,) = [block for needs, block in blocks if needs == tracker]
+    before = [block for needs, block in blocks if not needs and "compare" not in block]
+    script = tmp_path / "recipe.py"
+    script.write_text("\n".join([*before, recipe]), "utf-8")
+    places = {"TRACKIO_DIR": str(tmp_path), "WANDB_DIR": str(tmp_path), "WANDB_MODE": "offline"}
+    shell(f"cd {checkpoints} && {sys.executable} {script}", tmp_path, **places)
+    expected = {}
+    for log in checkpoints.glob("runs/*/*.eval"):
+        (judged,) = read_eval_log(str(log), header_only=True).results.scores
+        step = int(log.parent.name.partition("-")[2])
+        expected[step] = judged.metrics["cer_published"].value
+    name = "hkcanto_g2p/5-shot/cer_published"
+    if tracker == "trackio":
+        with closing(sqlite3.connect(tmp_path / "hkcanto.db")) as database:
+            logged = database.execute("select step, metrics from metrics").fetchall()
+        assert {step: json.loads(own)[name] for step, own in logged} == pytest.approx(expected)
+    else:
+        (record,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
+        written = record.read_bytes()
+        assert name.encode() in written
+        for value in expected.values():
+            assert f"{value:.12f}"[:14].encode() in written
 
 
 # ---------------------------------------------------------------------- the guide

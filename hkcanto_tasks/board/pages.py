@@ -104,7 +104,11 @@ def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> R
     ways = {"Board": HOME, "Tasks": TASKS, "Papers": PAPERS, "What changed": CHANGES}
     ways |= {"What is not here": ABSENT} if board.refused else {}
     links = {name: f"{up}{to}" for name, to in ways.items()}
-    sections = [_placed(each, up) for each in sections]
+    # The first section is there at once; the page folds the others.
+    sections = [
+        replace(_placed(each, up), is_summary=not place or each.is_summary)
+        for place, each in enumerate(sections)
+    ]
     footer = [_COVERED, *board.footer]
     return Report(title, board.date, __version__, sections, footer, pages=links, feed=f"{up}{FEED}")
 

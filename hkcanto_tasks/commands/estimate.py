@@ -9,6 +9,10 @@ from . import output as shared
 
 _TASKS = typer.Argument(help="Tasks or benchmarks (hkcanto list).", show_default=False)
 _TOKENIZER = "A tokenizer.json, its folder, a hub id, or tiktoken:NAME; else by characters."
+_FROM = (
+    "Log or folder of logs of a quick look (--limit), for the tokens and seconds it took; may be "
+    "repeated. Without tasks, of the tasks that it has."
+)
 _Speed = Annotated[
     float | None, typer.Option(help="Tokens a second, of prompts and answers.", min=0.001)
 ]
@@ -16,7 +20,8 @@ _Price = Annotated[float | None, typer.Option(help="Of a million tokens.", min=0
 
 
 def estimate(
-    tasks: Annotated[list[str], _TASKS],
+    tasks: Annotated[list[str] | None, _TASKS] = None,
+    logs: Annotated[list[str] | None, shared.option(_FROM, "--from")] = None,
     tokenizer: Annotated[str | None, typer.Option(help=_TOKENIZER)] = None,
     speed: _Speed = None,
     price_in: _Price = None,
@@ -27,12 +32,21 @@ def estimate(
     """Estimate a run before it is made: requests, tokens, what a prefix cache serves, time, cost.
 
     hkcanto estimate hkmmlu --tokenizer Qwen/Qwen3-8B --speed 20000 --price-in 0.5 --price-out 1.5
+    hkcanto estimate hkmmlu --from logs/
     """
     with errors_without_traceback():
         if (price_in is None) != (price_out is None):
             raise typer.BadParameter("give both prices, --price-in and --price-out, or none.")
+        if not tasks and not logs:
+            raise typer.BadParameter("give tasks or benchmarks (hkcanto list), or --from LOG.")
         kind = shared.format_of(output, format)
-        from ..planning.requests import report
-
         prices = None if price_in is None or price_out is None else (price_in, price_out)
-        shared.write(report(tasks, tokenizer, speed, prices), output, kind, full=True)
+        if logs:
+            from ..planning.measured import report as measured
+
+            made = measured(tasks, logs, tokenizer, speed, prices)
+        else:
+            from ..planning.requests import report
+
+            made = report(tasks, tokenizer, speed, prices)
+        shared.write(made, output, kind, full=True)

@@ -62,6 +62,8 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     try:
         if output is None and kind is not None:
             echo(text)
+            for warning in made.warnings if kind == "csv" else ():  # which has figures alone
+                echo(f"Warning: {warning}", to_err=True)
         else:  # cleaned by the console, which also added colours
             typer.echo(shown.get(), nl=False, color=True)
         if output is not None:

@@ -67,4 +67,6 @@ def report(
                     err.print(f"Not compared: {why}", highlight=False, markup=False)
             return
         made = build_report(read.runs, read.skipped, title)
+        for log in read.skipped if kind == "csv" else ():  # which has figures alone
+            echo(f"Not read: {log.path}: {log.reason}", to_err=True)
         write(made, output, kind, full=full)

@@ -6,22 +6,24 @@ They are read without Inspect, which takes seconds to import and minutes for lar
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache, partial
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, BinaryIO
 
 import msgspec
+import numpy as np
 
 from ..judgements import Judgement
 from ..runs import Run, SkippedLog
 from ..samples import Sample
 from ..setup import setup
 from ..signatures import Signature, parse_signature
+from ..usage import Timed, Usage
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .items import ItemRows, Rows
 from .joining import WITH_SYSTEM, numbers, settings_of
@@ -37,6 +39,7 @@ class _Eval(msgspec.Struct):
     task: str
     created: Annotated[datetime, msgspec.Meta(tz=True)]
     model: str
+    model_base_url: str | None = None
     model_args: dict[str, Any] = {}
     dataset: dict[str, Any] = {}
     config: dict[str, Any] = {}
@@ -75,6 +78,32 @@ class _Message(msgspec.Struct, gc=False):
         return "\n".join(p.get("summary" if p.get("redacted") else "reasoning") or "" for p in own)
 
 
+class _Tokens(msgspec.Struct, gc=False):
+    input_tokens: int | None = None  # without those of a cache
+    output_tokens: int | None = None
+    input_tokens_cache_write: int | None = None
+    input_tokens_cache_read: int | None = None
+    reasoning_tokens: int | None = None
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Of the prompt, of the answer, of the prompt out of a cache, of reasoning."""
+        cached = self.input_tokens_cache_read or 0
+        prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
+        return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
+
+
+class _Used(msgspec.Struct, gc=False):
+    """What a sample took: an archive has it of all samples in a member of its own."""
+
+    id: str | int
+    epoch: int = 1
+    model_usage: dict[str, _Tokens] = {}
+    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which is also in the other
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+
 class _Choice(msgspec.Struct, gc=False):
     message: _Message = msgspec.field(default_factory=_Message)
     stop_reason: str = ""
@@ -82,7 +111,7 @@ class _Choice(msgspec.Struct, gc=False):
 
 class _Output(msgspec.Struct, gc=False):
     choices: list[_Choice] = []
-    usage: dict[str, Any] | None = None
+    usage: _Tokens | None = None
 
 
 class _ScoreMetadata(msgspec.Struct, gc=False):
@@ -103,6 +132,8 @@ class _Logged(msgspec.Struct, gc=False):
     metadata: _Metadata
     output: _Output
     scores: dict[str, _SampleScore] | None = None
+    id: str | int = ""
+    epoch: int = 1
     error: Any = None
 
 
@@ -128,7 +159,9 @@ class _Judged(msgspec.Struct, gc=False):
 
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
 _JUDGED, _ASKED = msgspec.json.Decoder(_Judged), msgspec.json.Decoder(_Asked)
+_USED, _ALL_USED = msgspec.json.Decoder(_Used), msgspec.json.Decoder(list[_Used])
 _Samples = Mapping[str, Callable[[], Any]]
+_Answered = tuple[_Used | None, _Tokens | None]  # what a sample took, and its answer alone
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
@@ -137,15 +170,19 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
         items = {key: rows(own) for key, own in signatures.items()}
-        problems, unscored = list[str](), 0
+        answered: dict[str, list[_Answered]] = {key: [] for key in signatures}
+        problems, unscored, taken = list[str](), 0, _taken(path, file)
         for name, load in samples.items():
             try:
                 sample = load()
-                own = items["" if "" in items else sample.metadata.task]
+                key = "" if "" in items else sample.metadata.task
+                own = items[key]
                 if _SCORER not in (sample.scores or {}) and (own.NEEDS_SCORES or sample.error):
                     unscored += 1
                     continue
                 _add(own, sample)
+                used = taken.get((sample.id, sample.epoch))
+                answered[key].append((used, sample.output.usage))
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
     scored = sum(len(own) for own in items.values())
@@ -159,7 +196,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
-    generation = _generation(path, log)
+    generation, timed = _generation(path, log), tuple(_timed(path, about, answered))
     for key, signature in signatures.items():
         if len(items[key]):
             yield Run(
@@ -181,6 +218,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(about.model_generate_config | about.model_args),
                 generation=generation,
+                usage=_usage(answered[key], timed),
             )
 
 
@@ -284,8 +322,68 @@ def _generation(path: Path, log: _Log) -> dict[str, float]:
     return found
 
 
+def _taken(path: Path, file: BinaryIO) -> dict[tuple[str | int, int], _Used]:
+    """Return what each sample took; nothing where the log does not say it."""
+    found: list[_Used] = []
+    with suppress(*UNREADABLE):
+        if path.suffix == ".eval":
+            members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
+            parts = [name for name in members if name.startswith("_journal/summaries/")]
+            for name in ["summaries.json"] if "summaries.json" in members else parts:
+                every: list[_Used] = decode(unpacked(file, members[name]), _ALL_USED)
+                found += every
+        else:
+            file.seek(0)
+            log = decode(file.read(), _LOG)
+            found += [decode(bytes(sample), _USED) for sample in log.samples or ()]
+    return {(each.id, each.epoch): each for each in found}
+
+
+def _timed(path: Path, about: _Eval, answered: Mapping[str, list[_Answered]]) -> Iterator[Timed]:
+    """Return the time in which some sample ran, of those that were scored, if all say it.
+
+    It has no model's loading in it, nor the pause before an `eval-retry`. Only vLLM's server starts
+    with the first request, if Inspect starts it.
+    """
+    used = [used for own in answered.values() for used, _ in own]
+    spans = [
+        (each.started_at.timestamp(), each.completed_at.timestamp())
+        for each in used
+        if each and each.started_at and each.completed_at
+    ]
+    seconds, until = 0.0, -inf
+    for start, end in sorted(spans):
+        seconds += max(0.0, end - max(start, until))
+        until = max(until, end)
+    if spans and len(spans) == len(used):
+        starts = about.model.startswith("vllm/") and not about.model_base_url
+        yield Timed(str(path), seconds, len(spans), with_loading=starts)
+
+
+def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
+    """Return the tokens of a task's answers, apart from those of judges."""
+    totals, of_judges, reused = np.zeros(4, int), np.zeros(4, int), False
+    for used, answer in answered:
+        judges = _sum(used.role_usage) if used else np.zeros(4, int)
+        own = _sum(used.model_usage) - judges if used else np.zeros(4, int)
+        if not own.any():  # the answer is from Inspect's cache, or nobody counted
+            if not answer or not any(answer.counts):
+                return Usage(len(answered), timed=timed)
+            own, reused = np.array(answer.counts), reused or used is not None
+        totals, of_judges = totals + own, of_judges + judges
+    prompt, answers, cached, reasoning = totals.tolist()
+    judged = int(of_judges[:2].sum()) or None
+    more = cached or None, reasoning or None, judged
+    return Usage(len(answered), prompt or None, answers, *more, timed=timed, reused=reused)
+
+
+def _sum(usage: Mapping[str, _Tokens]) -> Any:
+    return np.array([each.counts for each in usage.values()], int).reshape(-1, 4).sum(axis=0)
+
+
 def _add(items: ItemRows, logged: _Logged) -> None:
     choice = logged.output.choices[0] if logged.output.choices else _Choice()
+    used = logged.output.usage
     messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
     scores = logged.scores or {}
     own = scores[_SCORER].metadata if _SCORER in scores else None
@@ -303,7 +401,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         further={
             n: nan if v is None else v for n, v in judges if isinstance(v, int | float | None)
         },
-        output_tokens=float((logged.output.usage or {}).get("output_tokens", nan)),
+        output_tokens=nan if not used or used.output_tokens is None else used.output_tokens,
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
         prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
         if items.texts

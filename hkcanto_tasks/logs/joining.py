@@ -4,7 +4,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import chain
+from operator import add
 from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +14,13 @@ from typing import NamedTuple
 from ..catalogue import find_task
 from ..runs import Items, Run, SkippedLog
 from ..signatures import joined
+from ..usage import Usage
 
-# What changes how fast a model runs, but not what it answers; and what is nobody's business.
+# What changes how fast a model runs, but not what it answers; and what is nobody's business:
+# a token that opens a door (`hf_token`) is a secret, one of the model's vocabulary is a setting.
 _OF_NO_MATTER = re.compile(
-    r"api_key|secret|password|headers?$|_token$|^token$|url$|device|batch|concurrent|"
+    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"url$|device|batch|concurrent|"
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
@@ -96,6 +101,10 @@ def join(parts: Parts, length_unit: str) -> Run:
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None
     versions = sorted({run.version_of_harness for run in runs})
+    used = (  # nobody knows how many tokens some of a run's subjects took
+        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
+        for run, own in counted.items()
+    )
     return replace(
         runs[0],
         signature=signature,
@@ -115,6 +124,7 @@ def join(parts: Parts, length_unit: str) -> Run:
         available=sum(run.available for run in runs),
         status=next((run.status for run in runs if run.status != "success"), "success"),
         version_of_harness="+".join(versions),
+        usage=reduce(add, used),
     )
 
 

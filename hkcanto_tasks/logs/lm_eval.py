@@ -1,9 +1,10 @@
 """Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import isnan, nan
+from math import inf, isnan, nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -16,6 +17,7 @@ from ..runs import Run, SkippedLog
 from ..samples import Sample
 from ..setup import Setup
 from ..signatures import parse_signature
+from ..usage import Timed, Usage
 from .decoding import UNREADABLE, Unusable, decode, left_out, reason
 from .items import ItemRows, Rows
 from .joining import WITH_SYSTEM, numbers, settings_of
@@ -35,6 +37,7 @@ class Origin(msgspec.Struct):
     limited: bool
     picked: bool
     available: int
+    usage: Usage = Usage()
 
 
 class _Results(msgspec.Struct):
@@ -47,11 +50,13 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
+    total_evaluation_time_seconds: str | float | None = None
     rescored: Origin | None = None
 
 
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
+    in_reasoning: bool = False
     letters: tuple[str, ...] = ()
 
 
@@ -109,7 +114,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 sources=(path,),
                 items=items.items(),
                 reported=_reported(items.setup, results.results.get(name, {})),
-                notes=(WITH_SYSTEM,) if results.system_instruction_sha else (),
+                notes=tuple(_notes(results, dict(settings))),
                 limited=expected != counts.get("original"),
                 picked=last >= (expected or last + 1),  # by `--samples`
                 status="incomplete" if missing else "success",
@@ -118,6 +123,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 version_of_harness=results.lm_eval_version or "unknown",
                 settings=settings,
                 generation=_generation(config.get("generation_kwargs") or {}),
+                usage=_usage(path, results, config, count, generative=items.setup.is_generative),
             )
             if origin := results.rescored:
                 known = msgspec.structs.asdict(origin)
@@ -163,11 +169,15 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         response = judgement.answer if judgement else _likeliest(logged)
     while isinstance(response, list):  # in more than one with --metadata repeats, or filters
         response = response[0] if response else ""
+    response = response if isinstance(response, str) else ""
+    reasoning = logged.reasoning
+    if logged.doc.in_reasoning:
+        response, reasoning = "", response
     items.add(
         logged.doc,
         judgement,
-        response if isinstance(response, str) else "",
-        reasoning=logged.reasoning,
+        response,
+        reasoning=reasoning,
         further={name: _number(value) for name, value in logged.further.items()},
         output_tokens=_number(logged.output_tokens),
         truncated=_number(logged.truncated),
@@ -195,6 +205,35 @@ def _generation(given: Mapping[str, Any]) -> dict[str, float]:
     if "max_gen_toks" in found:
         found["max_tokens"] = found.pop("max_gen_toks")
     return found
+
+
+def _usage(
+    path: Path, results: _Results, config: Mapping[str, Any], count: int, *, generative: bool
+) -> Usage:
+    """Return what is known: no tokens, but the time, which is that of all tasks of the log.
+
+    lm-eval's own time begins when its command starts, before it loads the model. Our tasks add that
+    from the last request made to the first response read.
+    """
+    asked = _seconds((config.get("metadata") or {}).get("seconds"))
+    whole = _seconds(results.total_evaluation_time_seconds)
+    every = max(count, sum(each.get("effective") or 0 for each in results.counts.values()))
+    took = whole if asked is None else asked
+    timed = () if took is None else (Timed(str(path), took, every, with_loading=asked is None),)
+    return Usage(
+        count,
+        answer_tokens=None if generative else 0,
+        timed=timed,
+        reused=bool(results.config.get("use_cache")),
+    )
+
+
+def _seconds(logged: object) -> float | None:
+    """Return a time that lm-eval logs as a text; None for what is none."""
+    with suppress(TypeError, ValueError):
+        found = float(str(logged))
+        return found if 0 <= found < inf else None
+    return None
 
 
 def _prompt(arguments: msgspec.Raw) -> str:
@@ -232,6 +271,13 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return str(name), settings_of(settings)
+
+
+def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
+    if results.system_instruction_sha:
+        yield WITH_SYSTEM
+    if token := settings.get("think_end_token"):
+        yield f"lm-eval removed the reasoning up to {token}: its language is not known"
 
 
 def _arguments(given: Any) -> dict[str, str]:

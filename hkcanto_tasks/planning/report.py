@@ -188,7 +188,8 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
     all_pass = Column("For all to pass", "count", "All tasks together, in 80 %, by compare --gate.")
     share = Column("Pass", "percent", "How often as many as there are pass compare --gate.")
     columns: list[tuple[Column, Callable[[_Gate], Value]]] = [
-        (Column("Points"), lambda row: f"{row[1]:g}{f', {row[0].name}' * several}"),
+        (Column("Points"), lambda row: f"{row[1]:g}"),
+        (Column("Questions of"), lambda row: row[0].name if several else None),
         (seen, lambda row: needed(row, power.items_to_show)),
         (passed, lambda row: needed(row, power.items_for_gate, loss, confidence)),
         (bound, by_bound),

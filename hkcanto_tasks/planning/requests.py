@@ -11,8 +11,13 @@ from ..choosing import chosen_tasks
 from ..fertility.report import Count, load_tokenizer
 from ..loading import LoadedTask, load_task
 from ..reports.blocks import Column, Report, Section, table
+from ..samples import Sample
 
 _OTHERS = 4  # characters of other scripts to a token
+
+
+BY_CHARACTERS = f"characters (a token for a Chinese one, and for {_OTHERS} others)"
+"""What tokens are counted by without a tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,12 @@ def by_characters(texts: Sequence[str]) -> list[int]:
     ]
 
 
+def times(loaded: LoadedTask, sample: Sample) -> int:
+    """Return how often a prompt is sent: by log-likelihood once for each letter."""
+    letters = sum(text is not None for text in sample.choices)
+    return 1 if loaded.setup.is_generative else letters
+
+
 def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
     """Count what a task sends.
 
@@ -68,16 +79,14 @@ def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
         >>> found.requests == len(load_task("hkcanto_orthography").samples), found.limit
         (True, 12)
     """
-    prompts = [loaded.prompt(sample).text() for sample in loaded.samples]
-    generative = loaded.setup.is_generative
-    if not generative:  # lm-eval sends the prompt once for each letter
-        there = [sum(text is not None for text in each.choices) for each in loaded.samples]
-        prompts = [each for each, n in zip(prompts, there, strict=True) for _ in range(n)]
+    prompts = [
+        loaded.prompt(each).text() for each in loaded.samples for _ in range(times(loaded, each))
+    ]
     # In order, each prompt's neighbour is the one that it shares its longest beginning with.
     ordered = sorted(prompts)
     beginnings = [commonprefix(pair) for pair in pairwise(ordered)]  # noqa: RUF071
     own = sum(count(prompts))
-    limit = loaded.setup.max_tokens if generative else 0
+    limit = loaded.setup.max_tokens if loaded.setup.is_generative else 0
     return Requests(loaded.task.name, len(prompts), own, sum(count(beginnings)), limit)
 
 
@@ -100,7 +109,7 @@ def report(
     count = load_tokenizer(tokenizer) if tokenizer else by_characters
     loaded = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
     found = [requests_of(each, count) for each in loaded if each.samples]
-    how = tokenizer or f"characters (a token for a Chinese one, and for {_OTHERS} others)"
+    how = tokenizer or BY_CHARACTERS
     made = table(
         "estimate",
         "What a run asks for",

@@ -7,7 +7,7 @@ from ..figures import Figure
 from ..reports.blocks import Column, Section, Value, column_of, table
 from ..reports.estimates import estimate
 from ..reports.intervals import Estimate
-from ..reports.presentation import TASK, FigureColumn, figure_title
+from ..reports.presentation import TASK, FigureColumn, figure_title, usage_table
 from ..reports.renderers import render
 from ..reports.renderers.formatting import heading, interval_text, value_text
 from ..reports.report import footer_of, report_of
@@ -57,4 +57,5 @@ def _section(title: str, runs: Sequence[Run]) -> Section:
     alike = "Only numbers with one signature are comparable, but for pkg."
     results = table("results", "Figures", lines, of_figures, ways, kind=lambda _: "other")
     signed = table("signatures", "Signatures", runs, of_runs, alike, kind=lambda _: "other")
-    return Section(title, [results, signed], "evaluation", is_summary=True)
+    blocks = [results, signed, *usage_table(runs, "other")]
+    return Section(title, blocks, "evaluation", is_summary=True)

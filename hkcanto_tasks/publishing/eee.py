@@ -85,7 +85,11 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
         "eval_library": {
             "name": LIBRARIES[run.harness],
             "version": run.version_of_harness,
-            "additional_details": {"plugin": f"hkcanto {run.signature.package}"},
+            "additional_details": {
+                "plugin": f"hkcanto {run.signature.package}",
+                # The schema has a place for tokens and latency in records of items alone.
+                **{name: str(value) for name, value in run.usage.known.items()},
+            },
         },
         "model_info": _model_info(run),
         "evaluation_results": [

@@ -11,7 +11,7 @@ from .paired import points_of
 from .presentation import figure_title, headline, side_by_side, task_title
 from .renderers.formatting import interval_text, value_text
 from .selection import Selection, selection
-from .standings import Beside, Standing, why_left_out
+from .standings import Beside, Standing, why_incomparable
 from .trust import doubts
 
 _SAMPLE = (
@@ -19,6 +19,11 @@ _SAMPLE = (
     "results least of all."
 )
 _NAMED = 4
+_MEANT = {
+    "limit": "run with --limit, on a part of the items",
+    "unchecked": "not checked against the harness",
+    "unlike the harness": "figures unlike the harness's",
+}
 
 
 class _Contest(NamedTuple):
@@ -177,10 +182,9 @@ def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
     notes = list(dict.fromkeys(each.figure.note for each in own if each.figure.note))
     why = notes[0] if notes else "the papers have no figure of the whole task"
     if not own:
-        reasons = {why_left_out(run) for run in runs}
-        return f"No published figure is comparable. {reasons.pop()}" if len(reasons) == 1 else (
-            "No published figure is comparable; “How this was made” says why."
-        )  # fmt: skip
+        reasons = {why_incomparable(run) for run in runs} - {""}
+        said = reasons.pop() if len(reasons) == 1 else "“How this was made” says why."
+        return f"No published figure is comparable. {said}"
     return f"It has no place among published models: {why}."
 
 
@@ -193,7 +197,10 @@ def _warnings(runs: Sequence[Run], skipped: Sequence[SkippedLog]) -> Iterator[st
             if not run.is_sample or doubt != "sample data":
                 of[doubt].append(run)
     if of:
-        told = (f"{doubt} ({_who(own, runs)})" for doubt, own in of.items())
+        told = (
+            _MEANT.get(doubt, doubt) + f" ({_who(own, runs)})" * (len(runs) > 1)
+            for doubt, own in of.items()
+        )
         yield f"Not to be taken at face value: {'; '.join(told)}."
     if skipped:
         many = "1 log was" if len(skipped) == 1 else f"{len(skipped)} logs were"
@@ -209,7 +216,7 @@ def _not_compared(chosen: Sequence[Selection | None]) -> Iterator[str]:
 def _who(own: Sequence[Run], among: Sequence[Run] = ()) -> str:
     """Name runs: some by model and task, many by their number."""
     if len(own) == len(among):
-        return "all runs" if len(own) > 1 else "the run"
+        return "all runs"
     if len(own) <= _NAMED:
         return ", ".join(f"{run.label} on {run.definition.title}" for run in own)
     labels = {run.label for run in own}

@@ -184,8 +184,9 @@ def section(
 @dataclass(frozen=True, slots=True)
 class Report:
     """A report by a version of this package. Its first section answers at first sight, the footer
-    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`.
-    `pages` are the others of a site, title → address, and `feed` is the address of its changes."""
+    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`; the
+    `frame` returns the rows of CSV, which else has those of the tables. `pages` are the others of a
+    site, title → address, and `feed` is the address of its changes."""
 
     title: str
     created: datetime | None
@@ -193,8 +194,15 @@ class Report:
     sections: Sequence[Section]
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
+    frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
     pages: Mapping[str, str] = field(default_factory=dict)
     feed: str = ""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Why some figures must not be taken at face value."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
 
     @property
     def shown(self) -> Sequence[Section]:

@@ -31,12 +31,22 @@ from .blocks import (
 from .estimates import agreement, estimate, full_set
 from .intervals import WIDE, Estimate
 from .matrix import contests, matrix
-from .presentation import MODEL, figure_title, headline, headline_title, side_by_side, task_title
+from .presentation import (
+    MODEL,
+    figure_title,
+    headline,
+    headline_title,
+    side_by_side,
+    task_title,
+    usage_table,
+)
+from .renderers.formatting import value_text
 from .standings import Beside, Standing, departures, rank_of, why_left_out
 from .trust import doubts, trust
 
 _NAMED = 3  # figures that differ
 _FEW_RUNS = 8  # are in the summary one by one
+_DRAWN = 2  # runs in a table of subjects, of which more are coloured
 _EXTREMES = 5  # subjects with the lowest figure, and with the highest
 _OF_RUN = (
     *("label", "model", "harness", "task"),
@@ -53,6 +63,7 @@ def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[s
             "signature": run.signature.text,
             "figure": headline(run),
             "trust": trust(run),
+            "usage": run.usage.known,
             "standings": [
                 {
                     "table": each.table.name,
@@ -130,6 +141,7 @@ def _places(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Table]:
         [pair for pair in found if not (pair[1].column.category or pair[1].column.subject)],
         [
             (Column("Figure"), lambda pair: pair[1].column.name),
+            (Column("Result"), lambda pair: value_text(pair[1].figure, _unit(pair[1].column))),
             (Column("Place", help=_RANKS), lambda pair: f"{pair[1].rank} of {pair[1].of}"),
             (Column("Table", beneath=True), lambda pair: pair[0]),
         ],
@@ -144,11 +156,13 @@ def _parts(run: Run) -> Table:
     Of many subjects the ones with the lowest and the highest figure are shown.
     """
     unit, name = column_of(run.headline).unit, run.headline.averages
-    figures = [each for each in run.figures.values() if column_of(each).unit == unit]
+    up = run.headline.higher_is_better
+    figures = [each for each in run.figures.values() if each.higher_is_better == up]
     found = [
         (each.title, own)
         for each in figures
-        if each != run.headline and each.form != "corpus" and (own := estimate(run, each.name))
+        if column_of(each).unit == unit and each != run.headline
+        if each.form != "corpus" and (own := estimate(run, each.name))
     ]
     of = ((each, run.items.of_subjects([each.name])) for each in run.subjects)
     subjects = [(each.title, own) for each, mask in of if (own := estimate(run, name, mask))]
@@ -295,19 +309,29 @@ def _shown(standing: Standing | None, said: str | None = None) -> Estimate | Non
     return standing.figure if standing else None
 
 
+def _unit(column: PublishedColumn) -> Unit:
+    return column_of(column.measure).unit if column.measure else column.unit
+
+
 def _column(column: PublishedColumn, *, drawn: bool) -> Column:
-    unit: Unit = column_of(column.measure).unit if column.measure else column.unit
     of = column.mean_of or (*column.tasks, column.category or column.subject)
     about = f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
     if column.unmeasured:
         about = f"Not measured here: {column.unmeasured}."
-    return Column(column.name, unit, about, column.lower_is_better, drawn)
+    return Column(column.name, _unit(column), about, column.lower_is_better, drawn)
 
 
 def _by_subject(beside: Beside) -> Table:
     published = beside.table
     columns = [Column("Subject")]
-    columns += [Column(run, "percent", drawn=True) for run in beside.runs]
+    letters = published.columns[0].named[0].definition.letters
+    few = len(beside.runs) <= _DRAWN
+    columns += [
+        Column(run, "percent", drawn=True)
+        if few
+        else Column(run, "percent", scale=(1 / len(letters), 1.0))
+        for run in beside.runs
+    ]
     columns += [Column(row.model, "percent") for row in published.rows]
     rows = []
     for name in (column.name for column in published.columns):
@@ -335,6 +359,7 @@ def last_section(
             ],
             "Only numbers with one signature are comparable, but for pkg.",
         ),
+        *usage_table(runs),
         *map(Note, _checks(runs)),
         *map(Note, _protocols(beside)),
         *map(Note, _left_out(runs, beside)),

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from ..figures import Figure
 from ..results import Result
 from ..runs import Run
-from .blocks import Column, Value, column_of
+from .blocks import Column, Kind, Table, Value, column_of, table
 from .estimates import estimate
 from .intervals import Estimate
 
@@ -66,6 +66,37 @@ def task_title(run: Result) -> str:
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
+
+
+def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
+    """Return a table of the tokens and the time of runs; none if no log has either."""
+    known = [run for run in runs if run.usage.tokens or run.usage.seconds is not None]
+    columns: list[FigureColumn] = [
+        MODEL,
+        TASK,
+        (Column("Answers", "count"), lambda run: run.usage.answers),
+        *(
+            (Column(title, "count", about), lambda run, name=name: getattr(run.usage, name))
+            for name, title, about in _TOKENS
+        ),
+        (Column("Seconds", "number"), lambda run: run.usage.seconds),
+        (Column("The seconds are"), lambda run: run.usage.remarks or None),
+    ]
+    made = table("usage", "Tokens and time", known, columns, _USAGE, kind=lambda _: kind)
+    return [made] if known else []
+
+
+_TOKENS = (
+    ("prompt_tokens", "Prompt tokens", "With those out of a prefix cache."),
+    ("cached_tokens", "Cached tokens", "Of the prompts', by a prefix cache."),
+    ("answer_tokens", "Answer tokens", "With reasoning."),
+    ("reasoning_tokens", "Reasoning tokens", "Of the answers'."),
+    ("judge_tokens", "Judge tokens", "Of a judge's prompts and answers."),
+)
+_USAGE = (
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
+    "on how many requests it is sent at once, and on what else it does."
+)
 
 
 def condition_title(run: Result) -> str:

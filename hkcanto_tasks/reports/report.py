@@ -1,7 +1,8 @@
 """Assemble a report: runs, and what there is to say of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from .. import __version__
@@ -19,6 +20,7 @@ from .analyses import (
     writing,
 )
 from .blocks import Report, Section
+from .frames import figure_rows
 from .overview import first_sections, last_section, published_sections, run_records
 from .presentation import side_by_side
 from .standings import standings
@@ -35,6 +37,7 @@ def build_report(
     runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
     """Return the report of some evaluations; without a title it is named after the models."""
+    frame = partial(figure_rows, runs)
     runs = curves.ordered(runs)
     beside, kept = standings(runs), curves.outstanding(runs)
     beside_kept = beside if len(kept) == len(runs) else standings(kept)
@@ -50,7 +53,7 @@ def build_report(
     labels = list(dict.fromkeys(run.label for run in runs))
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     title = title or ", ".join(labels[:_SHOWN]) + more
-    return report_of(sections, title, footer_of(runs), records)
+    return report_of(sections, title, footer_of(runs), records, frame)
 
 
 def report_of(
@@ -58,10 +61,11 @@ def report_of(
     title: str,
     footer: Sequence[str] = (),
     records: dict[str, Any] | None = None,
+    frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
     """Return a report of sections, made now by this version."""
     now = datetime.now().astimezone()
-    return Report(title, now, __version__, sections, footer, records or {})
+    return Report(title, now, __version__, sections, footer, records or {}, frame)
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:

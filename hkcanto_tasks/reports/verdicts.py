@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import compress
 from operator import itemgetter
 from typing import Any
@@ -11,8 +12,9 @@ from ..errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from .analyses.conditions import TWO_MEASURES
-from .blocks import Column, Note, Report, Section, Value, table
+from .blocks import Block, Column, Note, Report, Section, Value, table
 from .effects import by_size, effects_table
+from .frames import effect_rows
 from .intervals import CONFIDENCE, WIDE, Estimate
 from .paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
 from .presentation import condition_title, figure_title, short_name, task_title
@@ -111,7 +113,7 @@ def compare_runs(
         advice = [] if refused else [_advice(sides)]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
     every = [one for compared in found for one in compared]
-    made = [*first_section(every), *(each for own in found for each in sections(own))]
+    made = [*first_section(every, not_compared), *(each for own in found for each in sections(own))]
     if not_compared:
         notes = [Note(line, "warning") for line in not_compared]
         made.append(Section("Not compared", notes, "not-compared", is_summary=True))
@@ -123,7 +125,8 @@ def compare_runs(
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(e.label for e in read.runs))))
     how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
-    return report_of(made, title, [*footer_of(read.runs), how], records), status
+    frame = partial(effect_rows, every, gate)
+    return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
 
 
 def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
@@ -157,7 +160,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
     return found
 
 
-def first_section(every: Sequence[Comparison]) -> list[Section]:
+def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ()) -> list[Section]:
     """Return what to read first of two models on several tasks: who leads, and where for sure."""
     pairs = {tuple(_names([one.a, one.b])) for one in every}
     if len(every) < 2 or len(pairs) > 1:
@@ -166,17 +169,17 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
     effects = adjusted([one.overall for one in every])
     rows = [*zip(every, effects, gains, strict=True)]
     sure = [
-        f"{task_title(one.b)} ({_signed(gain.value)})"
+        f"{task_title(one.b)} ({_signed(gain.value)} points)"
         for one, effect, gain in rows
         if (effect.p_by_holm or 0) < 0.05
     ]
     named = "; ".join(sure[:_NAMED]) + f"; {len(sure) - _NAMED} more" * (len(sure) > _NAMED)
     are = "1 difference is" if len(sure) == 1 else f"{len(sure) or 'no'} differences are"
-    leads, several = sum(gain.value > 0 for gain in gains), len({one.b.task for one in every})
-    what = "tasks" if several == len(every) else "comparisons"
+    won, lost = (sum(sign * gain.value > 0 for gain in gains) for sign in (1, -1))
+    what = "tasks" if len({one.b.task for one in every}) == len(every) else "comparisons"
     said = (
-        f"{name_b} leads {name_a} on {leads} of {len(every)} {what}; {are} more than chance"
-        f"{': ' * bool(sure)}{named}."
+        f"{name_b} leads on {won} of {len(every)} {what}, {name_a} on {lost}; "
+        f"{are} more than chance{': ' * bool(sure)}{named}."
     )
     columns: list[tuple[Column, Callable[[tuple[Comparison, Effect, Estimate]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[0].b)),
@@ -186,8 +189,20 @@ def first_section(every: Sequence[Comparison]) -> list[Section]:
         (Column(name_b, "score"), lambda row: row[1].b * points_of(row[0].figure)),
         (Column("Figure"), lambda row: figure_title(row[0].a, row[0].figure)),
     ]
+    warned = defaultdict[str, list[str]](list)
+    for one in every:
+        for remark in _remarks([one], [one.a, one.b], [name_a, name_b]):
+            if remark.level == "warning":
+                warned[remark.text].append(task_title(one.b))
+    notes = [
+        Note(text if len(own) == len(every) else f"{'; '.join(own)}: {text}", "warning")
+        for text, own in warned.items()
+    ]
+    if not_compared:
+        notes.append(Note(f"{len(not_compared)} more were not compared, see below.", "warning"))
     made = table("compare_tasks", "Task by task", rows, columns)
-    return [Section("All tasks", [Note(said, "verdict"), made], "compare-tasks", is_summary=True)]
+    blocks: list[Block] = [Note(said, "verdict"), *notes, made]
+    return [Section("All tasks", blocks, "compare-tasks", is_summary=True)]
 
 
 def _gain(one: Comparison) -> Estimate:

@@ -167,6 +167,18 @@ def setup_of(signature: Signature) -> Setup:
         >>> setup_of(parse_signature(text)).options.cot
         True
     """
+    return setup(signature.task, shots=signature.shots, **options_of(signature))
+
+
+def options_of(signature: Signature) -> dict[str, str]:
+    """Return the options that a signature is of, as `setup` and `load_task` take them.
+
+    Examples:
+        >>> from ..signatures import parse_signature
+        >>> text = "hkmmlu-sc|shots:0|turns:multi|script:sc-release|data:x|sent:a|read:b"
+        >>> options_of(parse_signature(f"{text}|metric:m|v:1|pkg:1"))
+        {'multiturn': 'true', 'script': 'sc'}
+    """
     given: dict[str, str] = {}
     for name, text in signature.options:
         if text == UNKNOWN or name in _NO_OPTION:
@@ -176,7 +188,7 @@ def setup_of(signature: Signature) -> Setup:
         else:  # a script may be `sc-release`, or that and `sc` on different subjects
             own = text[:2] if name == "script" else text
             given[name] = "true" if own == "yes" else own
-    return setup(signature.task, shots=signature.shots, **given)
+    return given
 
 
 def rescore(

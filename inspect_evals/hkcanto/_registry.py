@@ -3,7 +3,7 @@
 from functools import wraps
 from typing import Any
 
-from inspect_ai._util.registry import RegistryInfo, registry_add
+from inspect_ai._util.registry import RegistryInfo, registry_add, set_registry_info
 
 from hkcanto_tasks.errors import without_traceback
 
@@ -13,17 +13,24 @@ from .judges import judged_summary, judged_translation
 __all__ = ["before_model", "metrics", "models", "scorers", "solvers", "tasks"]
 
 
-def _register_as_logged(scorer: Any) -> None:
-    """Register a scorer without `hkcanto/` in front: so logs name it, and `inspect score LOG`."""
+def _register_as(logged: str, scorer: Any, *others: str) -> None:
+    """Register a scorer under the name that logs have of it, and under others.
 
-    @wraps(scorer)
-    def made(*args: Any, **kwargs: Any) -> Any:
-        return scorer(*args, **kwargs)
+    A log names it without `hkcanto/` in front, and `inspect score LOG` looks for that.
+    """
+    for name in (logged, *others):
 
-    registry_add(made, RegistryInfo(type="scorer", name=scorer.__name__))
+        @wraps(scorer)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            return scorer(*args, **kwargs)
+
+        registry_add(made, RegistryInfo(type="scorer", name=name))
+        set_registry_info(made, RegistryInfo(type="scorer", name=logged))
 
 
 for each in (scorers.judged, second_look.second_look, judged_summary, judged_translation):
-    _register_as_logged(each)
+    _register_as(each.__name__, each)
+# Logged as `choice` it would be scored again by Inspect's scorer of that name.
+_register_as("hkcanto_choice", scorers.choice, "hkcanto/choice")
 without_traceback()
 before_model.check()

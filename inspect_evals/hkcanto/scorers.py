@@ -54,14 +54,14 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
     return score
 
 
-@scorer(metrics=[accuracy(), stderr()])
+@scorer(metrics=[accuracy(), stderr()], name="hkcanto_choice")
 def choice() -> Scorer:
     """Score any task with choices by the option that a response settles on.
 
         inspect eval inspect_evals/mmlu_pro --model … --log-dir logs
         inspect score logs/….eval --scorer hkcanto/choice --action append
 
-    Beside a scorer `choice` of the task's own it is called `choice1`; `--action overwrite` replaces
+    In a log it is `hkcanto_choice`, beside the task's own scorer; `--action overwrite` replaces
     that one. The target is a letter. A response in which no single option is chosen is incorrect,
     and its `answer` is empty.
     """

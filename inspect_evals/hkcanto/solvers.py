@@ -4,10 +4,18 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai.model import ChatMessageSystem, Model, get_model, model_roles
+from inspect_ai.model import (
+    ChatMessageSystem,
+    ContentReasoning,
+    Model,
+    ModelOutput,
+    get_model,
+    model_roles,
+)
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from hkcanto_metrics.reasoning import ends_in_reasoning
 from hkcanto_tasks.cut_off import foretold
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.setup import setup
@@ -35,6 +43,7 @@ def ask(
     """
     setups = {name: setup(name, **options) for name in tasks}
     untold = set(tasks)
+    prompts: dict[str, str] = {}  # model → what its chat template makes of a question
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
@@ -43,7 +52,8 @@ def ask(
         model, task = get_model(), state.metadata["task"]
         if task in untold:
             untold.discard(task)
-            if said := foretold(setups[task], *_template(model), "-T reasoning=true"):
+            template, prompts[str(model)] = _template(model)
+            if said := foretold(setups[task], template, prompts[str(model)], "-T reasoning=true"):
                 _log.warning(said)
         asked = model.config.merge(active_generate_config())
         chosen = temperature if asked.temperature is None else asked.temperature
@@ -55,9 +65,18 @@ def ask(
                 state.messages = rest
             state.messages = [ChatMessageSystem(content=user), *state.messages]
             more["system_message"] = ""  # so that Inspect adds none
-        return await generate(state, **more)
+        state = await generate(state, **more)
+        _tell_reasoning(state.output, prompts.get(str(model), ""))
+        return state
 
     return solve
+
+
+def _tell_reasoning(output: ModelOutput, prompt: str) -> None:
+    """Mark a response as reasoning that was cut off in the block that its prompt opened."""
+    if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
+        output.message.content = [ContentReasoning(reasoning=output.completion)]
+        output.completion = ""
 
 
 def no_model(role: str) -> str:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import sha256
 from math import isnan
+from time import perf_counter
 from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
 
 import hkcanto_lm_eval
-from hkcanto_metrics.reasoning import opens_reasoning
+from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
@@ -42,6 +43,9 @@ _log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command sho
 _log.addFilter(readable_log)
 
 
+# When lm-eval made the last request, and when it had all responses: it asks them task by task, but
+# all tasks of a run in one go. Its own time for a run includes loading the model.
+_clock: dict[str, float] = {}
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -72,6 +76,8 @@ class CatalogueTask(Task):
     _last: LoadedTask | None = None  # as it was run last
     _sent: Mapping[str, Any] | None = None
     _foretold = False
+    _think_end_token: str | int | None = None
+    _took: float | None = None  # seconds
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Make one that sends the requests of its kind."""
@@ -182,8 +188,8 @@ class CatalogueTask(Task):
         )
         if not self._foretold and apply_chat_template:
             self._foretold = True
-            bound = kwargs.get("chat_template") or next(iter(args), None)
-            tokenizer = getattr(getattr(bound, "__self__", None), "tokenizer", None)
+            model = _model_of({"chat_template": next(iter(args), None), **kwargs})
+            tokenizer = getattr(model, "tokenizer", None)
             template = str(getattr(tokenizer, "chat_template", None) or "")
             if said := foretold(run.setup, template, str(context), _ROOM):
                 _log.warning(said)
@@ -214,6 +220,7 @@ class CatalogueTask(Task):
 
         With `--cache_requests`, lm-eval's key gets all that a prompt of ours depends on.
         """
+        self._think_end_token = getattr(_model_of(kwargs), "think_end_token", None)
         if self.loaded.samples:
             if kwargs.get("cache_requests"):
                 named = kwargs.get("tokenizer_name") or ""
@@ -221,6 +228,8 @@ class CatalogueTask(Task):
             super().build_all_requests(**kwargs)
         else:
             self._instances = _NoInstances()
+        _clock.clear()
+        _clock["asked"] = perf_counter()
 
     def _fingerprint(self) -> str:
         run = self._as_run
@@ -233,6 +242,7 @@ class CatalogueTask(Task):
 
     def apply_filters(self) -> Any:
         """Apply the filters to the responses, if there are any."""
+        self._took = _clock.setdefault("answered", perf_counter()) - _clock["asked"]
         return super().apply_filters() if self._instances else None
 
     @property
@@ -258,11 +268,25 @@ class CatalogueTask(Task):
                 response = ""
             else:
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
-        sample = _sample_of(doc)
-        judgement = self.setup.judge(response, sample)
+        sample, reasoning = _sample_of(doc), ""
+        if self._is_reasoning(response):
+            doc["in_reasoning"] = True
+            response, reasoning = "", response
+        judgement = self.setup.judge(response, sample, reasoning)
         doc["judgement"] = judgement.logged()
         self._cut_off.add(judgement)
         return values(self._named(item_values(self.setup.table, sample, judgement)))
+
+    def _is_reasoning(self, response: str) -> bool:
+        """Return whether a response is all reasoning, in a block that the chat template opened.
+
+        With `think_end_token` lm-eval takes the reasoning out itself, and nothing tells any more.
+        """
+        if self._think_end_token or self.OUTPUT_TYPE != "generate_until" or not self._instances:
+            return False
+        prompt, asked = self._instances[0].arguments[:2]
+        limit = int(asked.get("max_gen_toks") or self.setup.max_tokens)
+        return isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit)
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → how items become the task's value."""
@@ -278,12 +302,17 @@ class CatalogueTask(Task):
         return {**super().higher_is_better(), **self._named(ways)}
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the configuration that lm-eval writes beside the results, with the signature."""
+        """Return the configuration that lm-eval writes beside the results, with the signature.
+
+        `seconds` in its metadata is how long the model took for all tasks of the run.
+        """
         config: dict[str, Any] = super().dump_config()
         signature = self._as_run.signature
         if self._own:  # keys of a YAML file of the user's: no figure of the catalogue's prompt
             signature = signature.replace("|data:", f"|yaml:{self._own}|data:")
         metadata = {**(config.get("metadata") or {}), "signature": signature}
+        if self._took is not None:
+            metadata["seconds"] = round(self._took, 3)
         if self._sent:
             config["generation_kwargs"] = self._sent
         if any(figure.form == "corpus" for figure in self.setup.table):
@@ -337,6 +366,11 @@ class CatalogueTask(Task):
     @cached_property
     def _prepared(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
         return {}
+
+
+def _model_of(kwargs: Mapping[str, Any]) -> Any:
+    """Return the model whose chat template lm-eval hands over; None without one."""
+    return getattr(kwargs.get("chat_template"), "__self__", None)
 
 
 def _sample_of(doc: Mapping[str, Any]) -> Sample:

@@ -121,6 +121,25 @@ def opens_reasoning(prompt: str) -> bool:
     return bool(_OPEN.search(prompt[-60:]))
 
 
+def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> bool:
+    """Whether a response is all reasoning: its prompt opens a block that it does not close.
+
+    Args:
+        prompt: As the model gets it, after its chat template.
+        response: What the model wrote behind it.
+        limit: Of the response, in tokens. One too short to have been cut off there ended by itself,
+            and is an answer. None if it is known to have been cut off.
+
+    Examples:
+        >>> ends_in_reasoning("…<think>\\n", "A? Or is it B, because", 8)
+        True
+        >>> ends_in_reasoning("…<think>\\n", "A", 8)
+        False
+    """
+    at_limit = limit is None or len(response.encode()) >= limit  # no token is less than a byte
+    return at_limit and opens_reasoning(prompt) and _spans(response) == ([(0, len(response))], True)
+
+
 def may_reason(template: str, prompt: str) -> bool:
     """Whether a chat template has a block of reasoning that its prompt has not closed already.
 

@@ -39,12 +39,14 @@ def reply(text: str) -> str:
     return next(said for word, said in SAID.items() if word in text)
 
 
-def score(log: Any, *more: str) -> Any:
-    """Score a log again by Inspect's command line."""
+def score(log: Any, *, bare: bool = False) -> Any:
+    """Score a log again by Inspect's command line: by our scorer, or those that the log names."""
     path = log.location.removeprefix("file://")
-    command = (sys.executable, "-m", "inspect_ai", "score", path, "--scorer", "hkcanto/choice")
+    how = (
+        ("--action", "overwrite") if bare else ("--action", "append", "--scorer", "hkcanto/choice")
+    )
     return subprocess.run(
-        [*command, "--action", "append", "--overwrite", *more],
+        [sys.executable, "-m", "inspect_ai", "score", path, *how, "--overwrite"],
         capture_output=True,
         text=True,
         check=False,
@@ -60,8 +62,8 @@ def test_a_log_of_another_task_is_scored(tmp_path: Path) -> None:
     assert again.results is not None
     assert again.samples is not None
     of = {each.name: each for each in again.results.scores}
-    assert of["choice1"].metrics["accuracy"].value == pytest.approx(2 / 3)
-    read = [each.scores["choice1"] for each in again.samples if each.scores]
+    assert of["hkcanto_choice"].metrics["accuracy"].value == pytest.approx(2 / 3)
+    read = [each.scores["hkcanto_choice"] for each in again.samples if each.scores]
     assert [each.answer for each in read] == ["A", "C", ""]
     assert [each.value for each in read] == ["C", "C", "I"]
 
@@ -73,3 +75,15 @@ def test_a_target_that_is_no_letter_is_said(tmp_path: Path) -> None:
     assert "sample 2 has 3 choices and the target '4'" in " ".join(
         (done.stdout + done.stderr).split()
     )
+
+
+@pytest.mark.slow
+def test_a_log_is_scored_again_by_the_same_scorer(tmp_path: Path) -> None:
+    # Inspect has a scorer `choice` of its own, which finds no letter in these responses.
+    log = run(quiz(), tmp_path, reply, score=False)
+    done = [score(log), *(score(log, bare=True) for _ in range(2))]
+    assert [each.returncode for each in done] == [0, 0, 0]
+    again = read_eval_log(log.location)
+    assert again.results is not None
+    of = {each.name: each.metrics["accuracy"].value for each in again.results.scores}
+    assert of == {"choice": 0, "hkcanto_choice": pytest.approx(2 / 3)}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
@@ -115,3 +115,35 @@ def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_mode
         answers.append({sample.id: sample.output.completion for sample in run.log.samples})
     assert answers[0] == answers[1]
     assert any(answers[0].values())
+
+
+@pytest.mark.parametrize(
+    ("said", "stop", "reason"),
+    [
+        ("等我諗下。答案係A。不過都要睇下選項B，因為", "max_tokens", "none: cut off"),
+        ("等我諗下。答案係A。</think>B", "max_tokens", "bare"),
+        ("等我諗下。答案係A。", "stop", "stated"),
+    ],
+)
+def test_an_answer_inside_a_block_that_the_template_opened_is_none(
+    tmp_path: Path, said: str, stop: Any, reason: str
+) -> None:
+    output = ModelOutput.from_content("m", said, stop)
+    output.usage = ModelUsage()  # or Inspect fetches a tokenizer to count
+    model = get_model("mockllm/model", custom_outputs=[output])
+    model.api.tokenizer = OpensReasoning()  # as Inspect's `hf` has one
+    (log,) = inspect_eval(
+        tasks.run(task="hkmmlu"), model=model, limit=1, log_dir=str(tmp_path), display="none"
+    )
+    (sample,) = log.samples
+    (score,) = sample.scores.values()
+    assert score.metadata["judgement"]["reason"] == reason
+    (run,) = read_runs(tmp_path).runs
+    assert [*run.items.reasons] == [reason]
+
+
+class OpensReasoning:
+    chat_template = "a template with <think>"
+
+    def apply_chat_template(self, *_: Any, **__: Any) -> str:
+        return "<user>?<assistant><think>\n"

@@ -194,6 +194,36 @@ def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
     evaluate("hkcanto_phonology", model=OpensReasoning(), apply_chat_template=True, limit=1)
 
 
+@pytest.mark.parametrize(
+    ("response", "think_end_token", "reason"),
+    [
+        # Both name a letter: the first is cut off inside the block that the template opened.
+        ("等我諗下。答案係A。不過都要睇下選項B，因為", None, "none: cut off"),
+        ("等我諗下。答案係A。</think>B", None, "bare"),
+        ("B", None, "bare"),  # too short to have met the limit: it ended without reasoning
+        ("等我諗下。答案係A。不過都要睇下選項B，因為", "</think>", "stated"),  # lm-eval stripped it
+    ],
+)
+@pytest.mark.parametrize("cached", [False, True])
+def test_an_answer_inside_a_block_that_the_template_opened_is_none(
+    response: str,
+    think_end_token: str | None,
+    reason: str,
+    cached: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = OpensReasoning()
+    model.think_end_token = think_end_token
+    model.generate_until = lambda requests, **_: [response] * len(requests)
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
+    options = {"cache_requests": True} if cached else {}
+    for _ in range(1 + cached):
+        results = evaluate("hkmmlu", model=model, apply_chat_template=True, limit=2, **options)
+    judged = [each["doc"]["judgement"]["reason"] for each in results["samples"]["hkmmlu"]]
+    assert judged == [reason] * 2
+
+
 def signature(results: dict[str, Any], task: str) -> str:
     text = results["configs"][task]["metadata"]["signature"]
     assert isinstance(text, str)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -102,6 +103,20 @@ def test_the_harness_is_named_with_its_version(quiz_logs: Path, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("hub")
+def test_tokens_and_time_of_a_run(quiz_logs: Path, tmp_path: Path) -> None:
+    log = f"org/model-7b={quiz_logs / 'inspect'}"
+    ((_, text),) = published("eee", tmp_path / "eee", log, *WHO).items()
+    details = json.loads(text)["eval_library"]["additional_details"]
+    tokens = {name: details[name] for name in ("answers", "prompt_tokens", "answer_tokens")}
+    # Five and seven for each answer; the schema has texts alone here.
+    assert tokens == {"answers": "8", "prompt_tokens": "40", "answer_tokens": "56"}
+    assert float(details["seconds"]) > 0
+    card = published("card", tmp_path / "card", log, *WHO)["org/model-7b/card.md"]
+    assert "Tokens and time" in card
+    assert "| Quiz, 0-shot | 8 | 40 | 56 |" in card
+
+
+@pytest.mark.usefixtures("hub")
 def test_publishing_again_replaces_the_record(quiz_logs: Path, tmp_path: Path) -> None:
     first = published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)
     assert [*published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)] == [*first]
@@ -146,7 +161,7 @@ def test_a_comment_is_the_report(quiz_logs: Path, tmp_path: Path) -> None:
     )
     assert path == "comment.md"
     # The report calls the model by the end of its name, and is of another minute.
-    shown = report.stdout.replace("| model-7b |", "| org/model-7b |")
+    shown = re.sub(r"(?<=\*\*|\| )model-7b(?= )", "org/model-7b", report.stdout)
     assert text.splitlines()[4:9] == shown.splitlines()[4:9]
 
 

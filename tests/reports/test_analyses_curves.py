@@ -136,8 +136,8 @@ def test_the_page_draws_a_line_with_its_band(logs: Sequence[Path], tmp_path: Pat
     (band,) = re.findall(r'class="band" points="([^"]+)"', (tmp_path / "r.html").read_text())
 
     places = [tuple(map(float, point.split(","))) for point in points.split()]
-    # Steps from 100 to 1,000 are on an axis from 0 to 1,000.
-    assert [x for x, _ in places] == [10, 20, 30, 40, 50, 100]
+    # The axis goes from the first step, 100, to the last, 1,000.
+    assert [x for x, _ in places] == [0, 11.11, 22.22, 33.33, 44.44, 100]
     assert [y for _, y in places] == sorted((y for _, y in places), reverse=True)[:3] + [
         y for _, y in places[3:]
     ]

@@ -154,16 +154,19 @@ def test_a_cancelled_or_limited_run_is_left_out_and_named() -> None:
     cancelled = replace(a_run("hkcanto_law", {"acc": [1.0] * 100}, label="d"), status="cancelled")
     text = warned(*map(checked, (a, b, short, cancelled)))
     assert "cancelled (d on Hong Kong law)" in text
-    assert "limit (c on Hong Kong law)" in text
+    assert "on a part of the items (c on Hong Kong law)" in text
     left_out = "as unfinished or on other items: d on Hong Kong law, c on Hong Kong law."
     assert left_out in text
 
 
 def test_what_is_not_to_be_trusted_is_said_of_all_runs_at_once() -> None:
     runs = [replace(checked(run), limited=True) for run in pair("hkcanto_law", 30, 0)]
-    assert warned(*runs) == "Not to be taken at face value: limit (all runs)."
+    assert (
+        warned(*runs)
+        == "Not to be taken at face value: run with --limit, on a part of the items (all runs)."
+    )
     unread = a_run("hkcanto_law", {"acc": [1.0] * 10, "unparsed_rate": [1.0] * 3 + [0.0] * 7})
-    assert "30% unread (the run)" in warned(checked(unread))
+    assert warned(checked(unread)) == "Not to be taken at face value: not all items; 30% unread."
     assert warned(checked(whole("hkcanto_cultural"))) == ""
 
 

@@ -69,8 +69,8 @@ def test_a_report_of_both_harnesses_in_each_form(
         sections = {table["section"] for table in json.loads(text)["tables"].values()}
         assert sections >= {"results", "extraction", "translation"}
     elif form == "csv":
-        sections = {row["section"] for row in csv.DictReader(text.splitlines())}
-        assert sections >= {"results", "extraction", "translation"}
+        figures = {row["figure"] for row in csv.DictReader(text.splitlines())}
+        assert figures >= {"cer_published", "acc", "unparsed_rate", "bleu"}
     else:
         assert all(re.search(f"^## .*{heading}", text, re.MULTILINE) for heading in HEADINGS)
     assert [path.name for path in tmp_path.iterdir()] == [output.name]
@@ -90,6 +90,34 @@ def test_without_a_file_the_summary_is_printed(engine: Path) -> None:
     assert "mine" in done.stdout
     assert "--full" in done.stdout
     assert "Confusion" not in done.stdout
+
+
+def test_several_tasks_are_a_matrix_that_keeps_tasks_and_directions_at_80_columns(
+    lm_eval_logs: Path, inspect_logs: Path
+) -> None:
+    runs = (f"a={lm_eval_logs}", f"b={inspect_logs}")
+    done = CliRunner().invoke(app, ["report", *runs], env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    table = done.stdout[done.stdout.index("Models and tasks") : done.stdout.index("Not shown")]
+    said = " ".join(table.split())
+    for task in ("HKMMLU", "Jyutping grapheme-to-phoneme", "Translation"):
+        assert task in said
+    assert "CER as published ↓" in said
+    assert "Accuracy ↑" in said
+    assert "sample data" in said
+    assert "more column" not in said
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_comparison_in_a_file_prints_its_verdict_alone(
+    engine: Path, other_engine: Path, tmp_path: Path
+) -> None:
+    done = hkcanto("compare", engine, other_engine, "-o", tmp_path / "x.html")
+    assert done.exit_code == 0, done.output
+    assert "tojyutping" in done.output
+    assert "Written: " in done.output
+    assert len(done.output.splitlines()) <= 12
+    assert "W/L/T" not in done.output
 
 
 def test_items_are_shown_only_if_they_are_asked_for(engine: Path) -> None:

@@ -686,12 +686,12 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
         [law([1] * 20, "b"), g2p([0, 0, 1, 0], "b"), law([0, 1], "b", shots=0)],
     ]
     first, *others = compared(*runs)[0].sections
-    said, made = first.blocks
+    said, *_, made = first.blocks
     assert (said.level, first.is_summary) == ("verdict", True)
     # Of law McNemar's p is 2 / 2¹¹ and 1, of Jyutping 1 / 2.
     assert said.text == (
-        "b leads a on 2 of 3 comparisons; 1 difference is more than chance: Hong Kong law, 5-shot "
-        "(+55.0)."
+        "b leads on 2 of 3 comparisons, a on 1; 1 difference is more than chance: Hong Kong law, "
+        "5-shot (+55.0 points)."
     )
     gains = [row.values[1] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])
@@ -702,6 +702,17 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert len(others) == 3
 
 
+def test_the_first_verdict_is_followed_by_what_makes_it_less(compared):
+    runs = [[limited(law(A, label)), g2p([0, 1, 1], label)] for label in "ab"]
+    runs[0].append(law(A, "a", shots=0))
+    first, *_ = compared(*runs)[0].sections
+    assert [(note.level, note.text) for note in first.blocks[1:-1]] == [
+        ("warning", "Hong Kong law, 5-shot: Only 12 of the task's items were run."),
+        ("warning", "Jyutping grapheme-to-phoneme, 5-shot: Only 3 of the task's items were run."),
+        ("warning", "1 more were not compared, see below."),
+    ]
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_one_task_or_three_models_have_no_verdict_on_all_tasks(compared, count: int):
     runs = [[law(A, label)] for label in "abc"[:count]]
@@ -710,7 +721,7 @@ def test_one_task_or_three_models_have_no_verdict_on_all_tasks(compared, count: 
     runs = [[*own, g2p(values, own[0].label)] for own, values in better]
     made = compared(*runs)[0].sections
     assert (made[0].name == "compare-tasks") == (count == 2)
-    assert count == 3 or " on 1 of 2 tasks; no differences are " in made[0].blocks[0].text
+    assert count == 3 or " on 1 of 2 tasks, a on 0; no differences are " in made[0].blocks[0].text
 
 
 def test_a_small_difference_is_not_called_none():

@@ -49,3 +49,36 @@ def test_a_link_is_replaced_and_not_followed(logs: Path, tmp_path: Path) -> None
     assert (tmp_path / "precious.txt").read_text("utf-8") == "mine"
     assert not (tmp_path / "x.html").is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "x.html"]
+
+
+@pytest.mark.parametrize("form", ["html", "md", "json", "csv"])
+def test_with_a_file_the_sentence_its_warnings_and_the_place_are_printed_and_no_table(
+    logs: Path, tmp_path: Path, form: str
+) -> None:
+    output = tmp_path / f"x.{form}"
+    done = CliRunner().invoke(app, ["report", str(logs), "-o", str(output)], env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    assert len(done.output.splitlines()) <= 12
+    said = " ".join(done.output.split())
+    assert "Jyutping grapheme-to-phoneme, 5-shot, sample data" in said
+    assert "lower is better" in said
+    assert "Warning: The sample data is for trying things out" in said
+    assert f"Written: {output}" in said.replace("\n", "")
+    assert "Signature" not in said
+
+
+def test_a_plan_in_a_file_is_not_printed_as_well(tmp_path: Path) -> None:
+    output = tmp_path / "plan.md"
+    done = CliRunner().invoke(app, ["plan", "--discordance", "29.3", "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    assert len(done.output.splitlines()) <= 12
+    assert "Written: " in done.output
+    assert len(output.read_text("utf-8").splitlines()) > 12
+
+
+def test_at_80_columns_the_summary_has_the_task_and_which_way_is_better(logs: Path) -> None:
+    done = CliRunner().invoke(app, ["report", str(logs)], env={"COLUMNS": "80"})
+    table = done.stdout[done.stdout.index("Each run at a glance") :]
+    said = " ".join(table.split())
+    assert "Jyutping grapheme-to-phoneme" in said
+    assert "(lower is better)" in said

@@ -14,7 +14,7 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.printable import printable
 from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
 from hkcanto_tasks.reports.blocks import table as table_of
-from hkcanto_tasks.reports.intervals import Estimate
+from hkcanto_tasks.reports.intervals import UNSEEN, Estimate
 from hkcanto_tasks.reports.renderers import Format, render
 from hkcanto_tasks.reports.renderers.formatting import (
     heading,
@@ -232,42 +232,46 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted(start: str) -> None:
     columns = [Column("Model"), Column("x")]
     table = Table("t", "T", columns, [Row(["a", f"{start}1+1"])])
     (line,) = lines(report(section(table)))
-    assert line["value"] == f"'{start}1+1".replace("\r", "\n")
+    assert line["x"] == f"'{start}1+1".replace("\r", "\n")
 
 
 def test_a_negative_number_is_not_quoted() -> None:
     found = [line for line in lines(hostile_report()) if line["table"] == "hostile_table"]
-    assert [line["value"] for line in found if line["unit"] == "percent"] == ["0.5", "-0.5"]
+    assert [line["value"] for line in found] == ["0.5", "-0.5"]
 
 
 # Formats
 
 
-def test_csv_has_a_value_a_line_as_it_was_computed() -> None:
+def test_csv_of_tables_has_a_column_a_figure_as_it_was_computed() -> None:
     found = [line for line in lines(rich_report()) if line["table"] == "scores"]
-    # Five rows of six values, after the column that names the row.
-    assert len(found) == 30
-    assert found[12] == {
-        "section": "overview",
+    assert len(found) == 5
+    own = {name: value for name, value in found[2].items() if value}
+    assert own == {
         "table": "scores",
-        "row": "3",
-        "label": "粵語大模型-7B · 3–4 · hkmmlu|shots:5|v:0.1.0",
-        "kind": "run",
-        "column": "Accuracy",
-        "value": "0.523",
-        "low": "0.4911",
-        "high": "0.5539",
-        "unit": "percent",
-        "note": "one subject is missing",
+        "model": "粵語大模型-7B",
+        "items": "1024",
+        "rank": "3–4",
+        "accuracy": "0.523",
+        "accuracy_low": "0.4911",
+        "accuracy_high": "0.5539",
+        "accuracy_note": "one subject is missing",
+        "cer": "0.125",
+        "cer_low": "0.11",
+        "cer_high": "0.14",
+        "to_gpt_4o": "-0.225",
+        "to_gpt_4o_low": "-0.25",
+        "to_gpt_4o_high": "-0.2",
+        "signature": "hkmmlu|shots:5|v:0.1.0",
     }
-    assert [line["value"] for line in found if line["column"] == "CER"][3:] == ["", ""]
+    assert [line["cer"] for line in found[3:]] == ["", ""]  # None, and not a number
 
 
 def test_tables_for_programs_alone_are_in_csv_and_json_and_nowhere_else() -> None:
     columns = [Column("Model"), Column("x", "count")]
     table = Table("raw", "Raw figures", columns, [Row(["a", 7])], data_only=True)
     made = report(section(table))
-    assert [line["value"] for line in lines(made)] == ["7"]
+    assert [line["x"] for line in lines(made)] == ["7"]
     assert json.loads(render(made, "json"))["tables"]["raw"]["rows"][0]["x"] == 7
     assert "Raw figures" not in render(made, "md") + render(made, "html") + printed(made)
 
@@ -498,3 +502,88 @@ def test_the_terminal_never_cuts_the_heading_of_a_number(width: int) -> None:
     text = printed(report(section(Table("results", "Results", columns, [row]))), width)
     assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}
     assert not re.search(r"(?<!\S)0\.?(?!\S)", text)
+
+
+# Models and tasks
+
+
+def models_and_tasks(models: int) -> Table:
+    """A matrix of four tasks, of which one is an error rate and one has scores up to 100."""
+    unread = Estimate(0.5, 0.45, 0.55, 400, "30% unread")
+    columns = [
+        Column("Model"),
+        Column("HKMMLU", "percent", "", False, under="Accuracy ↑, 0-shot", scale=(0.25, 0.8)),
+        Column("Hong Kong law", "percent", "", False, under="Accuracy ↑, 5-shot", scale=(0.25, 1)),
+        Column("Jyutping", "percent", "", True, under="CER ↓, 5-shot", scale=(1, 0.05)),
+        Column("Translation", "score", "", False, under="BLEU ↑, 0-shot", scale=(0, 40)),
+    ]
+    rows = [
+        Row([f"model-{n}", unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
+        for n in range(models)
+    ]
+    rows += [Row(["Best published", 0.8, None, 0.05, 40.0], "best")]
+    rows += [Row(["Chance", 0.25, 0.25, None, None], "random")]
+    rows += [Row(["GPT-4o", 0.8, None, 0.05, None], "published")]
+    return Table("matrix", "Models and tasks", columns, rows, "", turnable=True)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("models", [1, 2, 3, 16])
+def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(width: int, models: int) -> None:
+    text = printed(report(section(models_and_tasks(models))), width)
+    flat = " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= width
+    for word in ("HKMMLU", "Jyutping", "Translation", "law", "CER", "BLEU"):
+        assert word in flat
+    assert text.count("↑") >= 3
+    assert text.count("↓") >= 1
+    # Every figure is there: 30.0 to 15.0 points of error, and 20.0 to 35.0 of score.
+    for n in range(models):
+        assert f"{30 - n:.1f}" in text
+        assert f"{20 + n:.1f}" in text
+    assert text.count("(30% unread)") == models
+    assert "more column" not in text
+    assert "GPT-4o" not in text
+
+
+def test_tasks_are_rows_where_there_are_more_of_them_than_runs() -> None:
+    turned = printed(report(section(models_and_tasks(2))), 80)
+    (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
+    assert row.split() == ["Jyutping", "%", "30.0", "29.0", "5.0", "–"]
+    below = turned.splitlines()[turned.splitlines().index(row) + 1]
+    assert below.strip() == "CER ↓, 5-shot"
+    not_turned = printed(report(section(models_and_tasks(4))), 120)
+    (row,) = (line for line in not_turned.splitlines() if line.startswith("model-3"))
+    assert row.split()[-3:] == ["63.0", "27.0", "23.0"]
+
+
+def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
+    cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}
+    assert [cell.best for cell in cells["model-2"]] == [False, False, True, True, True]
+    assert not any(cell.best for cell in (*cells["GPT-4o"], *cells["Best published"]))
+
+
+def test_a_matrix_in_markdown_has_measures_beneath_its_heads_or_its_rows() -> None:
+    wide = render(report(section(models_and_tasks(4))), "md")
+    assert "| Model | HKMMLU %<br>Accuracy ↑, 0-shot |" in wide
+    assert "GPT-4o" not in wide
+    turned = render(report(section(models_and_tasks(2))), "github")
+    assert "| Task | Measure | model-0 | model-1 | Best published | Chance |" in turned
+    assert "| Jyutping % | CER ↓, 5-shot | 30.0 | **29.0** | 5.0 | – |" in turned
+
+
+def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> None:
+    notes = [Note("Read me.", "verdict"), Note("Careful.", "warning"), Note("An aside.")]
+    made = report(section(Note("First.")), section(*notes, name="second"))
+    assert [note.text for note in made.answer] == ["Read me.", "Careful."]
+    assert "**Read me.**" in render(made, "md")
+    plain = report(section(Note("First."), Note("Second.")), section(Note("x"), name="second"))
+    assert [note.text for note in plain.answer] == ["First."]
+    assert report(section(scores())).answer == []
+
+
+def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
+    both = Estimate(0.1, 0.05, 0.2, 9, f"limit; {UNSEEN}")
+    table = Table("t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")])
+    (row,) = shown(table)
+    assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0] †", "limit")

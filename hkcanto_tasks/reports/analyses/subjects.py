@@ -63,7 +63,7 @@ def _blocks(group: SideBySide[Run]) -> list[Block]:
         chance = _chance(some)
         colours = f"Colours go from chance, {100 * chance:.0f} %, to 100 %."
         caption = f"Some differ by chance: compare two models with hkcanto compare. {colours}"
-        drawn = Column("", "percent", lower_is_better=False, scale=(chance, 1.0))
+        drawn = Column("", "percent", scale=(chance, 1.0))
     by_subject = _table(group, "subjects", "Subjects", texts, rows, caption, drawn)
     if len(subjects) < 2:
         return [parts]

@@ -7,8 +7,9 @@ from functools import partial
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_metrics.rubric import CRITERIA
 
+from ...figures import Figure
 from ...runs import Run
-from ..blocks import Block, Column, Note, Row, Section, Table, section, table
+from ..blocks import Block, Column, Note, Row, Section, Table, column_of, section, table
 from ..estimates import estimate
 from ..presentation import MODEL, TASK, SideBySide, figure_columns, in_order, side_by_side
 
@@ -17,19 +18,25 @@ _FLUENCY = (
     *("cantonese_ratio", "simplified_ratio", "degenerate", "empty", "overgenerated"),
     *("n_characters", "length_penalty"),
 )
+_OF_PAPERS = ("judged_accuracy", "judged_score")
 _ACCURACY = "Share of the characters that the judge labelled no error in (formula (1))."
 _POINTS = "Points as a share of those to be had, less for length."
 _DISAGREES = "Judgements whose verdict on fluency is not that of the words used."
 _ERRORS = "Labelled errors for each judgement."
 _FAILED = "Judgements that could not be used; an item without any is unscored."
-JUDGED: Mapping[str, Column] = {
-    "judged_accuracy": Column("Judged accuracy", "percent", _ACCURACY, False, drawn=True),
-    "judged_score": Column("Judged score", "percent", _POINTS, False, drawn=True),
-    **{each: Column(each.capitalize(), "number", "Mean points, 5, 3 or 1.") for each in CRITERIA},
-    "fluency_disagreement_rate": Column("Disagrees on fluency", "percent", _DISAGREES),
-    "judge_failure_rate": Column("Failed judgements", "percent", _FAILED, True),
-    **{each: Column(each, "number", _ERRORS, True) for each in ERROR_CATEGORIES},
+JUDGED: Mapping[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        Figure("judged_accuracy", "Judged accuracy", "share", True, _ACCURACY),
+        Figure("judged_score", "Judged score", "share", True, _POINTS),
+        *(Figure(of, of.capitalize(), "count", True, "Mean points, 5, 3 or 1.") for of in CRITERIA),
+        Figure("fluency_disagreement_rate", "Disagrees on fluency", "share", None, _DISAGREES),
+        Figure("judge_failure_rate", "Failed judgements", "share", False, _FAILED),
+        *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
+    )
 }
+"""What a judge in Inspect adds to the figures of a task."""
+
 _WARNING = (
     "Where Cantonese or Written Chinese is written, BLEU, chrF, METEOR and ROUGE-L are diagnostics "
     "and not the score: they know one reference, and of such close varieties many translations are "
@@ -90,7 +97,10 @@ def fluency(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _judged(name: str, runs: Sequence[Run]) -> Table:
-    columns = [(column, partial(estimate, name=of)) for of, column in JUDGED.items()]
+    columns = [
+        (column_of(figure, drawn=name in _OF_PAPERS), partial(estimate, name=name))
+        for name, figure in JUDGED.items()
+    ]
     title = "As a judge sees them"
     return table(f"{name}_judged", title, runs, [MODEL, TASK, *columns], _BY_A_JUDGE)
 

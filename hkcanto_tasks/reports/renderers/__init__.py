@@ -14,8 +14,8 @@ def render(report: Report, format: Format) -> str:  # noqa: A002
     r"""Return a report as the text of one file, which can always be encoded as UTF-8.
 
     `html` is one page that needs no network; `md` is Markdown as GitHub reads it, `github` the same
-    for a pull request, with all but the summary folded; `json` is the records; `csv` one long table
-    with a value a line.
+    for a pull request, with all but the summary folded; `json` is the records; `csv` one tidy
+    table: of runs a row for each figure.
 
     Raises:
         OptionError: If the page's package is not installed.

@@ -38,6 +38,40 @@
     if (event.target.closest('a')) contents.open = false;
   });
 
+  // Folded sections
+
+  // What makes a page too large is compressed in it, and becomes HTML when it is unfolded.
+  const unpack = async (details) => {
+    const packed = details.querySelector(':scope > .packed + script');
+    if (!packed) return;
+    const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+    packed.previousSibling.remove();
+    packed.remove();
+    details.insertAdjacentHTML('beforeend', await new Response(stream).text());
+    enhance(details);
+  };
+  const folded = [...document.querySelectorAll('section > details')];
+  for (const details of folded) {
+    details.addEventListener('toggle', () => { if (details.open) unpack(details); });
+  }
+  const reveal = () => {
+    const section = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const details = section && section.querySelector(':scope > details');
+    if (details) {
+      details.open = true;
+      section.scrollIntoView();
+    }
+  };
+  addEventListener('hashchange', reveal);
+  const unfold = document.getElementById('unfold');
+  unfold.hidden = folded.length === 0;
+  unfold.addEventListener('click', () => {
+    const open = folded.some((details) => !details.open);
+    for (const details of folded) details.open = open;
+    unfold.textContent = open ? 'Fold all' : 'Unfold all';
+  });
+
   // Tables
 
   // Missing figures come last in both orders; equal ones stay in the table's own order.
@@ -111,8 +145,6 @@
     const labels = [group, ...chosen.map(([, own]) => own)].map(({ label }) => label);
     container.before(make('div', { className: 'filter' }, ...labels, make('label', {}, 'Filter rows', input), count));
   };
-  document.querySelectorAll('.table > table').forEach(makeSortable);
-  document.querySelectorAll('.table.long, .table:has([data-facets])').forEach(makeFilterable);
 
   // Answers: a question with what each run wrote, side by side
 
@@ -239,5 +271,12 @@
     container.replaceChildren(filter, list, make('div', { className: 'pages' }, earlier, where, later));
     show();
   };
-  document.querySelectorAll('.items').forEach(showItems);
+
+  function enhance(part) {
+    part.querySelectorAll('.table > table').forEach(makeSortable);
+    part.querySelectorAll('.table.long, .table:has([data-facets])').forEach(makeFilterable);
+    part.querySelectorAll('.items').forEach(showItems);
+  }
+  enhance(document);
+  reveal();
 })();

@@ -4,7 +4,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -13,13 +14,18 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from ...printable import one_line, printable
-from ..blocks import ITEMS_NOTICE, ItemView, Report
-from .formatting import caption, heading, is_chinese, shorten, shown
+from ..blocks import ITEMS_NOTICE, ItemView, Report, Section
+from .formatting import caption, heading, is_chinese, laid_out, shorten
 from .plots import curve, plot, shade
 from .records import plain
 
 LONG_TABLE = 40
 """A table of more rows than this can be filtered."""
+
+BUDGET = 330_000
+"""Bytes of the sections of a page, beyond which the longest folded ones are compressed."""
+
+_PACKED = 2_000  # bytes of a section that is worth compressing
 
 TEXT_LIMIT = 20_000
 """Characters of a prompt or a response that the page shows."""
@@ -59,10 +65,10 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "heading": heading}
-    environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
-    environment.filters |= {"address": _address}
+    environment.filters |= {"one_line": one_line, "heading": heading, "address": _address}
+    environment.filters |= {"laid_out": laid_out, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
+    environment.globals |= {"fitted": _fitted}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
     environment.globals |= {"words": _words, "plot": plot, "curve": curve, "shade": shade}
     environment.globals |= {"caption": caption}
@@ -76,6 +82,25 @@ def _resource(name: str) -> str:
 def _hash(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
+
+
+def _fitted(sections: Sequence[Section], bodies: Sequence[str]) -> list[str]:
+    """Return the sections' HTML, of folded ones the longest compressed until all fit.
+
+    The page's script puts these in when they are unfolded; without it a line says so.
+    """
+    found, sizes = [*bodies], [len(body.encode()) for body in bodies]
+    folded = [place for place, section in enumerate(sections) if not section.is_summary]
+    for place in sorted(folded, key=lambda place: -sizes[place]):
+        if sum(sizes) <= BUDGET or sizes[place] < _PACKED:
+            break
+        packed = base64.b64encode(zlib.compress(printable(bodies[place]).encode(), 9)).decode()
+        found[place] = Markup(
+            '<p class="packed"><noscript>This section needs JavaScript; hkcanto report --format md '
+            'has it as text.</noscript></p><script type="text/plain">{}</script>'
+        ).format(packed)
+        sizes[place] = len(found[place])
+    return found
 
 
 def _embedded(value: object) -> Markup:

@@ -1,4 +1,4 @@
-"""A report for programs: JSON with its records by name, and one long CSV table."""
+"""A report for programs: JSON, documented by `report.schema.json`, and a tidy CSV table."""
 
 import csv
 import io
@@ -14,18 +14,14 @@ from .formatting import encodable
 
 FORMAT_VERSION = 2
 
-COLUMNS = (
-    *("section", "table", "row", "label", "kind", "column"),
-    *("value", "low", "high", "unit", "note"),
-)
-
 
 def json_document(report: Report) -> str:
     """Return a report as JSON.
 
     `tables` holds name → title, caption and rows; a row maps its columns' keys to values, one with
     an interval being an object. Beside them stand the report's own records, such as `runs` and the
-    `gate`. `format_version` changes when a reader of an older one would misread it.
+    `gate`. `report.schema.json` describes all of it; `format_version` changes when a reader of an
+    older one would misread it.
 
     Examples:
         >>> made = Report("Scores", datetime(2026, 1, 2), "0.1", (), records={"gate": None})
@@ -61,11 +57,16 @@ def json_document(report: Report) -> str:
 
 
 def _records(table: Table) -> Iterator[Mapping[str, Any]]:
+    keys = _keys(table)
+    for row in table.rows:
+        yield {"kind": row.kind, **dict(zip(keys, row.values, strict=True))}
+
+
+def _keys(table: Table) -> Sequence[str]:
     keys: list[str] = []
     for column in table.columns:
         keys.append(f"{column.key}_{len(keys)}" if column.key in keys else column.key)
-    for row in table.rows:
-        yield {"kind": row.kind, **dict(zip(keys, row.values, strict=True))}
+    return keys
 
 
 def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
@@ -94,30 +95,32 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
 
 
 def tidy_csv(report: Report) -> str:
-    """Return the tables of a report as one long table, a value a line, with the columns `COLUMNS`.
+    """Return a report as one CSV table with one type a column, as exact as it was computed.
 
-    Numbers are as exact as they were computed; `label` joins the texts that say what a row is of.
+    It is the report's frame: of runs a row for each figure. A report without one has the rows of
+    its tables, each named by the first column `table`; a figure with an interval is in three
+    columns, such as `bias`, `bias_low` and `bias_high`.
     """
+    found = list(report.frame() if report.frame else _rows_of_tables(report))
+    columns = dict.fromkeys(key for row in found for key in row)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for section in report.sections:
-        for block in section.blocks:
-            if isinstance(block, Table):
-                for line in _lines(block):
-                    writer.writerow([_safe(each) for each in (section.name, block.name, *line)])
+    writer.writerow(map(_safe, columns))
+    writer.writerows([_safe(row.get(key)) for key in columns] for row in found)
     return buffer.getvalue()
 
 
-def _lines(table: Table) -> Iterator[Sequence[object]]:
-    for place, row in enumerate(table.rows, 1):
-        label = " · ".join(value for value in row.values if isinstance(value, str))
-        for column, value in list(zip(table.columns, row.values, strict=True))[1:]:
-            of = (place, label, row.kind, column.title)
-            if isinstance(value, Estimate):
-                yield *of, value.value, value.low, value.high, column.unit, value.note
-            else:
-                yield *of, value, None, None, column.unit, ""
+def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
+    blocks = (block for section in report.sections for block in section.blocks)
+    for table in (block for block in blocks if isinstance(block, Table)):
+        for row in table.rows:
+            cells: dict[str, object] = {"table": table.name}
+            for key, value in zip(_keys(table), row.values, strict=True):
+                cells[key] = value.value if isinstance(value, Estimate) else value
+                if isinstance(value, Estimate):
+                    cells |= {f"{key}_low": value.low, f"{key}_high": value.high}
+                    cells |= {f"{key}_note": value.note} if value.note else {}
+            yield cells
 
 
 def _safe(field: object) -> object:

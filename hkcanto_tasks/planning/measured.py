@@ -1,0 +1,249 @@
+"""What a whole task will take, from the log of a quick look at it: tokens, hours and money."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..catalogue import find_task
+from ..choosing import chosen_tasks
+from ..errors import LogError
+from ..fertility.report import Count, load_tokenizer
+from ..loading import LoadedTask, load_task
+from ..logs import read_runs
+from ..reports.blocks import Block, Column, Note, Report, Section, table
+from ..reports.estimates import mean_estimate
+from ..reports.intervals import Estimate
+from ..reports.report import report_of
+from ..rescoring.rescore import options_of
+from ..runs import Run
+from ..setup import setup
+from ..signatures import parse_signature
+from .requests import BY_CHARACTERS, by_characters, times
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a whole task takes at the setup of a run that had some of its items.
+
+    Attributes:
+        run: The run.
+        requests: How many the whole task sends.
+        items: How many items it has.
+        prompt: Tokens of all prompts.
+        answers: Tokens of all answers, with the 95 % interval of a sample of items.
+        judge: Tokens of a judge, if the log has some.
+        seconds: The time for all; None if the log does not say it of this task alone.
+        remarks: What a reader must know.
+    """
+
+    run: Run
+    requests: int
+    items: int
+    prompt: float
+    answers: Estimate
+    judge: float | None
+    seconds: float | None
+    remarks: Sequence[str]
+
+    def hours(self, speed: float | None) -> float | None:
+        """Hours as measured, or at so many tokens a second."""
+        seconds = (self.prompt + self.answers.value) / speed if speed else self.seconds
+        return None if seconds is None else seconds / 3600
+
+    def cost(self, of_prompts: float, of_answers: float) -> float:
+        """The cost at prices per million tokens."""
+        return (self.prompt * of_prompts + self.answers.value * of_answers) / 1e6
+
+
+def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
+    """Estimate a whole task at the setup of a run, which was read with its texts.
+
+    Prompts are known: their tokens are those of all prompts by `count`, times what the log's own
+    count was of that. Answers, the time and a judge's tokens are the log's, times as many.
+
+    Args:
+        name: The task.
+        run: A run of it, of some items.
+        count: Of texts, where the log has no tokens.
+
+    Raises:
+        LogError: The run is of other items, or of a part that does not stand for the whole.
+    """
+    where = run.sources[0].name
+    if not run.signature.prompt_known:
+        raise LogError(f"{where} does not say what the model was sent. Estimate from a run's log.")
+    signature = run.signature
+    options: dict[str, Any] = {**options_of(signature)}
+    loaded = load_task(name, shots=signature.shots, **options)
+    own = parse_signature(loaded.signature)
+    if own.sort_of_data != signature.sort_of_data:
+        raise LogError(
+            f"{where} is of data {signature.data!r}, and here is {own.data!r}. Estimate on the "
+            "data of the log: HKCANTO_DATA, HKCANTO_DATA_DIR (hkcanto doctor)."
+        )
+    _refuse_unfair(name, run, loaded)
+    prompts = count([loaded.prompt(each).text() for each in loaded.samples])
+    sent = [times(loaded, each) for each in loaded.samples]
+    by_id = {
+        each.id: (tokens * n, n)
+        for each, tokens, n in zip(loaded.samples, prompts, sent, strict=True)
+    }
+    items, usage, total = run.items, run.usage, len(loaded.samples)
+    prompt_tokens: float | None = usage.prompt_tokens
+    if prompt_tokens is None:
+        counted = count([each.prompt for each in items.texts])
+        found = zip(items.ids, counted, strict=True)
+        prompt_tokens = sum(tokens * by_id[own_id][1] for own_id, tokens in found)
+    ratio = prompt_tokens / max(1, sum(by_id[each][0] for each in items.ids))
+    lengths, was_counted = items.output_tokens, usage.prompt_tokens is None
+    if not loaded.setup.is_generative:
+        lengths = np.zeros(len(items))
+    elif usage.answer_tokens is None or np.isnan(lengths).any():
+        was_counted = True
+        lengths = np.array(count([each.response for each in items.texts]), np.float64)
+    limit = max(loaded.setup.max_tokens, run.generation.get("max_tokens", 0), *lengths)
+    mean = mean_estimate(lengths / limit, items.clusters)
+    known = not lengths.any() or len(set(items.ids)) == total
+    low, high = (None if known or e is None else e * limit * total for e in (mean.low, mean.high))
+    seconds = None if usage.shared or usage.reused else usage.seconds
+    return Measured(
+        run=run,
+        requests=sum(sent),
+        items=total,
+        prompt=ratio * sum(tokens for tokens, _ in by_id.values()),
+        answers=replace(mean, value=mean.value * limit * total, low=low, high=high),
+        judge=usage.judge_tokens and usage.judge_tokens / len(items) * total,
+        seconds=seconds and seconds / usage.answers * total,
+        remarks=list(_remarks(name, run, counted=was_counted)),
+    )
+
+
+def _refuse_unfair(name: str, run: Run, loaded: LoadedTask) -> None:
+    """Refuse a run that has other items, or its subjects in another proportion."""
+    where, there = run.sources[0].name, {each.id: each.subject for each in loaded.samples}
+    again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
+    if odd := [each for each in dict.fromkeys(run.items.ids) if each not in there]:
+        raise LogError(
+            f"{where} has items that {name} does not have here, such as {odd[0]}: it is of more "
+            f"subjects, or of other data. {again}"
+        )
+    seen = Counter(there[each] for each in set(run.items.ids))
+    share = seen.total() / len(there)
+    for subject, size in Counter(there.values()).items():
+        if abs(seen[subject] - share * size) > _UNEVEN + 0.1 * share * size:
+            raise LogError(
+                f"{where} has {seen[subject]:,} of {size:,} items of {subject}, and "
+                f"{share:.1%} of all: it does not stand for the whole of {name}. {again}"
+            )
+
+
+_UNEVEN = 2  # items: what failed or was not finished
+
+
+def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
+    """Say what a reader must know of a run that an estimate is from."""
+    where, usage = run.sources[0].name, run.usage
+    plain = setup(name).signature(run.data)
+    own = run.signature.differs(plain).items()
+    unlike = [f"{n} {ours or 'default'} ({theirs or 'default'})" for n, (ours, theirs) in own]
+    if unlike := [each for each in unlike if not each.startswith("rationale ")]:
+        yield (
+            f"{where} is of another setup than {name} has by itself: {', '.join(unlike)}. The "
+            "estimate is of the log's."
+        )
+    if run.interruption:
+        yield run.interruption
+    elif run.unfinished:
+        yield f"{where}: {run.unfinished}; what these took is not in it."
+    if run.picked:
+        yield f"{where}: its items were picked one by one."
+    if (epochs := len(run.items) / len(set(run.items.ids))) > 1:
+        yield f"{where} has {epochs:.3g} answers to each question. The estimate is of one to each."
+    if counted:
+        yield (
+            f"{where} has no tokens: its texts are counted. Reasoning that a server or lm-eval "
+            "took away before logging is not in them."
+        )
+    if usage.seconds is None:
+        yield f"{where} does not say how long it took."
+    elif usage.reused:
+        yield (
+            f"{where}: answers are from a cache, or may be (--use_cache, --cache), so its time is "
+            "not used. Run the quick look without."
+        )
+    elif usage.shared:
+        yield (
+            f"{where} took {usage.seconds:,.0f} s {usage.remarks}: nobody knows how long for "
+            f"{name}. Run the quick look on it alone."
+        )
+    elif usage.with_loading:
+        yield (
+            f"{where}: its {usage.seconds:,.0f} s include loading the model, which happens once "
+            "and is multiplied here: the hours are at most these."
+        )
+
+
+def report(
+    names: Sequence[str] | None,
+    logs: Sequence[str],
+    tokenizer: str | None = None,
+    speed: float | None = None,
+    prices: tuple[float, float] | None = None,
+) -> Report:
+    """Estimate tasks from the logs of quick looks at them, as a report.
+
+    Args:
+        names: Tasks or benchmarks; without names, the tasks of the logs.
+        logs: Logs or folders of logs.
+        tokenizer: As `load_tokenizer` takes it, where a log has no tokens; else by characters.
+        speed: Tokens a second; as measured without it.
+        prices: Of a million tokens of prompts, and of answers.
+
+    Raises:
+        LogError: A task is in no log, or a log does not stand for a whole task.
+    """
+    count = load_tokenizer(tokenizer) if tokenizer else by_characters
+    runs = read_runs(logs, texts=True)
+    logged = {run.task: [each for each in runs if each.task == run.task] for run in runs}
+    tasks, notes = {task: find_task(task) for task in logged} if not names else {}, list[str]()
+    for name in names or ():
+        chosen = chosen_tasks([name])  # of a benchmark, those that there are
+        tasks |= {task.name: task for task in chosen if task.whole in logged}
+        absent = ", ".join(task.whole for task in chosen if task.whole not in logged)
+        if absent and len(chosen) > 1:
+            notes.append(f"Not in the logs, and so not in the estimate: {absent}.")
+        if all(task.whole not in logged for task in chosen):
+            there = ", ".join(logged)
+            raise LogError(f"no log of {absent} in {', '.join(logs)}: there is {there}.")
+    every = ((name, run) for name, task in tasks.items() for run in logged[task.whole])
+    found = [(name, measured(name, run, count)) for name, run in every]
+    by = f"the log's count, else by {tokenizer or BY_CHARACTERS}"
+    made = table(
+        "estimate",
+        "What the whole takes",
+        found,
+        [
+            (Column("Task"), lambda row: row[0]),
+            (Column("Model"), lambda row: row[1].run.label),
+            (Column("Condition"), lambda row: row[1].run.condition),
+            (
+                Column("From"),
+                lambda row: f"{len(set(row[1].run.items.ids)):,} of {row[1].items:,}",
+            ),
+            (Column("Requests", "count"), lambda row: row[1].requests),
+            (Column("Prompt tokens", "count"), lambda row: row[1].prompt),
+            (Column("Answer tokens", "count"), lambda row: row[1].answers),
+            (Column("Judge tokens", "count"), lambda row: row[1].judge),
+            (Column("Hours", "number"), lambda row: row[1].hours(speed)),
+            (Column("Cost", "number"), lambda row: prices and row[1].cost(*prices)),
+        ],
+        f"Tokens by {by}. Hours are "
+        + (f"at {speed:g} tokens a second. " if speed else "as measured, of answering alone. ")
+        + "The cost is without a judge's tokens, and without a discount for cached prompts.",
+    )
+    notes += [remark for _, each in found for remark in each.remarks]
+    blocks: list[Block] = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]
+    return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")

@@ -1,0 +1,303 @@
+"""CSV and `to_frame`: one row a figure, one type a column, the numbers of the log."""
+
+import io
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import pytest
+from inspect_ai.log import read_eval_log
+from typer.testing import CliRunner, Result
+
+from hkcanto import tasks
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.reports import renderers
+from hkcanto_tasks.runs import Runs
+
+from ..scripts import REPOSITORY
+from .building import a_run
+from .harness_runs import answer, answering_model, run_inspect
+
+COLUMNS = [
+    *("model", "task", "setup", "figure", "subject", "value", "low", "high", "n", "unit"),
+    *("direction", "signature", "headline", "status", "step", "note"),
+]
+NUMBERS = ["value", "low", "high", "n", "step"]
+MULTIPLE_CHOICE = {
+    "acc": ("share", "higher"),
+    "unparsed_rate": ("share", "lower"),
+    "reasoning_cantonese": ("share", "neither"),
+}
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two models on HKMMLU, of eight subjects, and both engines on Jyutping."""
+    folder = tmp_path_factory.mktemp("frames")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR", raising=False)
+        patch.setenv("HKCANTO_DATA", "sample")
+        for name, read in (("checkpoint-1000", answer), ("checkpoint-2000", lambda _: "答案：A")):
+            run_inspect(folder / name, tasks.hkmmlu(), answering_model(read))
+            engine = "pycantonese" if read is answer else "tojyutping"
+            run_inspect(folder / name, tasks.g2p(), f"hkcanto/{engine}")
+    return folder / "checkpoint-1000", folder / "checkpoint-2000"
+
+
+def hkcanto(*arguments: str | Path) -> Result:
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def table(*arguments: str | Path) -> pd.DataFrame:
+    """The CSV that a command prints, as a reader of it has it."""
+    return pd.read_csv(io.StringIO(hkcanto(*arguments, "--format", "csv").stdout))
+
+
+def logged(folder: Path, task: str = "hkmmlu") -> Mapping[str, Sequence[float]]:
+    """Subject → what Inspect's log says of each item, 1 for a right answer."""
+    (path,) = folder.glob(f"*_{task}_*.eval")
+    found: dict[str, list[float]] = defaultdict(list)
+    for sample in read_eval_log(str(path)).samples or ():
+        found[sample.metadata["subject"]].append((sample.scores or {})["judged"].value["acc"])
+    return found
+
+
+# ---------------------------------------------------------------------- runs
+
+
+def test_a_report_as_csv_has_a_row_for_each_figure(logs: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    hkcanto("report", f"a={logs[0]}", f"b={logs[1]}", "-o", path)
+    read = pd.read_csv(path)
+    assert [*read.columns] == COLUMNS
+    for name in COLUMNS:
+        assert pd.api.types.is_numeric_dtype(read[name]) == (name in (*NUMBERS, "headline")), name
+    assert pd.api.types.is_float_dtype(read.value)
+    assert read.headline.dtype == bool
+    key = ["model", "task", "setup", "figure", "subject"]
+    assert not read.duplicated(key).any()
+    # Of HKMMLU and of Jyutping, for each model.
+    assert sorted(read[read.headline].figure) == ["acc", "acc", "cer_published", "cer_published"]
+    wide = read[read.headline].pivot_table(index="model", columns="task", values="value")
+    assert wide.shape == (2, 2)
+
+
+def test_its_values_are_those_of_the_log(logs: tuple[Path, Path]) -> None:
+    read = table("report", f"a={logs[0]}", f"b={logs[1]}")
+    read = read[read.task == "hkmmlu"]
+    for model, folder in zip("ab", logs, strict=True):
+        of_log = logged(folder)
+        assert len(of_log) == 8
+        own = read[(read.model == model) & (read.figure == "acc")]
+        (whole,) = own[own.subject.isna()].itertuples()
+        every = [value for values in of_log.values() for value in values]
+        assert (whole.value, whole.n) == (pytest.approx(fmean(every)), len(every))
+        by_subject = own[own.subject.notna()].set_index("subject")
+        assert by_subject.n.to_dict() == {name: len(values) for name, values in of_log.items()}
+        expected = {name: pytest.approx(fmean(values)) for name, values in of_log.items()}
+        assert by_subject.value.to_dict() == expected
+        assert not by_subject.headline.any()
+        assert (own.low <= own.value).all()
+        assert (own.value <= own.high).all()
+    found = {row.figure: (row.unit, row.direction) for row in read.itertuples()}
+    assert found.items() >= MULTIPLE_CHOICE.items()
+    # A mean over subjects is of the whole alone.
+    assert read[read.figure == "acc_macro"].subject.isna().all()
+    assert read.signature.str.contains("data:sample").all()
+
+
+def test_the_frame_is_the_csv(logs: tuple[Path, Path], tmp_path: Path) -> None:
+    path, named = tmp_path / "x.csv", [f"a={logs[0]}", f"b={logs[1]}"]
+    hkcanto("report", *named, "-o", path)
+    frame = read_runs(named).to_frame()
+    pd.testing.assert_frame_equal(pd.read_csv(path), frame, check_dtype=False, rtol=1e-15)
+    assert frame.dtypes[NUMBERS].map(lambda kind: kind.kind).tolist() == [*"fffii"]
+
+
+def test_a_checkpoint_has_its_step(logs: tuple[Path, Path]) -> None:
+    read = table("report", f"tuned@1000={logs[0]}", f"tuned@2k={logs[1]}")
+    assert read[read.headline].groupby("step").size().to_dict() == {1000: 2, 2000: 2}
+    runs = [a_run("hkcanto_law", {"acc": [1.0]}, label="model-4000")]
+    assert Runs(runs, [0], [], [""]).to_frame().step.isna().all()
+
+
+def test_a_figure_of_a_judge_is_in_the_frame() -> None:
+    values = {"acc": [1.0, 0.0], "judged_score": [0.75, 0.25], "fluency": [5.0, 3.0]}
+    run = a_run("hkcanto_summarization", values)
+    frame = Runs([run], [0], [], [""]).to_frame().set_index("figure")
+    assert frame.value[["judged_score", "fluency"]].tolist() == [0.5, 4.0]
+    assert frame.direction[["judged_score", "fluency"]].tolist() == ["higher", "higher"]
+    assert frame.unit[["judged_score", "fluency"]].tolist() == ["share", "count"]
+
+
+def test_a_remark_stays_with_its_figure() -> None:
+    # No interval of such a rate knows of loops that did not occur.
+    run = a_run("hkcanto_g2p", {"cer": [0.1] * 9}, weights={"cer": [10.0] * 9})
+    (row,) = Runs([run], [0], [], [""]).to_frame().itertuples()
+    assert "runaway" in row.note
+
+
+def test_what_csv_cannot_say_is_said_beside_it(logs: tuple[Path, Path], tmp_path: Path) -> None:
+    for path in logs[0].glob("*.eval"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "broken.eval").write_bytes(b"PK")
+    done = hkcanto("report", tmp_path, "--format", "csv")
+    assert "broken.eval" in done.stderr
+    assert "sample data" in done.stderr
+    assert "Warning" not in done.stdout
+    assert "broken" not in done.stdout
+
+
+# ---------------------------------------------------------------------- comparisons
+
+
+def test_a_comparison_as_csv_has_a_row_for_each_effect(logs: tuple[Path, Path]) -> None:
+    read = table("compare", f"a={logs[0]}", f"b={logs[1]}")
+    assert [*read.columns[:12]] == COLUMNS[:12]
+    assert {*read.model, *read.baseline} == {"a", "b"}
+    read = read[read.task == "hkmmlu"]
+    a, b = map(logged, logs)
+    own = read[read.figure == "acc"]
+    by_subject = own[own.subject.notna()].set_index("subject")
+    assert {*by_subject.index} == {*a}
+    for name, row in by_subject.iterrows():
+        change = fmean(b[name]) - fmean(a[name])
+        assert row.value == pytest.approx(change)
+        assert row.model_value - row.baseline_value == pytest.approx(change)
+        pairs = list(zip(a[name], b[name], strict=True))
+        counts = [sum(y > x for x, y in pairs), sum(y < x for x, y in pairs)]
+        assert [row.wins, row.losses] == counts
+    (whole,) = own[own.subject.isna()].itertuples()
+    assert whole.headline
+    assert whole.ties == whole.n - whole.wins - whole.losses
+    assert "gate_passed" not in read
+
+
+def test_a_gate_is_in_the_row_of_its_figure(logs: tuple[Path, Path]) -> None:
+    named = [f"a={logs[0]}", f"b={logs[1]}", "--gate", "5", "--format"]
+    done = CliRunner().invoke(app, ["compare", *named, "csv"])
+    read = pd.read_csv(io.StringIO(done.stdout))
+    gated = read[read.gate_passed.notna()]
+    assert gated.figure.tolist() == read[read.headline].figure.tolist()
+    assert (gated.gate_delta == 5).all()
+    assert (gated.gate_passed.astype(bool) == (gated.gate_bound < 5)).all()
+    assert done.exit_code == (0 if gated.gate_passed.all() else 1)
+
+
+def test_a_part_is_not_taken_for_its_figure(logs: tuple[Path, Path]) -> None:
+    read = table("compare", f"a={logs[0]}", f"b={logs[1]}", "--metric", "acc_hk_specific")
+    assert {*read.figure} == {"acc_hk_specific"}
+
+
+# ---------------------------------------------------------------------- without runs
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "hkcanto_law", "hkcanto_dse_zh", "--discordance", "20", "--gate", "2.5"),
+        ("estimate", "hkcanto_law", "hkcanto_orthography"),
+        ("contamination", "training.txt", "--with-items"),
+    ],
+    ids=["plan", "estimate", "contamination"],
+)
+def test_other_reports_have_one_type_a_column(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("training.txt").write_text("今日天氣幾好，我哋成班人一齊去咗西貢行山。\n", "utf-8")
+    read = table(*arguments)
+    assert read.columns[0] == "table"
+    text = {"table", "questions_of", "task", "data", "item", "file", "text"}
+    for name in read.columns:
+        assert pd.api.types.is_numeric_dtype(read[name]) == (name not in text), name
+
+
+def test_a_plan_says_of_what_its_points_are() -> None:
+    read = table("plan", "hkcanto_law", "--discordance", "0", "--gate", "2", "--gate", "2.5")
+    takes = read[read.table == "takes"].set_index(["questions_of", "points"])
+    # Without a question that differs: ln(0.05) / ln(1 - δ), rounded up.
+    assert takes.by_compare_gate.to_dict() == {
+        ("any", 2.0): 149,
+        ("any", 2.5): 119,
+        ("hkcanto_law", 2.0): 149,
+        ("hkcanto_law", 2.5): 119,
+    }
+
+
+# ---------------------------------------------------------------------- JSON
+
+
+def closed(schema: Any) -> Any:
+    """The schema of what is described alone: a key that it lacks is an error."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: closed(each) for key, each in schema.items()}
+    if "properties" in schema and "additionalProperties" not in schema:
+        made["additionalProperties"] = False
+    return made
+
+
+@pytest.fixture(scope="module")
+def schema() -> jsonschema.Draft202012Validator:
+    path = Path(renderers.__file__).with_name("report.schema.json")
+    written = json.loads(path.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(written)
+    return jsonschema.Draft202012Validator(closed(written))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "a=0", "b=1"),
+        ("report", "a=0", "--with-items"),
+        ("report", "100=0", "200=1"),
+        ("compare", "a=0", "b=1"),
+        ("compare", "a=0", "b=1", "--gate", "5"),
+        ("compare", "a=0", "b=1", "c=0", "--gate", "100", "--candidates", "2", "--look", "1/2"),
+        ("plan", "0", "1"),
+        ("plan", "hkcanto_law", "hkcanto_dse_zh", "--discordance", "20"),
+        ("estimate", "hkcanto_law"),
+    ],
+    ids=" ".join,
+)
+def test_json_is_as_its_schema_says(
+    arguments: tuple[str, ...], logs: tuple[Path, Path], schema: jsonschema.Draft202012Validator
+) -> None:
+    given = []
+    for each in arguments:
+        name, equals, place = each.rpartition("=")
+        given.append(f"{name}{equals}{logs[int(place)]}" if place in ("0", "1") else each)
+    done = CliRunner().invoke(app, [*given, "--format", "json"])
+    document = json.loads(done.stdout)  # also of a gate that is not passed or incomplete
+    schema.validate(document)
+    assert document["tables"]
+
+
+def test_the_schema_refuses_what_is_no_report(
+    logs: tuple[Path, Path], schema: jsonschema.Draft202012Validator
+) -> None:
+    document = json.loads(hkcanto("report", logs[0], "--format", "json").stdout)
+    for change in (
+        {"format_version": 1},
+        {"runs": [{**document["runs"][0], "figure": 0.5}]},
+        {"runs": [{**document["runs"][0], "unknown": 1}]},
+        {"tables": {"t": {**document["tables"]["runs"], "rows": [{"kind": "mine"}]}}},
+    ):
+        assert not schema.is_valid(document | change), change
+
+
+def test_the_schema_is_where_the_documentation_says() -> None:
+    path = "hkcanto_tasks/reports/renderers/report.schema.json"
+    assert path in (REPOSITORY / "docs" / "reports.md").read_text("utf-8")
+    assert (REPOSITORY / path).is_file()

@@ -1,0 +1,240 @@
+"""Where things are on a report's page, of one run to sixteen, at the widths of real screens."""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hkcanto_tasks.reports.renderers import render
+from hkcanto_tasks.reports.report import build_report
+
+from .browser import Browser, chromium
+from .many import TASKS, many
+from .test_page import boxes, contained, page_width
+
+pytestmark = pytest.mark.browser
+
+SCREENS = {1440: 900, 1152: 800, 768: 1024, 360: 740}
+LARGE = ("hkmmlu", "tmmluplus_gen")
+MODELS = ["Qwen3-8B", "Qwen3-8B-tuned-canto", *(f"made-up-model-{n}" for n in range(3, 17))]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@cache
+def html(models: int, limit: int, tasks: tuple[str, ...] = TASKS) -> str:
+    """Return the page of models on tasks of three benchmarks.
+
+    Without a limit the large tasks have a few items a subject, too, but do not say so.
+    """
+    names = MODELS[:models]
+    if limit:
+        runs = many(names, tasks, limit)
+    else:
+        runs = many(names, [each for each in tasks if each not in LARGE])
+        large = many(names, [each for each in tasks if each in LARGE], 3)
+        runs += [replace(run, limited=False) for run in large]
+    return render(build_report(runs), "html")
+
+
+def open_page(browser: Browser, text: str, folder: Path, width: int) -> None:
+    page = folder / "report.html"
+    page.write_text(text, "utf-8")
+    browser.open(page, width, height=SCREENS[width])
+
+
+FAULTS = """
+const shown = (e) => e.checkVisibility() && e.getClientRects().length;
+const all = (selector) => [...document.querySelectorAll(selector)].filter(shown);
+const faults = [];
+const say = (what, ...found) => faults.push(what + ': ' + found.map(
+  (e) => `${e.tagName}.${e.className}#${e.id} ${e.textContent.trim().slice(0, 40)}`).join(' / '));
+const blocks = all('h1, .made, nav, header > button, summary, .note, .table, .panels, .filter, dl');
+blocks.forEach((a, place) => blocks.slice(place + 1).forEach((b) => {
+  if (a.contains(b) || b.contains(a)) return;
+  const [x, y] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
+  const across = x.left < y.right - 1 && y.left < x.right - 1;
+  if (across && x.top < y.bottom - 1 && y.top < x.bottom - 1) say('overlap', a, b);
+}));
+for (const cell of all('.table :is(td, th), .note, h1')) {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const [own, box] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+  const beside = own.left < box.left - 1 || own.right > box.right + 1;
+  if (own.width && (beside || own.bottom > box.bottom + 1)) say('runs out of its cell', cell);
+}
+for (const box of all('body *:not(.skip, .first > h2, .panels *, svg, svg *)')) {
+  const { overflowX, overflowY } = getComputedStyle(box);
+  const wide = overflowX === 'hidden' && box.scrollWidth > box.clientWidth + 1;
+  if (wide || (overflowY === 'hidden' && box.scrollHeight > box.clientHeight + 1)) say('cut', box);
+}
+return faults.slice(0, 5);
+"""
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("limit", [0, 5])
+@pytest.mark.parametrize("models", [1, 2, 16])
+def test_nothing_overlaps_or_is_clipped_and_the_page_does_not_scroll_sideways(
+    browser: Browser, tmp_path: Path, models: int, limit: int, width: int
+) -> None:
+    open_page(browser, html(models, limit), tmp_path, width)
+    assert browser.run(FAULTS) == []
+    assert page_width(browser) <= width
+    browser.find("#unfold").click()
+    browser.wait("return !document.querySelector('.packed')")
+    assert browser.run(FAULTS) == []
+    assert page_width(browser) <= width
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("limit", [0, 5])
+@pytest.mark.parametrize("task", ["hkcanto_cultural", "hkcanto_law", "hkcanto_g2p", "hkmmlu"])
+def test_one_task_alone_is_laid_out_as_well(
+    browser: Browser, tmp_path: Path, task: str, limit: int, width: int
+) -> None:
+    for models in (1, 2):
+        open_page(browser, html(models, limit, (task,)), tmp_path, width)
+        assert browser.run(FAULTS) == []
+        assert page_width(browser) <= width
+
+
+@pytest.mark.parametrize("width", [1440, 1152])
+@pytest.mark.parametrize("models", [1, 2, 16])
+def test_no_table_of_the_first_section_scrolls_sideways_on_a_wide_screen(
+    browser: Browser, tmp_path: Path, models: int, width: int
+) -> None:
+    open_page(browser, html(models, 5), tmp_path, width)
+    beyond = (
+        "return [...document.querySelectorAll('.first .table')]"
+        ".filter(e => e.scrollWidth > e.clientWidth).length"
+    )
+    assert browser.run(beyond) == 0
+
+
+@pytest.mark.parametrize("width", [1440, 768, 360])
+@pytest.mark.parametrize("models", [1, 2, 16])
+def test_the_first_screen_answers(
+    browser: Browser, tmp_path: Path, models: int, width: int
+) -> None:
+    open_page(browser, html(models, 5), tmp_path, width)
+    screen = {"left": 0.0, "right": width, "top": 0.0, "bottom": SCREENS[width]}
+    (verdict,) = boxes(browser, ".first .verdict")
+    assert contained(verdict, screen)
+    size = "return parseFloat(getComputedStyle(document.querySelector(arguments[0])).fontSize)"
+    assert browser.run(size, ".first .verdict") > browser.run(size, ".first .warning")
+    (table,) = boxes(browser, "#table-matrix")
+    assert table["top"] < screen["bottom"] - 40
+    if width == 1440:
+        rows = boxes(browser, "#table-matrix tbody tr.run, #table-matrix.turned tbody tr")
+        assert len(rows) == (16 if models == 16 else 8)
+        assert all(contained(row, screen) for row in rows)
+
+
+def printed_pages(browser: Browser) -> int:
+    options = {"preferCSSPageSize": True, "printBackground": True}
+    made = browser.driver.execute_cdp_cmd("Page.printToPDF", options)
+    return base64.b64decode(made["data"]).count(b"/Type /Page\n")
+
+
+@pytest.mark.parametrize("limit", [0, 5])
+def test_sixteen_models_are_no_long_page_no_large_file_and_few_sheets_of_paper(
+    browser: Browser, tmp_path: Path, limit: int
+) -> None:
+    assert len(html(16, limit).encode()) <= 400_000
+    open_page(browser, html(16, limit), tmp_path, 1440)
+    assert browser.run("return document.documentElement.scrollHeight") <= 6_000
+    assert 1 <= printed_pages(browser) <= 10
+
+
+def cells(browser: Browser, row: int) -> list[str]:
+    return browser.texts(f"#table-matrix tbody tr:nth-child({row}) td")
+
+
+def test_intervals_are_on_hover_and_on_paper(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, html(16, 5), tmp_path, 1440)
+    cell = browser.find("#table-matrix td.scaled")
+    title = cell.get_attribute("title")
+    assert title
+    low, high = map(float, title.strip("[]").split(", "))
+    assert low < float(cell.text.split()[0]) < high
+    browser.prefer("light", "print")
+    after = "return getComputedStyle(arguments[0], '::after').content"
+    assert title in str(browser.run(after, cell))
+
+
+def test_the_papers_models_are_rows_that_can_be_shown(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, html(16, 5), tmp_path, 1440)
+    rows = browser.all("#table-matrix tr.published")
+    assert len(rows) > 20
+    assert not any(row.is_displayed() for row in rows)
+    assert str(len(rows)) in browser.find(".also").text
+    browser.find(".also input").click()
+    assert all(row.is_displayed() for row in rows)
+    assert browser.run(FAULTS) == []
+    browser.prefer("light", "print")
+    assert all(row.is_displayed() for row in rows)
+
+
+def test_a_matrix_sorts_by_any_task_and_a_turned_one_by_none(
+    browser: Browser, tmp_path: Path
+) -> None:
+    open_page(browser, html(16, 5), tmp_path, 1440)
+    heads = browser.all("#table-matrix thead th")
+    # The last is an error rate: the best of it is the lowest.
+    for place, reverse in ((1, True), (len(heads) - 1, False)):
+        heads[place].find_element("tag name", "button").click()
+        shown = browser.texts(f"#table-matrix tr.run td:nth-child({place + 1})")
+        numbers = [float(text.split()[0]) for text in shown]
+        assert len(numbers) == 16
+        assert numbers == sorted(numbers, reverse=reverse)
+    open_page(browser, html(2, 5), tmp_path, 1440)
+    assert browser.texts("#table-matrix thead th")[:3] == ["Task", *MODELS[:2]]
+    assert not browser.all("#table-matrix thead button")
+    assert all("↑" in text or "↓" in text for text in browser.texts("#table-matrix th small"))
+
+
+def test_a_cell_is_coloured_by_its_place_between_chance_and_the_best_published(
+    browser: Browser, tmp_path: Path
+) -> None:
+    open_page(browser, html(16, 5), tmp_path, 1440)
+    # HKMMLU has four options, and DeepSeek-V3 got 74.8 % (Table 1).
+    for cell in browser.all("#table-matrix tr.run td:nth-child(2)"):
+        value = float(str(cell.get_attribute("data-value")))
+        step = 20 * min(1, max(0, (value - 0.25) / (0.748 - 0.25)))
+        assert abs(int(str(cell.get_attribute("class")).split(" s")[-1]) - step) <= 0.51
+
+
+def test_a_folded_section_opens_from_the_contents_and_sorts_though_it_was_compressed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    open_page(browser, html(16, 5), tmp_path, 1440)
+    (packed, *_) = browser.run(
+        "return [...document.querySelectorAll('section:has(.packed)')].map(e => e.id)"
+    )
+    browser.find("nav summary").click()
+    browser.find(f"nav a[href='#{packed}']").click()
+    browser.wait(f"return !!document.querySelector('#{packed} table thead button')")
+    assert browser.find(f"#{packed} table").is_displayed()
+    assert browser.complaints() == []
+
+
+def test_without_javascript_a_compressed_section_says_where_its_text_is(
+    browser: Browser, tmp_path: Path
+) -> None:
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        open_page(browser, html(16, 5), tmp_path, 1440)
+        assert browser.find(".first .verdict").is_displayed()
+        assert len(browser.all("#table-matrix tr.run")) == 16
+        assert "This section needs JavaScript" in browser.find(".packed").get_attribute("innerHTML")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

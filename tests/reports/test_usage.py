@@ -1,0 +1,185 @@
+"""Tokens and time of runs, in reports: what the logs say, and of which answers."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hkcanto import tasks
+from hkcanto_tasks.cli import app
+
+from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+
+def reported(*logs: Path, form: str = "json") -> Any:
+    done = CliRunner().invoke(app, ["report", *map(str, logs), "--format", form])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout) if form == "json" else done.stdout
+
+
+def usage_of(*logs: Path) -> dict[str, Any]:
+    """What a report for programs says of its only run."""
+    (run,) = reported(*logs)["runs"]
+    found: dict[str, Any] = run["usage"]
+    return found
+
+
+def edit(log: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    content = json.loads(log.read_text("utf-8"))
+    change(content)
+    log.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["eval", "json"])
+def test_tokens_of_inspect_are_those_of_its_answers(form: str, tmp_path: Path) -> None:
+    run_inspect(tmp_path, tasks.hkmmlu(), limit=4, epochs=2, log_format=form)
+    found = usage_of(tmp_path)
+    assert found["answers"] == 8
+    assert (found["prompt_tokens"], found["answer_tokens"]) == (8 * 5, 8 * 7)
+    assert 0 < found["seconds"] < 60
+    assert found["seconds_of_answers"] == 8
+    assert not found["seconds_with_loading"]
+
+
+def test_cached_and_reasoning_tokens_of_a_provider(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=2, log_format="json")
+    cache = {"input_tokens": 1, "output_tokens": 9, "total_tokens": 30}
+    cache |= {"input_tokens_cache_read": 15, "input_tokens_cache_write": 5, "reasoning_tokens": 8}
+
+    def served(content: dict[str, Any]) -> None:
+        for sample in content["samples"]:
+            sample["model_usage"] = {"mockllm/AnsweringLM": cache}
+
+    edit(log, served)
+    found = usage_of(log)
+    assert found["prompt_tokens"] == 2 * (1 + 15 + 5)
+    assert found["cached_tokens"] == 2 * 15
+    assert (found["answer_tokens"], found["reasoning_tokens"]) == (2 * 9, 2 * 8)
+
+
+def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(tmp_path: Path) -> None:
+    task = tasks.translation(judge=True)
+    run_inspect(
+        tmp_path, task, limit=2, model_roles={"grader": answering_model(lambda _: "{}")}
+    )  # in vain: it gives no labels, at twelve tokens each time
+    found = usage_of(tmp_path)
+    assert (found["prompt_tokens"], found["answer_tokens"]) == (2 * 5, 2 * 7)
+    assert found["judge_tokens"] >= 2 * 12
+    assert found["judge_tokens"] % 12 == 0
+
+
+def test_time_is_that_in_which_some_sample_ran(tmp_path: Path) -> None:
+    """Two samples at once, a pause as before an `eval-retry`, and a third."""
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=3, log_format="json")
+    start = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
+
+    def at(content: dict[str, Any]) -> None:
+        spans = ((0, 10), (4, 16), (3600, 3605))
+        for sample, (begin, end) in zip(content["samples"], spans, strict=True):
+            sample["started_at"] = (start + timedelta(seconds=begin)).isoformat()
+            sample["completed_at"] = (start + timedelta(seconds=end)).isoformat()
+
+    edit(log, at)
+    assert usage_of(log)["seconds"] == 16 + 5
+
+    def unsaid(content: dict[str, Any]) -> None:
+        del content["samples"][0]["started_at"]
+
+    edit(log, unsaid)
+    assert "seconds" not in usage_of(log)
+
+
+def test_a_server_that_starts_with_the_first_request_is_said(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=2, log_format="json")
+    edit(log, lambda content: content["eval"].update(model="vllm/org/model"))
+    assert usage_of(log)["seconds_with_loading"]
+    edit(log, lambda content: content["eval"].update(model_base_url="http://localhost:8000/v1"))
+    assert not usage_of(log)["seconds_with_loading"]
+
+
+class Loading(AnsweringLM):
+    """Takes a second to answer, beside what it took to load."""
+
+    def generate_until(self, *args: Any, **kwargs: Any) -> list[str]:
+        time.sleep(1)
+        return super().generate_until(*args, **kwargs)
+
+
+def test_lm_eval_logs_no_tokens_and_the_time_of_all_tasks(tmp_path: Path) -> None:
+    log = run_lm_eval(tmp_path, "hkmmlu", "hkcanto_law", model=Loading(), limit=3)
+    runs = {run["task"]: run["usage"] for run in reported(tmp_path)["runs"]}
+    for found in runs.values():
+        assert "prompt_tokens" not in found
+        assert found["answers"] == 3
+        assert found["seconds"] == pytest.approx(1, abs=0.5)
+        assert found["seconds_of_answers"] == 6
+    text = " ".join(reported(tmp_path, form="md").split())
+    assert "for 6 answers, also to other tasks" in text
+    assert "for 6 answers, also to other tasks" in reported(tmp_path, form="html")
+    assert "seconds_of_answers" not in reported(tmp_path, form="csv")
+    assert any(line.startswith("made,usage,") for line in reported(tmp_path, form="csv").split())
+
+    def of_another_version(results: dict[str, Any]) -> None:
+        for config in results["configs"].values():
+            del config["metadata"]["seconds"]
+        results["total_evaluation_time_seconds"] = "12.5"
+
+    edit(log, of_another_version)
+    (found, _) = (run["usage"] for run in reported(tmp_path)["runs"])
+    assert (found["seconds"], found["seconds_with_loading"]) == (12.5, True)
+
+
+def test_runs_in_parts_add_up_and_the_time_of_a_log_counts_once(tmp_path: Path) -> None:
+    run_inspect(tmp_path / "stem", tasks.hkmmlu(subjects="stem"))
+    run_inspect(tmp_path / "other", tasks.hkmmlu(subjects="other,humanities,social_sciences"))
+    found = usage_of(tmp_path)
+    assert found["answers"] == 43
+    assert (found["prompt_tokens"], found["answer_tokens"]) == (43 * 5, 43 * 7)
+    assert found["seconds_of_answers"] == 43
+    parts = [usage_of(tmp_path / name)["seconds"] for name in ("stem", "other")]
+    assert found["seconds"] == pytest.approx(sum(parts), abs=0.002)
+
+    subjects = ("hkcanto_cultural_food", "hkcanto_cultural_history_and_landmarks")
+    log = run_lm_eval(tmp_path / "lm_eval", *subjects, model=Loading())
+    found = usage_of(log)
+    assert found["answers"] == found["seconds_of_answers"]
+    assert found["seconds"] == pytest.approx(1, abs=0.5)
+
+
+def test_nobody_knows_what_some_of_a_runs_subjects_took(tmp_path: Path) -> None:
+    whole = run_inspect(tmp_path, tasks.hkmmlu())
+    run_inspect(tmp_path, tasks.hkmmlu(subjects="stem"))
+    assert whole.exists()
+    found = usage_of(tmp_path)
+    assert found["answers"] == 43
+    assert "prompt_tokens" not in found
+    assert "seconds" not in found
+
+
+def test_a_log_whose_samples_say_nothing_has_no_figures_made_up(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=2, log_format="json")
+
+    def as_before(content: dict[str, Any]) -> None:
+        for sample in content["samples"]:
+            for name in ("model_usage", "role_usage", "started_at", "completed_at"):
+                sample.pop(name, None)
+            sample["output"].pop("usage", None)
+
+    edit(log, as_before)
+    assert usage_of(log) == {"answers": 2}
+    assert "usage" not in reported(log)["tables"]
+
+
+def test_answers_that_are_scored_again_keep_what_they_took(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path / "logs", tasks.hkmmlu(), limit=3)
+    before = usage_of(log)
+    done = CliRunner().invoke(app, ["rescore", str(log), "-o", str(tmp_path / "again")])
+    assert done.exit_code == 0, done.output
+    shutil.rmtree(tmp_path / "logs")
+    assert usage_of(tmp_path / "again") == before
