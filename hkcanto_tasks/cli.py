@@ -8,6 +8,7 @@ import typer
 
 from . import __version__
 from .commands.agreement import agreement
+from .commands.board import board
 from .commands.compare import compare
 from .commands.contamination import contamination
 from .commands.data import data
@@ -24,7 +25,7 @@ from .commands.show import show
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Before a run": (estimate, plan, fertility, contamination),
-    "Read results": (report, compare, rescore, agreement, publish),
+    "Read results": (report, compare, rescore, agreement, publish, board),
     "Commands": (list_, show, path, doctor),
 }
 

@@ -18,6 +18,8 @@ def printable(text: str) -> str:
         >>> printable("a\x00b\x1b[31m\r\n\u202ec")
         'a␀b␛[31m\n�c'
     """
+    if text.isascii() and text.isprintable():  # as most are
+        return text
     return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
 
 

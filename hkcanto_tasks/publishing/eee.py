@@ -17,12 +17,13 @@ from ..figures import Figure, Unit
 from ..reports.estimates import estimate
 from ..reports.intervals import Estimate
 from ..reports.presentation import figure_title, short_name
+from ..results import Harness
 from ..runs import Run
 from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
-_LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
+LIBRARIES: dict[Harness, str] = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
-_UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
+UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
     "share": ("proportion", 1),
     "rate": ("rate", "Infinity"),
     "score": ("points", 100),
@@ -45,7 +46,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         )
     files = {}
     for run in runs:
-        record = _record(run, by)
+        record = record_of(run, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
         path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}.json"
         files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
@@ -54,7 +55,12 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     return Publication(files, (check, upload))
 
 
-def _record(run: Run, by: Publisher) -> dict[str, Any]:
+def record_of(run: Run, by: Publisher) -> dict[str, Any]:
+    """Return the record of a run.
+
+    Raises:
+        NotPublishable: A figure is not in its range.
+    """
     made = f"{run.created.timestamp():.3f}"
     condition = short_name(run.task, run.condition, run.harness)
     # It names the run, not the record: made again, the record takes the place of the one before.
@@ -77,7 +83,7 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
             "additional_details": {"logs": by.url} if by.url else {},
         },
         "eval_library": {
-            "name": _LIBRARIES[run.harness],
+            "name": LIBRARIES[run.harness],
             "version": run.version_of_harness,
             "additional_details": {
                 "plugin": f"hkcanto {run.signature.package}",
@@ -125,11 +131,13 @@ def _source_data(run: Run) -> dict[str, Any]:
             url = f"https://github.com/{repository}/tree/{commit}"
             where = {"source_type": "url", "url": [url]}
     details = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms}
+    # A reader without items knows by these that the run is whole.
+    details |= {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
     return {"dataset_name": benchmark.title, **where, "additional_details": details}
 
 
 def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
-    unit, most = _UNITS[figure.unit]
+    unit, most = UNITS[figure.unit]
     accuracy = figure.averages == "acc" and figure.over == "questions"
     range_of = {"score_type": "continuous", "min_score": 0, "max_score": most}
     details = {"name": figure.name, "signature": run.signature.text, "averages_over": figure.over}
@@ -147,7 +155,7 @@ def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
 
 
 def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
-    value, most = round(found.value, _DIGITS), float(_UNITS[figure.unit][1])
+    value, most = round(found.value, _DIGITS), float(UNITS[figure.unit][1])
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(
             f"{figure.name} is {found.value}, and a {figure.unit} is from 0 to {most:g}. Read the "
@@ -157,4 +165,8 @@ def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
     if found.low is not None and found.high is not None:
         ends = {"lower": round(found.low, _DIGITS), "upper": round(found.high, _DIGITS)}
         uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
-    return {"score": value, "uncertainty": uncertainty}
+    return {
+        "score": value,
+        "uncertainty": uncertainty,
+        **({"details": {"note": found.note}} if found.note else {}),
+    }

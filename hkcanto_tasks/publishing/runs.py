@@ -15,7 +15,7 @@ from ..reports.presentation import task_title
 from ..reports.trust import trust
 from ..runs import Run, Runs
 
-_MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
+MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
 _LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path
 _SAFE = re.compile(r"[\w.+-]+")
 _SETTINGS = (
@@ -56,22 +56,30 @@ def publishable(read: Runs) -> list[Run]:
     Raises:
         NotPublishable: Some run must not be published.
     """
-    named = []
+    named, refused = sorted_out(read)
+    if refused:
+        lines = "".join(f"\n{run.label} on {task_title(run)}: {why}" for run, why in refused)
+        count = f"{len(refused)} of {len(read)} runs must not be published, so nothing was written"
+        raise NotPublishable(f"{count}:{lines}")
+    return named
+
+
+def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the runs as they may be published, and those that must not be, with the reason."""
+    named, refused = list[Run](), list[tuple[Run, str]]()
     for run, name in zip(read.runs, read.names, strict=True):
         _, _, own = run.model.partition("/")
         with_provider = run.harness == "inspect" and "/" in own
         named.append(replace(run, model=name or (own if with_provider else run.model)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run in named)
-    refused = []
     for run, name in zip(named, read.names, strict=True):
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if why := next(_refusals(run, more, is_named=bool(name)), ""):
-            refused.append(f"\n{run.label} on {task_title(run)}: {why}")
-    if refused:
-        count = f"{len(refused)} of {len(named)} runs must not be published, so nothing was written"
-        raise NotPublishable(f"{count}:{''.join(refused)}")
+            refused.append((run, why))
+    without = {run for run, _ in refused}
+    named = [run for run in named if run not in without]
     both = Counter((run.model, run.comparable_as) for run in named)
-    return [
+    clean = [
         replace(
             run,
             label=run.model + f" ({run.harness})" * (both[run.model, run.comparable_as] > 1),
@@ -82,6 +90,7 @@ def publishable(read: Runs) -> list[Run]:
         )
         for run in named
     ]
+    return clean, refused
 
 
 def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
@@ -121,7 +130,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
     if others and not is_named:
         yield f"{run.model} does not name all its weights, as of an adapter ({others[0]}). {what}"
-    if not _MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
+    if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is no model's name, or a folder of your machine. {what}"
     if more:
         yield (

@@ -46,6 +46,8 @@ class Column:
     #: On a page, cells are coloured by their place between the first number, the worst, and the
     #: second, the best
     scale: tuple[float, float] | None = None
+    href: str = ""  # on a page, where a link in its heading leads
+    group: str = ""  # on a page, what its columns can be chosen by, such as the benchmark
 
     @property
     def key(self) -> str:
@@ -67,10 +69,17 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a value for each column, and whose it is."""
+    """A row of a table: a value for each column, and whose it is.
+
+    On a page its name leads to `href`, rows can be filtered by `facets`, name → value, and `places`
+    are small beside its values, such as the rank in each column.
+    """
 
     values: Sequence[Value]
     kind: Kind = "other"
+    href: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,7 @@ class Table:
     data_only: bool = False
     curve: bool = False
     turnable: bool = False
+    own: str = "this run"  # what rows of runs are marked with, where there are others
     aside: bool = False
     panels: bool = False
 
@@ -175,15 +185,18 @@ def section(
 class Report:
     """A report by a version of this package. Its first section answers at first sight, the footer
     has sources and terms; `records` are what JSON has besides the tables, such as the `gate`; the
-    `frame` returns the rows of CSV, which else has those of the tables."""
+    `frame` returns the rows of CSV, which else has those of the tables. `pages` are the others of a
+    site, title → address, and `feed` is the address of its changes."""
 
     title: str
-    created: datetime
+    created: datetime | None
     version: str
     sections: Sequence[Section]
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+    pages: Mapping[str, str] = field(default_factory=dict)
+    feed: str = ""
 
     @property
     def warnings(self) -> Sequence[str]:

@@ -60,7 +60,7 @@ def _contest(group: SideBySide[Result]) -> Contest:
     some = group.runs[0]
     published: dict[str, float] = {}
     chance = None
-    for table, column in _columns_of(some):
+    for table, column in columns_of(some):
         for row in table.rows:
             value = row.values[column.name]
             if value is not None and row.kind == "model":
@@ -85,7 +85,7 @@ def _contest(group: SideBySide[Result]) -> Contest:
     return Contest(title, condition, own, published, start, best, chance)
 
 
-def _columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
+def columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
     """Return the papers' columns of the headline of a task under the condition of a result."""
     if why_incomparable(some):
         return []

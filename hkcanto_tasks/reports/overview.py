@@ -324,7 +324,8 @@ def _column(column: PublishedColumn, *, drawn: bool) -> Column:
 def _by_subject(beside: Beside) -> Table:
     published = beside.table
     columns = [Column("Subject")]
-    few, letters = len(beside.runs) <= _DRAWN, beside.behind[0].definition.letters
+    letters = published.columns[0].named[0].definition.letters
+    few = len(beside.runs) <= _DRAWN
     columns += [
         Column(run, "percent", drawn=True)
         if few

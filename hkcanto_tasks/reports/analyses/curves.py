@@ -45,7 +45,16 @@ _Curves = Mapping[str, Mapping[int, Run]]
 
 def checkpoint(run: Run) -> tuple[str, int] | None:
     """Return the training run and the step of a run; None if no step is to be found."""
-    texts = (run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
+    return step_in(run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
+
+
+def step_in(*texts: str) -> tuple[str, int] | None:
+    """Return the training run and the step that one of some texts names: label, name, others.
+
+    Examples:
+        >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
+        (('org/tuned', 500), None)
+    """
     found = next((each for text in texts if (each := _STEP.search(text))), None)
     left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
     name = next(filter(None, left), "training run")

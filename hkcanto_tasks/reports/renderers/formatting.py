@@ -12,7 +12,7 @@ from ..intervals import UNSEEN
 MISSING = "–"
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
-_MARKS = {"run": "this run", "human": "human", "random": "random"}
+_MARKS = {"human": "human", "random": "random"}
 
 
 def encodable(text: str) -> str:
@@ -171,7 +171,8 @@ def shown(table: Table) -> list[ShownRow]:
                 interval = f"{interval} †" if interval else ""
                 note = note.replace(UNSEEN, "").removesuffix("; ")
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
-        mark = _MARKS.get(row.kind, "") if several_kinds and "best" not in kinds else ""
+        marked = several_kinds and "best" not in kinds
+        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if marked else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return rows

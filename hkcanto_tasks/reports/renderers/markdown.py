@@ -29,7 +29,8 @@ def markdown(report: Report, *, folded: bool = False) -> str:
 def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
     level = "##" if folded else "#"
     yield f"{level} {_text(report.title)}"
-    yield f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}"
+    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
+    yield f"{made}hkcanto {_text(report.version)}"
     for section in report.shown:
         is_folded, title = folded and not section.is_summary, _text(section.title)
         yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"

@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -65,12 +65,13 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "breakable": _breakable, "heading": heading}
+    environment.filters |= {"one_line": one_line, "heading": heading, "address": _address}
     environment.filters |= {"laid_out": laid_out, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"fitted": _fitted}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
-    environment.globals |= {"plot": plot, "curve": curve, "shade": shade, "caption": caption}
+    environment.globals |= {"words": _words, "plot": plot, "curve": curve, "shade": shade}
+    environment.globals |= {"caption": caption}
     return environment.from_string(_resource("page.html.j2"))
 
 
@@ -108,9 +109,17 @@ def _embedded(value: object) -> Markup:
     return Markup(re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def _breakable(text: str) -> Markup:
+def _address(href: str) -> str:
+    """Return where a link leads, if that is a page of the web or of the same site."""
+    return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
+
+
+@lru_cache(maxsize=100_000)  # names and conditions are on a page many times
+def _words(text: str) -> Markup:
     """Return a text as HTML that may break where a path, a name or a signature has a joint."""
-    return Markup(re.sub(r"(?<=[|/_=])(?=\w)", "<wbr>", escape(text)))
+    lang = ' lang="zh-HK"' if is_chinese(text) else ""
+    joined = re.sub(r"(?<=[|/_=])(?=\w)", "<wbr>", escape(printable(one_line(text))))
+    return Markup(f"<bdi{lang}>{joined}</bdi>")
 
 
 def _items(view: ItemView) -> Mapping[str, Any]:

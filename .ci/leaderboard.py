@@ -1,0 +1,22 @@
+"""A hook of MkDocs: the board of the papers' tables and the rule-based engines, in our site."""
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from hkcanto_tasks.board.reading import read_results
+from hkcanto_tasks.board.site import files as pages_of
+from hkcanto_tasks.board.standing import board_of
+
+PLACE = "leaderboard"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the board to the site."""
+    read = read_results([str(Path(config.docs_dir) / PLACE)])
+    if read.refused:
+        raise SystemExit(f"The records of {PLACE}/ must be made again: {read.refused}")
+    for path, text in pages_of(board_of(read, {}), "Cantonese leaderboard").items():
+        files.append(File.generated(config, f"{PLACE}/{path}", content=text))
+    return files

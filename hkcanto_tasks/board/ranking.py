@@ -1,0 +1,66 @@
+"""Ranks among results with intervals: those that are not told apart share them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..reports.intervals import Estimate
+
+
+class Rank(NamedTuple):
+    """The best and the worst place that a result can have, and of how many."""
+
+    best: int
+    worst: int
+    of: int
+
+    @property
+    def text(self) -> str:
+        """The places for people.
+
+        Examples:
+            >>> Rank(2, 4, 9).text, Rank(1, 1, 9).text
+            ('2–4', '1')
+        """
+        return str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
+
+
+def exact(score: float) -> Estimate:
+    """Return a published score, which is taken as exact."""
+    return Estimate(score, score, score, 0)
+
+
+def ranks(results: Mapping[str, Estimate], *, lower_is_better: bool) -> Mapping[str, Rank]:
+    """Return the places of results on the same task under one condition.
+
+    A result is ahead of another if the 95 % interval of their difference is above 0: Newcombe's
+    (1998, method 10) from both intervals, as of independent samples. The models answered the same
+    items, so this is cautious: their answers rise and fall together. The best place counts those
+    ahead, the worst leaves those behind.
+
+    Args:
+        results: Model → its figure. Without an interval nothing is told apart from it.
+        lower_is_better: Which way is good.
+
+    Examples:
+        >>> made = {"a": Estimate(0.6, 0.55, 0.65, 9), "b": Estimate(0.58, 0.53, 0.63, 9),
+        ...         "c": Estimate(0.4, 0.35, 0.45, 9)}
+        >>> {name: rank.text for name, rank in ranks(made, lower_is_better=False).items()}
+        {'a': '1–2', 'b': '1–2', 'c': '3'}
+    """
+    found = {}
+    for name, own in results.items():
+        others = [each for other, each in results.items() if other != name]
+        ahead = sum(_ahead(each, own, lower_is_better) for each in others)
+        behind = sum(_ahead(own, each, lower_is_better) for each in others)
+        found[name] = Rank(1 + ahead, len(results) - behind, len(results))
+    return found
+
+
+def _ahead(one: Estimate, other: Estimate, lower_is_better: bool) -> bool:
+    """Return whether one result is better than another by more than chance."""
+    better, worse = (other, one) if lower_is_better else (one, other)
+    if better.low is None or worse.high is None:
+        return False
+    difference = better.value - worse.value
+    reach = ((better.value - better.low) ** 2 + (worse.high - worse.value) ** 2) ** 0.5
+    return difference > 0 and difference > reach

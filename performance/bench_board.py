@@ -1,0 +1,72 @@
+"""Time and memory of `hkcanto board` on many models, from records and from logs.
+
+    python performance/bench_board.py [--models 40] [--logs 2]
+
+Records are made up, in the form of `hkcanto publish --to eee`, of every task and variant: over ten
+million items that are not there. Logs are made by make_logs.py, of HKMMLU at its full size; each
+further model takes as long again. The targets are 60 s for the first board of 40 models, 5 s for
+one model more, and 1.5 GB.
+"""
+
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from made_records import write
+from measuring import arguments, memory
+
+
+def built(results: Path, site: Path) -> None:
+    """Build a board and print what it takes."""
+    command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
+    done = subprocess.run(
+        [*command, "board", str(results), "-o", str(site)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    largest = max(file.stat().st_size for file in site.rglob("*.html"))
+    print(
+        f"  {seconds:6.1f} s of the processor, {time.time() - start:6.1f} s, at most "
+        f"{memory(resource.RUSAGE_CHILDREN):5.0f} MB; largest page {largest / 1000:.0f} kB"
+    )
+    print(f"  {done.stdout.strip().partition(':')[0]}")
+
+
+def main() -> None:
+    """Make records and logs, and build boards of them."""
+    given = arguments(__doc__, models=40, logs=2)
+    with tempfile.TemporaryDirectory() as folder:
+        results, site = Path(folder) / "results", Path(folder) / "site"
+        print(f"{write(results, given.models)} records of {given.models} models")
+        built(results, site)
+        write(results, given.models + 1)
+        print("one model more")
+        built(results, site)
+        if not given.logs:
+            return
+        logs, site = Path(folder) / "logs", Path(folder) / "site-of-logs"
+        maker = str(Path(__file__).with_name("make_logs.py"))
+        for models in (given.logs, given.logs + 1):
+            made = [sys.executable, maker, str(logs), "--models", str(models), "--seed", "1"]
+            if models > given.logs:
+                print("one model's logs more")
+                made = [sys.executable, maker, str(logs / "more"), "--models", "1", "--seed", "2"]
+            else:
+                print(f"logs of {models} models on 26,368 questions")
+            subprocess.run(made, check=True, capture_output=True)
+            for file in logs.rglob("results_*.json"):  # A board has no data that nobody knows.
+                text = re.sub(r"data:[^|\"]+", "data:ba2a58b", file.read_text("utf-8"))
+                file.write_text(text, encoding="utf-8")
+            built(logs, site)
+
+
+if __name__ == "__main__":
+    main()
