@@ -32,6 +32,7 @@ class Usage:
             where it reports none, as in the next two.
         reasoning_tokens: Of the answers' tokens, those of reasoning.
         judge_tokens: Of a judge's prompts and answers, which are in none of the others.
+        dollars: What the answers cost, with those of judges.
         timed: The logs that say a time.
         reused: Whether answers are from a cache of the harness, or may be: the model wrote these at
             another time, which is not in `seconds`.
@@ -43,6 +44,7 @@ class Usage:
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     judge_tokens: int | None = None
+    dollars: float | None = None
     timed: tuple[Timed, ...] = ()
     reused: bool = False
 
@@ -53,8 +55,10 @@ class Usage:
             known = [n for n in (getattr(self, name), getattr(other, name)) if n is not None]
             return sum(known) if len(known) == 2 or (known and name in _IF_ANY) else None
 
+        costs = [each.dollars for each in (self, other) if each.dollars is not None]
         return Usage(
             answers=self.answers + other.answers,
+            dollars=sum(costs) if len(costs) == 2 else None,
             timed=tuple(dict.fromkeys((*self.timed, *other.timed))),
             reused=self.reused or other.reused,
             **{name: both(name) for name in TOKENS},
@@ -70,6 +74,8 @@ class Usage:
     def known(self) -> dict[str, int | float | bool]:
         """What is known, for programs: the tokens, and `seconds` with what these are of."""
         found: dict[str, int | float | bool] = {"answers": self.answers, **self.tokens}
+        if self.dollars is not None:
+            found["dollars"] = round(self.dollars, 6)
         if self.seconds is not None:
             found["seconds"] = round(self.seconds, 3)
             found["seconds_of_answers"] = sum(each.answers for each in self.timed)

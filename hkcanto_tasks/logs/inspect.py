@@ -84,6 +84,7 @@ class _Tokens(msgspec.Struct, gc=False):
     input_tokens_cache_write: int | None = None
     input_tokens_cache_read: int | None = None
     reasoning_tokens: int | None = None
+    total_cost: float | None = None  # where the user gave Inspect the prices
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -373,8 +374,17 @@ def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
         totals, of_judges = totals + own, of_judges + judges
     prompt, answers, cached, reasoning = totals.tolist()
     judged = int(of_judges[:2].sum()) or None
-    more = cached or None, reasoning or None, judged
+    more = cached or None, reasoning or None, judged, _dollars([used for used, _ in answered])
     return Usage(len(answered), prompt or None, answers, *more, timed=timed, reused=reused)
+
+
+def _dollars(samples: Sequence[_Used | None]) -> float | None:
+    """Return what samples cost; None if that of one is not known."""
+    if not all(samples):
+        return None
+    costs = [each.total_cost for used in samples if used for each in used.model_usage.values()]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
 
 
 def _sum(usage: Mapping[str, _Tokens]) -> Any:

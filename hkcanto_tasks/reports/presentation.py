@@ -79,6 +79,7 @@ def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
             (Column(title, "count", about), lambda run, name=name: getattr(run.usage, name))
             for name, title, about in _TOKENS
         ),
+        (Column("Cost in $", "number", _COST), lambda run: run.usage.dollars),
         (Column("Seconds", "number"), lambda run: run.usage.seconds),
         (Column("The seconds are"), lambda run: run.usage.remarks or None),
     ]
@@ -93,6 +94,7 @@ _TOKENS = (
     ("reasoning_tokens", "Reasoning tokens", "Of the answers'."),
     ("judge_tokens", "Judge tokens", "Of a judge's prompts and answers."),
 )
+_COST = "With that of judges, by the prices that Inspect was given (--model-cost-config)."
 _USAGE = (
     "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
     "on how many requests it is sent at once, and on what else it does."

@@ -47,6 +47,18 @@ def test_tokens_of_inspect_are_those_of_its_answers(form: str, tmp_path: Path) -
     assert not found["seconds_with_loading"]
 
 
+def test_what_answers_cost_where_inspect_knows_the_prices(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=2, log_format="json")
+    assert "dollars" not in usage_of(log)
+
+    def charged(content: dict[str, Any]) -> None:
+        for sample in content["samples"]:
+            sample["model_usage"]["mockllm/AnsweringLM"]["total_cost"] = 0.25
+
+    edit(log, charged)
+    assert usage_of(log)["dollars"] == 0.5
+
+
 def test_cached_and_reasoning_tokens_of_a_provider(tmp_path: Path) -> None:
     log = run_inspect(tmp_path, tasks.hkmmlu(), limit=2, log_format="json")
     cache = {"input_tokens": 1, "output_tokens": 9, "total_tokens": 30}
