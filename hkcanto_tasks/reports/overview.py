@@ -7,6 +7,7 @@ tables; the last section says once how everything was made.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from ..published import PublishedColumn, RowKind
@@ -33,6 +34,7 @@ from .intervals import WIDE, Estimate
 from .matrix import contests, matrix
 from .presentation import (
     MODEL,
+    FigureColumn,
     figure_title,
     headline,
     headline_title,
@@ -200,7 +202,17 @@ _RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"
 def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     groups = side_by_side(runs)
     runs = [run for group in groups for run in group.runs]
-    alone = len(groups) == 1 and not _plotted(beside)
+    one, few = len(groups) == 1, len(runs) <= _FEW_RUNS
+    alone = one and not _plotted(beside)
+    if one and not few:  # a row is a line: what all have in common is said once
+        sign = 1 if runs[0].headline.higher_is_better else -1
+        value = {run: found.value for run in runs if (found := headline(run))}
+        runs.sort(key=lambda run: sign * value[run] if run in value else -inf, reverse=True)
+    caption = "" if one else "Only rows of one task under one condition are comparable."
+    beneath: list[FigureColumn] = [
+        (Column("Task and condition", beneath=True), task_title),
+        (Column("Measure", beneath=True), headline_title),
+    ]
 
     def rank(run: Run) -> str | None:
         own = (each for each in _standings_of(run, beside) if each.is_headline_of(run))
@@ -219,11 +231,13 @@ def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
             (Column("Result", "percent", _INTERVAL, drawn=alone), of("percent")),
             (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
             (Column("Rank", help=_RANKS), rank),
-            (Column("Trust", "badges", _TRUST), lambda run: trust(run).badges),
-            (Column("Task and condition", beneath=True), task_title),
-            (Column("Measure", beneath=True), headline_title),
+            (
+                Column("Trust", "badges", _TRUST),
+                lambda run: trust(run).badges if few else trust(run).faults,
+            ),
+            *(beneath if few or not one else ()),
         ],
-        "Only rows of one task under one condition are comparable." if len(groups) > 1 else "",
+        caption if few or not one else f"{task_title(runs[0])}: {headline_title(runs[0])}.",
     )
 
 

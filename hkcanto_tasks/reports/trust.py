@@ -27,6 +27,12 @@ class Trust(NamedTuple):
     decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
 
     @property
+    def faults(self) -> str:
+        """Only what speaks against them, or that nothing does."""
+        against = [each for each in self.badges.split(" · ") if each.startswith("✗")]
+        return " · ".join(against) or "✓ nothing against it"
+
+    @property
     def badges(self) -> str:
         """The same for people: parts with ✓ or ✗ in front."""
         equal, different = self.figures.equal, len(self.figures.different)
@@ -44,7 +50,9 @@ class Trust(NamedTuple):
             if unread is None
             else f"{'✓' if unread <= _MANY_UNREAD else '✗'} {unread:.1%} unread",
             f"✓ data {self.data}" if self.data_known else f"✗ data {self.data}",
-            f"{'✓' if self.decoding == 'greedy' else '✗'} {self.decoding}" if self.decoding else "",
+            f"{'✓' if self.decoding == 'greedy' else '✗'} {self.decoding}"
+            if self.decoding and self.prompt_known
+            else "",
         ]
         return " · ".join(filter(None, parts))
 
@@ -68,11 +76,11 @@ def doubts(run: Run) -> Sequence[str]:
     parts = {
         "unlike the harness": bool(own.figures.different),
         "unchecked": not (own.figures.equal or own.figures.different),
-        "prompt unknown": not own.prompt_known,
+        "prompt and decoding unknown": not own.prompt_known,
         own.ending: bool(own.ending),
         "own data" if run.is_local else f"{own.data or 'unknown'} data": not own.data_known,
         "limit" if run.limited else "not all items": lacks,
         f"{unread:.0%} unread": unread > _MANY_UNREAD,
-        own.decoding: own.decoding not in ("", "greedy"),
+        own.decoding: own.prompt_known and own.decoding not in ("", "greedy"),
     }
     return [text for text, holds in parts.items() if holds]

@@ -591,3 +591,25 @@ def test_a_report_of_nothing_can_be_made() -> None:
     made = build_report([])
     assert [section.name for section in made.sections] == ["results", "made"]
     assert document()["runs"] == []
+
+
+def test_many_runs_of_one_task_are_a_line_each_the_best_first() -> None:
+    accuracies = [0.1, 0.9, 0.4, 0.7, 0.2, 0.8, 0.3, 0.6, 0.5]
+    runs = [
+        a_run("hkcanto_law", {"acc": [1.0] * round(10 * each) + [0.0] * round(10 - 10 * each)},
+              label=f"model-{each}")
+        for each in accuracies
+    ]  # fmt: skip
+    (table,) = (
+        block
+        for section in build_report(runs).sections
+        for block in section.blocks
+        if isinstance(block, Table) and block.name == "runs"
+    )
+    assert [row.values[0] for row in table.rows] == [
+        f"model-{each}" for each in sorted(accuracies, reverse=True)
+    ]
+    assert not [column for column in table.columns if column.beneath]
+    assert table.caption == "Hong Kong law, 5-shot: Accuracy."
+    trust = [column.title for column in table.columns].index("Trust")
+    assert all("✓" not in str(row.values[trust]) for row in table.rows)  # 10 of 424 items
