@@ -10,6 +10,7 @@ from ..catalogue import benchmarks
 from ..runs import Run, SkippedLog
 from .analyses import (
     conditions,
+    constraints,
     curves,
     extraction,
     items,
@@ -24,7 +25,9 @@ from .frames import figure_rows
 from .overview import first_section, last_section, published_sections, run_records
 from .standings import standings
 
-_ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
+_ANALYSES = (
+    *(subjects, conditions, lengths, reasoning, jyutping, writing, constraints, extraction, items),
+)
 _SHOWN = 4  # labels in a title
 _COVERED = (
     "Intervals and p-values are about the sampling of items only. Another prompt, seed or decoding "
