@@ -7,6 +7,7 @@ judged. The verifiers are those of `hkcanto_metrics.constraints`.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -25,7 +26,6 @@ from ..catalogue import Subject
 from ..data.tables import Record, as_text
 from ..errors import DataCorrupt
 from ..figures import Figure
-from ..fingerprints import PROBES
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
@@ -132,14 +132,12 @@ class Constraints(setup.Setup):
         return msgspec.structs.replace(super().made_up(), target=target)
 
     def further_readings(self) -> list[Any]:
-        """Return which answers each verifier accepts, of those made for it and of any kind."""
-        probes = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
+        """Return which answers each verifier accepts, of some that are right and some wrong."""
+        answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
         return [
-            [name, args, [follows(answer, Constraint(name, args)) for answer in answers]]
-            for name, of_verifier in probes.items()
-            for args, answers in (
-                (each["args"], (*each["right"], *each["wrong"], *PROBES)) for each in of_verifier
-            )
+            [name, args, [follows(answer, Constraint(name, args)) for answer in (*right, *wrong)]]
+            for name, of_verifier in answers.items()
+            for args, right, wrong in map(itemgetter("args", "right", "wrong"), of_verifier)
         ]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
