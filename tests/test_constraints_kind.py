@@ -18,6 +18,7 @@ from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
 from hkcanto_tasks.reports.blocks import Table
 from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
 from .lm_eval.evaluating import evaluate, table
@@ -143,28 +144,22 @@ def test_a_report_says_which_were_followed_and_agrees_with_the_harnesses(logs: P
 
 
 def test_two_constraints_of_one_name_are_two() -> None:
-    asked = [Constraint("occurrences", {"word": word, "exactly": 1}) for word in ("水", "火", "水")]
-    target = json.dumps([{"name": each.name, "args": dict(each.args)} for each in asked])
-    sample = setup("hkcanto_fluency").made_up()
+    words = [{"name": "uses_all", "args": {"words": [word]}} for word in "水火水"]
+    sample = Sample(id="", target=json.dumps(words))
     kind = constraints.Constraints.__new__(constraints.Constraints)
-    judged = kind.score("水同火，水火。", replaced(sample, target))
-    assert judged.reason == "not followed: 1. occurrences, 2. occurrences, 3. occurrences"
-    judged = kind.score("水。", replaced(sample, target))
-    assert constraints.followed_strictly(target, judged.reason) == [
-        ("occurrences", True),
-        ("occurrences", False),
-        ("occurrences", True),
+    judged = kind.score("水。", sample)
+    assert judged.reason == "not followed: 2. uses_all"
+    assert constraints.followed_strictly(sample.target, judged.reason) == [
+        ("uses_all", True),
+        ("uses_all", False),
+        ("uses_all", True),
     ]
-
-
-def replaced(sample: Any, target: str) -> Any:
-    return type(sample)(id=sample.id, source=sample.source, target=target)
 
 
 @pytest.mark.usefixtures("example")
 def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
     loaded = load_task(TASK)
-    (picnic,) = [each for each in loaded.samples if "大棠" in each.source]
+    (picnic,) = [each for each in loaded.samples if "大棠" in each.question]
     cut = loaded.setup.judge(
         "<think>佢哋話要帶三樣嘢，我諗緊寫啲咩好。\n1. 水\n2. 帽\n3. 相機", picnic
     )
@@ -187,7 +182,7 @@ name = "asked"
 title = "Asked"
 {release}
 [prompts.plain]
-question = "{{source}}"
+question = "{{prompt}}"
 [[tasks]]
 name = "asked"
 title = "Asked"
@@ -274,6 +269,17 @@ def test_a_wrong_constraint_in_a_release_is_not_set_aside(
     file.write_text("".join([*rows, bad]), "utf-8")
     with pytest.raises(DataCorrupt, match="row 200: constraint 'sentences': no bound is given"):
         load_task("asked")
+
+
+@pytest.mark.usefixtures("example")
+def test_training_on_equal_constraints_is_no_contamination(tmp_path: Path) -> None:
+    """Only the prompt tells an item: others may ask for two lines in equal words."""
+    rows = (EXAMPLES / "constraints/prompts.jsonl").read_text("utf-8").splitlines()
+    for field, found in (("constraints", 0), ("prompt", 1)):
+        lines = [json.dumps({"text": str(json.loads(row)[field])}) for row in rows]
+        (tmp_path / "training.jsonl").write_text("\n".join(lines), "utf-8")
+        command = ["contamination", str(tmp_path / "training.jsonl"), "--benchmark", TASK]
+        assert CliRunner().invoke(app, command).exit_code == found
 
 
 # ---------------------------------------------------------------------- the signature

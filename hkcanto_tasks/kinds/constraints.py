@@ -108,14 +108,14 @@ class Constraints(setup.Setup):
             raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
         return Sample(
             id=as_text(record.find(self.columns("id"))) or str(record.number),
-            source=record.text(self.columns("prompt"), "prompt"),
+            question=record.text(self.columns("prompt"), "prompt"),
             category=as_text(record.find(self.columns("category"))) or "",
             target=msgspec.json.encode(asked).decode(),
         )
 
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the request."""
-        return {"source": sample.source}
+        """Return the prompt."""
+        return {"prompt": sample.question}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Return None: constraints are no answer that could be shown."""
