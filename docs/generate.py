@@ -297,7 +297,8 @@ _CONSTRAINTS = """# Constraints that a program can check
 A constraint is a verifier's name and its arguments, such as
 `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
 [Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train
-on them, and the [reference](reference.md#constraints) what each verifier counts and what not. An
+on them, [an example](examples/constraints/README.md) how to evaluate on prompts of yours, and the
+[reference](reference.md#constraints) what each verifier counts and what not. An
 unknown name or argument, a wrong type, and bounds that no answer can meet are errors when the
 constraint is made.
 
