@@ -41,7 +41,7 @@ from hkcanto_tasks.describing import (
     inspect_name,
     plain,
 )
-from hkcanto_tasks.figures import Figure
+from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.published import PublishedColumn
 from hkcanto_tasks.reports.analyses.writing import JUDGED
 from hkcanto_tasks.setup import find_kind, setup
@@ -192,6 +192,7 @@ _SECTIONS = {
     "Right or wrong": ("multiple_choice", "sentiment", "number"),
     "Jyutping": ("g2p",),
     "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
+    "Instructions": ("constraints",),
 }
 
 
@@ -265,8 +266,13 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     setups = [setup(task.name) for task in tasks]
     shown = {figure.name for each in setups for figure in each.table}
     headlines = {each.headline.name for each in setups}
+    without = {*kinds} - {task.kind for task in tasks}
+    for declared in (find_kind(kind).FIGURES for kind in without):
+        shown |= {figure.name for figure in declared if not figure.diagnostic}
+        headlines.add(declared[0].name)
     every = [figure for kind in kinds for figure in find_kind(kind).FIGURES]
     every += [figure for each in setups for figure in each.figures]
+    every += with_reasoning(())
     return {
         figure.name: (
             figure,
@@ -291,7 +297,8 @@ _CONSTRAINTS = """# Constraints that a program can check
 A constraint is a verifier's name and its arguments, such as
 `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
 [Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train
-on them, and the [reference](reference.md#constraints) what each verifier counts and what not. An
+on them, [an example](examples/constraints/README.md) how to evaluate on prompts of yours, and the
+[reference](reference.md#constraints) what each verifier counts and what not. An
 unknown name or argument, a wrong type, and bounds that no answer can meet are errors when the
 constraint is made.
 

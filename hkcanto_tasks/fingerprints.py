@@ -64,8 +64,8 @@ def fingerprints(setup: "Setup") -> tuple[str, str]:
 
     Sent: the prompt of a made-up item with its worked examples, those of all subjects, the stop
     texts, the token limit, and which columns and files they are made of. Read: what is made of
-    `PROBES`, the headline's average, and the source file of a kind that another package declares.
-    Neither depends on the data or on the subjects that are run.
+    `PROBES`, the kind's further readings, the headline's average, and the source file of a kind
+    that another package declares. Neither depends on the data or on the subjects that are run.
 
     Raises:
         CatalogueError: The kind can neither ask nor judge its made-up item.
@@ -117,6 +117,7 @@ def _read(setup: "Setup") -> list[Any]:
         [headline.name, headline.averages, headline.over, headline.form, headline.part],
         setup.stop,
         [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
+        *setup.further_readings(),
     ]
 
 

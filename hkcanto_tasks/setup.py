@@ -299,6 +299,10 @@ class Setup(ABC):
             cells=dict.fromkeys(chain.from_iterable(map(places, self.template.texts)), text),
         )
 
+    def further_readings(self) -> list[Any]:
+        """Return what its signature covers besides answers to its made-up item; nothing here."""
+        return []
+
     def _prompt_name(self) -> str:
         prompts = self.task.definition.prompts
         asked = getattr(self.options, "prompt", "paper")

@@ -10,6 +10,7 @@ from ..catalogue import benchmarks
 from ..runs import Run, SkippedLog
 from .analyses import (
     conditions,
+    constraints,
     curves,
     extraction,
     items,
@@ -25,7 +26,9 @@ from .overview import first_sections, last_section, published_sections, run_reco
 from .presentation import side_by_side
 from .standings import standings
 
-_ANALYSES = (subjects, conditions, lengths, reasoning, jyutping, writing, extraction, items)
+_ANALYSES = (
+    *(subjects, conditions, lengths, reasoning, jyutping, writing, constraints, extraction, items),
+)
 _SHOWN = 4  # labels in a title
 _COVERED = (
     "Intervals and p-values are about the sampling of items only. Another prompt, seed or decoding "

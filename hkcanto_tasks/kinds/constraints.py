@@ -1,0 +1,203 @@
+"""Instruction following: a request with constraints on its answer that a program can check.
+
+The figures are the four of IFEval (Zhou et al. 2023, section 2.2). What the answer says is not
+judged. The verifiers are those of `hkcanto_metrics.constraints`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from operator import itemgetter
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.constraints import (
+    Constraint,
+    Followed,
+    check_constraints,
+    follows,
+    pool_constraints,
+    read_constraints,
+)
+
+from .. import setup
+from ..catalogue import Subject
+from ..data.tables import Record, as_text
+from ..errors import DataCorrupt
+from ..figures import Figure
+from ..judgements import Judgement
+from ..prompts import Example
+from ..samples import Sample
+from .writing import EMPTY
+
+_LOOSELY = (
+    "followed by the answer as it is, or without its first line, its last line, every *, or "
+    "several of these."
+)
+_POOLED = ("inst_level_strict_acc", "inst_level_loose_acc")
+_ANSWERS = "constraint_answers.json"
+
+
+class Constraints(setup.Setup):
+    """Requests with constraints. Columns: `prompt`, `constraints`; if there, `id` and `topic`.
+
+    The constraints are a list of `{"name": …, "args": {…}}`, or the same as a JSON text. An answer
+    is checked as the model wrote it, without its reasoning.
+    """
+
+    FIGURES = (
+        Figure(
+            "prompt_level_strict_acc",
+            "Prompts followed",
+            "share",
+            True,
+            "Share of prompts with all constraints followed.",
+        ),
+        Figure(
+            "inst_level_strict_acc",
+            "Constraints followed",
+            "share",
+            True,
+            "Share of all constraints that are followed.",
+            "rate",
+        ),
+        Figure(
+            "prompt_level_loose_acc",
+            "Prompts followed, loosely",
+            "share",
+            True,
+            f"Share of prompts with all constraints {_LOOSELY}",
+        ),
+        Figure(
+            "inst_level_loose_acc",
+            "Constraints followed, loosely",
+            "share",
+            True,
+            f"Share of all constraints that are {_LOOSELY}",
+            "rate",
+        ),
+        EMPTY,
+    )
+    COLUMNS: ClassVar = {
+        "id": ("id",),
+        "category": ("topic", "category"),
+        "prompt": ("prompt",),
+        "constraints": ("constraints",),
+    }
+    # An answer that is cut off breaks a constraint on its end or its form that the model may well
+    # have followed. IFEval in lm-eval has 1,280, and a Chinese character may take two tokens.
+    TOKENS = 2048
+
+    def row(self, record: Record) -> Sample:
+        """Read a request and its constraints.
+
+        Raises:
+            DataCorrupt: A constraint is wrong. Such a row is never set aside, as other unreadable
+                ones are: the fault is the author's, and all of the file may have it.
+        """
+        cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
+        if cell is None:
+            raise DataCorrupt(
+                f"{record.where} has no constraints: expected a list in a column "
+                f"{' or '.join(columns)}, found {record.named()}. Correct the row."
+            )
+        try:
+            asked = read_constraints(cell)  # type: ignore[arg-type]  # checked by it
+        except ValueError as error:
+            raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
+        return Sample(
+            id=as_text(record.find(self.columns("id"))) or str(record.number),
+            question=record.text(self.columns("prompt"), "prompt"),
+            category=as_text(record.find(self.columns("category"))) or "",
+            target=msgspec.json.encode(asked).decode(),
+        )
+
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the prompt."""
+        return {"prompt": sample.question}
+
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Return None: constraints are no answer that could be shown."""
+        del subject, row, number
+        return None
+
+    def made_up(self) -> Sample:
+        """Return an item with constraints that tell strict from loose."""
+        asked = [
+            Constraint("lines", {"exactly": 1}),
+            Constraint("characters", {"counting": "all", "at_most": 3}),
+        ]
+        target = msgspec.json.encode(asked).decode()
+        return msgspec.structs.replace(super().made_up(), target=target)
+
+    def further_readings(self) -> list[Any]:
+        """Return which answers each verifier accepts, of some that are right and some wrong."""
+        answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
+        return [
+            [name, args, [follows(answer, Constraint(name, args)) for answer in (*right, *wrong)]]
+            for name, of_verifier in answers.items()
+            for args, right, wrong in map(itemgetter("args", "right", "wrong"), of_verifier)
+        ]
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Check which constraints an answer follows.
+
+        Examples:
+            >>> kind = Constraints.__new__(Constraints)  # made by `setup` for a task of this kind
+            >>> asked = '[{"name": "quoted"}, {"name": "ends_with_question"}]'
+            >>> judged = kind.score("好呀：\\n「搭電車？」", Sample(id="", target=asked))
+            >>> judged.values["inst_level_strict_acc"], judged.reason
+            (0.5, 'not followed: 1. quoted (but loosely)')
+        """
+        asked = read_constraints(sample.target)
+        found = check_constraints(answer, asked)
+        empty = not answer.strip()
+        return Judgement(
+            values={**pool_constraints([found]), "empty": float(empty)},
+            answer=answer,
+            reason="none: empty" if empty else _reason(asked, found),
+            weights=dict.fromkeys(_POOLED, len(asked)),
+            explanation=_explanation(asked, found),
+        )
+
+
+def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
+    """Return the verifiers of an item and whether the answer was judged to follow each.
+
+    Args:
+        target: The item's.
+        reason: That of the judgement.
+
+    Examples:
+        >>> followed_strictly('[{"name": "lines"}, {"name": "quoted"}]', "not followed: 1. lines")
+        [('lines', False), ('quoted', True)]
+    """
+    missed = {int(number) for number in re.findall(r"(\d+)\. ", reason)}
+    without = reason.startswith("none:")
+    return [
+        (each["name"], not without and number not in missed)
+        for number, each in enumerate(msgspec.json.decode(target), start=1)
+    ]
+
+
+def _reason(asked: Sequence[Constraint], found: Followed) -> str:
+    missed = [
+        f"{number}. {each.name}" + " (but loosely)" * loose
+        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
+        if not strict
+    ]
+    return f"not followed: {', '.join(missed)}" if missed else "all followed"
+
+
+def _explanation(asked: Sequence[Constraint], found: Followed) -> str:
+    """Say in Markdown which constraints were followed."""
+    return "\n".join(
+        f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: "
+        + ("followed" if strict else f"not followed{', but loosely' * loose}")
+        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
+    )
+
+
+def _each(asked: Sequence[Constraint], found: Followed) -> Iterable[tuple[Constraint, bool, bool]]:
+    return zip(asked, found.strict, found.loose, strict=True)

@@ -1,0 +1,322 @@
+"""The kind `constraints`: docs/examples/constraints, and prompts made here, in both harnesses."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import read_eval_log
+from typer.testing import CliRunner
+
+from hkcanto import tasks
+from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows
+from hkcanto_tasks import fingerprints, load_task, read_runs
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.kinds import constraints
+from hkcanto_tasks.reports.blocks import Table
+from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.setup import setup
+
+from .lm_eval.evaluating import evaluate, table
+from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+TASK = "constraints_example"
+STRICT, LOOSE = "prompt_level_strict_acc", "prompt_level_loose_acc"
+POOLED, POOLED_LOOSE = "inst_level_strict_acc", "inst_level_loose_acc"
+
+# A word of the prompt → an answer. Of the 11 constraints are followed
+ANSWERS = {
+    "維修": "<think>四十個字。</think>今晚部𨋢要維修，唔該大家行樓梯喇。",  # 2 of 2
+    "大棠": "好呀：\n1. 水\n2. 帽\n3. 相機",  # 1 of 1
+    "茶餐廳": '好：\n{"名": "常餐", "價錢": 42}',  # 0 of 1; without the first line, that one
+    "上水": "搭東鐵綫去金鐘再轉車，唔好搭的士。仲有冇嘢想知？",  # the second of 2
+    "退款": " \n",  # 0 of 3
+    "對聯": "春到書香滿\n花開月色新",  # 2 of 2
+}
+# By hand. Prompts: 3 of 6, loosely 4. Constraints: 2 + 1 + 0 + 1 + 0 + 2 = 6 of 11, loosely 7.
+FIGURES = {STRICT: 3 / 6, POOLED: 6 / 11, LOOSE: 4 / 6, POOLED_LOOSE: 7 / 11, "empty": 1 / 6}
+
+
+def answer(prompt: str) -> str:
+    (found,) = [each for word, each in ANSWERS.items() if word in prompt]
+    return found
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark of the example."""
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+
+
+@pytest.fixture
+def logs(example: None, tmp_path: Path) -> Path:
+    """The logs of both harnesses with the answers above."""
+    del example
+    run_lm_eval(tmp_path / "logs", TASK, model=AnsweringLM(answer))
+    run_inspect(tmp_path / "logs", tasks.run(task=TASK), answering_model(answer))
+    return tmp_path / "logs"
+
+
+# ---------------------------------------------------------------------- in the harnesses
+
+
+@pytest.mark.usefixtures("example")
+def test_the_prompt_is_all_that_is_sent() -> None:
+    rows = map(json.loads, (EXAMPLES / "constraints/prompts.jsonl").open(encoding="utf-8"))
+    loaded = load_task(TASK)
+    sent = {sample.id: loaded.prompt(sample).messages() for sample in loaded.samples}
+    assert sent == {
+        f"{TASK}/{row['language']}/{row['id']}": [("user", row["prompt"])] for row in rows
+    }
+    assert loaded.setup.stop == ()
+
+
+@pytest.mark.usefixtures("example")
+def test_lm_eval_has_the_figures_made_by_hand() -> None:
+    results = evaluate(TASK, model=AnsweringLM(answer))
+    assert {name: results["results"][TASK][f"{name},none"] for name in FIGURES} == pytest.approx(
+        FIGURES, abs=1e-12
+    )
+    shown = {row.metric: row.value for row in table(results) if row.task == TASK}
+    assert {name: float(shown[name]) for name in FIGURES} == pytest.approx(FIGURES, abs=5e-5)
+
+
+def test_both_harnesses_ask_and_judge_alike(logs: Path) -> None:
+    (file,) = logs.rglob("*.eval")
+    (rows,) = logs.rglob("samples_*.jsonl")
+    in_lm_eval = {row["doc"]["id"]: row for row in map(json.loads, rows.open(encoding="utf-8"))}
+    log = read_eval_log(str(file))
+    (judged,) = log.results.scores
+    in_inspect = {name: metric.value for name, metric in judged.metrics.items()}
+    in_inspect.pop(f"{STRICT}_stderr")
+    assert in_inspect == pytest.approx(FIGURES, abs=1e-12)
+    assert {sample.id for sample in log.samples} == in_lm_eval.keys()
+    for sample in log.samples:
+        row = in_lm_eval[sample.id]
+        assert (
+            "".join(message.text for message in sample.input)
+            == (row["arguments"]["gen_args_0"]["arg_0"])
+        )
+        score = sample.scores["judged"]
+        assert score.metadata["judgement"] == row["doc"]["judgement"], sample.id
+    assert judged.metrics.keys() >= {STRICT, POOLED}
+
+
+def test_a_judgement_says_which_were_not_followed(logs: Path) -> None:
+    (rows,) = logs.rglob("samples_*.jsonl")
+    docs = [json.loads(line)["doc"] for line in rows.open(encoding="utf-8")]
+    assert {doc["id"].rpartition("/")[2]: doc["judgement"]["reason"] for doc in docs} == {
+        "lift": "all followed",
+        "picnic": "all followed",
+        "menu": "not followed: 1. json_object (but loosely)",
+        "taxi": "not followed: 1. avoids",
+        "refund": "none: empty",
+        "couplet": "all followed",
+    }
+
+
+def test_a_report_says_which_were_followed_and_agrees_with_the_harnesses(logs: Path) -> None:
+    runs = read_runs([logs])
+    for run in runs:
+        assert run.is_of_harness
+        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+    (section,) = [each for each in build_report(runs).sections if each.name == "constraints"]
+    (found,) = section.blocks
+    assert isinstance(found, Table)
+    shares = {(row.values[0], row.values[2].value, row.values[3]) for row in found.rows}
+    assert shares == {
+        ("language", 0.5, 2),
+        *((name, 1, 1) for name in ("characters", "numbered_items", "ends_with_question")),
+        *((name, 1, 1) for name in ("lines", "equal_lines")),
+        *((name, 0, 1) for name in ("json_object", "avoids", "paragraphs", "uses_all")),
+    }
+    assert [row.values[0] for row in found.rows][:2] == ["language"] * 2
+    assert len(found.rows) == 2 * len(shares)
+    printed = CliRunner().invoke(app, ["report", str(logs), "--with-items", "--format", "md"])
+    assert printed.exit_code == 0, printed.output
+    assert "Which constraints were followed" in printed.output
+    assert "not followed: 1. json_object (but loosely)" in printed.output.replace("\\", "")
+
+
+def test_two_constraints_of_one_name_are_two() -> None:
+    words = [{"name": "uses_all", "args": {"words": [word]}} for word in "水火水"]
+    sample = Sample(id="", target=json.dumps(words))
+    kind = constraints.Constraints.__new__(constraints.Constraints)
+    judged = kind.score("水。", sample)
+    assert judged.reason == "not followed: 2. uses_all"
+    assert constraints.followed_strictly(sample.target, judged.reason) == [
+        ("uses_all", True),
+        ("uses_all", False),
+        ("uses_all", True),
+    ]
+
+
+@pytest.mark.usefixtures("example")
+def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
+    loaded = load_task(TASK)
+    (picnic,) = [each for each in loaded.samples if "大棠" in each.question]
+    cut = loaded.setup.judge(
+        "<think>佢哋話要帶三樣嘢，我諗緊寫啲咩好。\n1. 水\n2. 帽\n3. 相機", picnic
+    )
+    assert (cut.values[POOLED], cut.values[POOLED_LOOSE], cut.reason) == (0, 0, "none: cut off")
+    assert constraints.followed_strictly(picnic.target, cut.reason) == [("numbered_items", False)]
+    assert cut.reasoning is not None
+    assert cut.reasoning.language == "cantonese"
+
+
+@pytest.mark.usefixtures("example")
+def test_there_are_no_worked_examples() -> None:
+    with pytest.raises(OptionError, match="there are no worked examples"):
+        tasks.run(task=TASK, shots=1)
+
+
+# ---------------------------------------------------------------------- reading rows
+
+DECLARED = """
+name = "asked"
+title = "Asked"
+{release}
+[prompts.plain]
+question = "{{prompt}}"
+[[tasks]]
+name = "asked"
+title = "Asked"
+kind = "constraints"
+files = {{ test = "{file}" }}
+"""
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Return what makes a file of prompts the benchmark `asked`."""
+
+    def declare(file: str, content: str) -> Path:
+        (tmp_path / "benchmark.toml").write_text(
+            DECLARED.format(release="[data]", file=file), "utf-8"
+        )
+        (tmp_path / file).write_text(content, "utf-8")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+        return tmp_path / file
+
+    return declare
+
+
+ROW = '{"prompt": "寫一句。", "constraints": [{"name": "sentences", "args": {"exactly": 1}}]}\n'
+
+
+def wrong(constraints_: Any) -> str:
+    return ROW + json.dumps({"prompt": "寫。", "constraints": constraints_}, ensure_ascii=False)
+
+
+WRONG = {
+    wrong([{"name": "sentence"}]): "no constraint is named 'sentence'; give sentences",
+    wrong([{"name": "sentences"}]): "no bound is given; it takes exactly, or at_least and at_most",
+    wrong([{"name": "sentences", "exactly": 1}]): "give a mapping with name and args",
+    wrong([{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]): "more than at_most 2",
+    wrong([{"name": "quoted", "args": {"mark": "「」"}}]): "it takes marks",
+    wrong([]): "give a list of one or more",
+    wrong("quoted"): "give a list",
+    wrong({"name": "quoted"}): "give a list of one or more",
+    wrong(None): "has no constraints: expected a list in a column constraints",
+    ROW + '{"prompt": "寫。"}': "has no constraints: expected a list in a column constraints",
+}
+
+
+@pytest.mark.parametrize("content", WRONG)
+def test_a_wrong_constraint_is_an_error_that_names_file_row_and_what_fits(
+    asked: Callable[[str, str], Path], content: str
+) -> None:
+    file = asked("prompts.jsonl", content)
+    done = CliRunner().invoke(app, ["show", "asked"])
+    said = " ".join(done.output.split()).replace(" ", "")
+    assert done.exit_code == 1
+    assert f"{file},row2".replace(" ", "") in said
+    assert WRONG[content].replace(" ", "") in said
+    assert "Traceback" not in said
+
+
+def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
+    cell = '"[{""name"": ""uses_all"", ""args"": {""words"": [""茶"", ""飯""]}}]"'
+    asked("prompts.csv", f"prompt,constraints\n食乜好？,{cell}\n")
+    (sample,) = load_task("asked").samples
+    assert json.loads(sample.target) == [{"name": "uses_all", "args": {"words": ["茶", "飯"]}}]
+    judged = load_task("asked").setup.judge("飲茶。", sample)
+    assert judged.values[STRICT] == 0
+
+
+def test_a_wrong_constraint_in_a_release_is_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 200 rows of a release, one that cannot be read may be; a wrong constraint may not."""
+    (tmp_path / "own").mkdir()
+    hub = '[hub]\nrepo_id = "someone/asked"'
+    declared = DECLARED.format(release=hub, file="test.jsonl")
+    (tmp_path / "own" / "benchmark.toml").write_text(declared, "utf-8")
+    (tmp_path / "asked").mkdir()
+    rows = [ROW.replace("一句", f"第{n}句") for n in range(199)]
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "own"))
+    monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    file = tmp_path / "asked" / "test.jsonl"
+    file.write_text("".join([*rows, "no JSON\n"]), "utf-8")
+    assert len(load_task("asked").samples) == 199
+    bad = '{"prompt": "寫。", "constraints": [{"name": "sentences"}]}\n'
+    file.write_text("".join([*rows, bad]), "utf-8")
+    with pytest.raises(DataCorrupt, match="row 200: constraint 'sentences': no bound is given"):
+        load_task("asked")
+
+
+@pytest.mark.usefixtures("example")
+def test_training_on_equal_constraints_is_no_contamination(tmp_path: Path) -> None:
+    """Only the prompt tells an item: others may ask for two lines in equal words."""
+    rows = (EXAMPLES / "constraints/prompts.jsonl").read_text("utf-8").splitlines()
+    for field, found in (("constraints", 0), ("prompt", 1)):
+        lines = [json.dumps({"text": str(json.loads(row)[field])}) for row in rows]
+        (tmp_path / "training.jsonl").write_text("\n".join(lines), "utf-8")
+        command = ["contamination", str(tmp_path / "training.jsonl"), "--benchmark", TASK]
+        assert CliRunner().invoke(app, command).exit_code == found
+
+
+# ---------------------------------------------------------------------- the signature
+
+
+def read_hash() -> str:
+    fingerprints._known.clear()
+    return fingerprints.fingerprints(setup(TASK))[1]
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_a_verifier_that_behaves_otherwise_changes_the_signature(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_name, before = VERIFIERS[name], read_hash()
+
+    def one_more(answer: str, **args: Any) -> Any:
+        found = of_name.function(answer, **args)
+        return [each + 1 for each in found] if isinstance(found, list) else found + 1
+
+    otherwise: dict[str, Callable[..., Any]] = {
+        "always": lambda *_, **__: True,
+        "never": lambda *_, **__: False,
+        **({} if of_name.least is None else {"one more": one_more}),
+    }
+    for what, function in otherwise.items():
+        monkeypatch.setitem(VERIFIERS, name, replace(of_name, function=function))
+        assert read_hash() != before, what
+
+
+def test_the_answers_in_the_signature_are_right_and_wrong_as_they_were_made() -> None:
+    file = Path(constraints.__file__).with_name("constraint_answers.json")
+    answers = json.loads(file.read_text("utf-8"))
+    assert answers.keys() == VERIFIERS.keys()
+    for name, of_verifier in answers.items():
+        for each in of_verifier:
+            asked = Constraint(name, each["args"])
+            assert all(follows(text, asked) for text in each["right"]), (name, each)
+            assert not any(follows(text, asked) for text in each["wrong"]), (name, each)
