@@ -12,7 +12,7 @@ import sys
 import tomllib
 import types
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -69,6 +69,8 @@ def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
         made[folder.parent / "constraints.md"] = constraints_page()
         guide = folder.parent / "rewards.md"
         made[guide] = with_games(guide.read_text(encoding="utf-8"))
+        guide = PROMPTS.parents[1] / "README.md"
+        made[guide] = with_prompts(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
@@ -437,6 +439,39 @@ def with_games(guide: str) -> str:
     table = _rows(("completion", "reward", "earned", "earns", "why"), rows)
     place = r"(<!-- games -->)\n.*?<!-- end -->"
     return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
+
+
+PROMPTS = Path(__file__).parent / "examples" / "hkcanto_if" / "data" / "prompts.jsonl"
+
+
+def with_prompts(guide: str) -> str:
+    """Return the README of HKCanto-IF with its counts made anew.
+
+    Args:
+        guide: Its text. The counts are between `<!-- counts -->` and `<!-- end -->`.
+    """
+    prompts = [json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()]
+
+    def table(head: str, keys: Callable[[Any], Iterable[str]]) -> str:
+        """Count the prompts of each key, by language."""
+        found: dict[str, Counter[str]] = {}
+        for prompt in prompts:
+            for key in {*keys(prompt), "all prompts"}:
+                found.setdefault(key, Counter())[prompt["language"]] += 1
+        rows = [
+            (key, str(found[key]["yue"]), str(found[key]["zh"]), str(found[key].total()))
+            for key in sorted(found, key=lambda key: (key == "all prompts", key))
+        ]
+        return _rows((head, "Cantonese", "Written Chinese", "all"), rows)
+
+    tables = (
+        table("topic", lambda prompt: [prompt["topic"]]),
+        table("constraints", lambda prompt: [str(len(prompt["constraints"]))]),
+        table("verifier", lambda prompt: [f"`{each['name']}`" for each in prompt["constraints"]]),
+    )
+    made = "\n\n".join(tables)
+    place = r"(<!-- counts -->)\n.*?<!-- end -->"
+    return re.sub(place, lambda found: f"{found[1]}\n{made}\n<!-- end -->", guide, flags=re.DOTALL)
 
 
 def field_table(record: type[Any]) -> str:

@@ -168,6 +168,12 @@ def test_the_page_of_constraints_is_fresh_and_has_every_verifier() -> None:
         assert f"| `{name}` |" in text
 
 
+def test_the_counts_of_hkcanto_if_are_fresh() -> None:
+    text = (DOCS / "examples" / "hkcanto_if" / "README.md").read_text("utf-8")
+    assert generate.with_prompts(text) == text, AGAIN
+    assert "| all prompts | 100 | 50 | 150 |" in text
+
+
 def test_every_figure_is_on_its_page() -> None:
     text = (DOCS / "figures.md").read_text("utf-8")
     for task in named_tasks().values():

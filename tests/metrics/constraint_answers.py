@@ -37,8 +37,9 @@ def answers_to(constraint: Constraint, seed: int = 0) -> Answers:
         return _PAIRS[constraint.name](random, args)
     least = VERIFIERS[constraint.name].least
     bounds = {name: args.pop(name, None) for name in ("exactly", "at_least", "at_most")}
-    fits = [n for n in range(least or 0, 60) if _is_within(n, bounds)]
-    others = [n for n in range(60) if n not in fits]
+    end = 60 + max(bound or 0 for bound in bounds.values())
+    fits = [n for n in range(least or 0, end) if _is_within(n, bounds)]
+    others = [n for n in range(end) if n not in fits]
     make = _COUNTS[constraint.name]
     right, wrong = random.choice(fits), random.choice(others)
     return Answers(make(random, right, args), make(random, wrong, args))
@@ -99,15 +100,19 @@ def _each(between: str, end: str) -> Make:
     return make
 
 
+def _filler(*words: str) -> list[str]:
+    return [each for each in FILLER if not any(word in each for word in words)]
+
+
 def _occurrences(random: Random, n: int, args: dict[str, Any]) -> str:
-    pieces = [args["word"]] * n + [*args.get("not_in", ())] + [*FILLER]
+    pieces = [args["word"]] * n + [*args.get("not_in", ())] + _filler(args["word"])
     random.shuffle(pieces)
     return "，".join(pieces)
 
 
 def _different(random: Random, n: int, args: dict[str, Any]) -> str:
     used = random.sample(args["words"], min(n, len(args["words"])))
-    return "，".join([*FILLER, *used, *used[:2]])
+    return "，".join([*_filler(*args["words"]), *used, *used[:2]])
 
 
 def _bullets(random: Random, n: int, _: dict[str, Any]) -> str:
@@ -226,13 +231,13 @@ def _equal(random: Random, _: dict[str, Any]) -> Answers:
 
 
 def _all_words(_: Random, args: dict[str, Any]) -> Answers:
-    return Answers(
-        "，".join([*FILLER, *args["words"]]), "，".join([*FILLER, *args["words"][1:], "嗱"])
-    )
+    first, *others = args["words"]
+    said = [*_filler(first), *others]
+    return Answers("，".join([*said, first]), "，".join([*said, "嗱"]))
 
 
 def _avoids(random: Random, args: dict[str, Any]) -> Answers:
-    spared = "，".join([*FILLER, *args.get("not_in", ())])
+    spared = "，".join([*_filler(*args["words"]), *args.get("not_in", ())]) or "好"
     return Answers(spared, f"{spared}，{random.choice(args['words'])}！")
 
 

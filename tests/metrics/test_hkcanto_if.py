@@ -1,0 +1,114 @@
+"""The prompts of HKCanto-IF: each can be followed, asks what is checked, and is unlike the others.
+
+hkcanto_if_answers.jsonl has an answer to each, written for it and not made by rule.
+"""
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from rapidfuzz import fuzz
+
+from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows, read_constraints
+from hkcanto_metrics.language import identify_language
+
+from ..scripts import REPOSITORY
+from .constraint_answers import answers_to
+
+FOLDER = REPOSITORY / "docs" / "examples" / "hkcanto_if"
+LANGUAGES = {"yue": "cantonese", "zh": "written_chinese"}
+
+
+def rows_of(path: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+PROMPTS = rows_of(FOLDER / "data" / "prompts.jsonl")
+ANSWERS = rows_of(REPOSITORY / "tests" / "metrics" / "hkcanto_if_answers.jsonl")
+WRITTEN = {row["id"]: row["answer"] for row in ANSWERS}
+each_prompt = pytest.mark.parametrize("row", PROMPTS, ids=lambda row: row["id"])
+
+
+def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
+    assert [row["id"] for row in PROMPTS] == [f"if-{n:03}" for n in range(1, 151)]
+    assert Counter(row["language"] for row in PROMPTS) == {"yue": 100, "zh": 50}
+    by_topic = Counter(row["topic"] for row in PROMPTS)
+    assert len(by_topic) == 20
+    assert {*by_topic.values()} <= {7, 8}
+    assert {len(row["constraints"]) for row in PROMPTS} == {1, 2, 3}
+
+
+def test_every_verifier_is_asked_for_and_none_too_often() -> None:
+    prompts = Counter(
+        name for row in PROMPTS for name in {each["name"] for each in row["constraints"]}
+    )
+    assert prompts.keys() == VERIFIERS.keys()
+    assert max(prompts.values()) <= 0.12 * len(PROMPTS)
+
+
+def test_no_two_prompts_are_alike() -> None:
+    texts = [row["prompt"] for row in PROMPTS]
+    alike = [
+        (one, other)
+        for n, one in enumerate(texts)
+        for other in texts[:n]
+        if fuzz.ratio(one, other) > 60
+    ]
+    assert alike == []
+    asked = Counter(json.dumps(row["constraints"], ensure_ascii=False) for row in PROMPTS)
+    assert max(asked.values()) <= 2  # nor ask for the same of everything
+
+
+@each_prompt
+def test_a_prompt_is_in_its_language_and_in_traditional_characters(row: dict[str, Any]) -> None:
+    assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
+    assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]]
+    assert follows(row["prompt"], Constraint("script", {"script": "traditional"}))
+
+
+@each_prompt
+def test_a_written_answer_follows_all_constraints_of_a_prompt_together(row: dict[str, Any]) -> None:
+    answer = WRITTEN[row["id"]]
+    missed = [each for each in read_constraints(row["constraints"]) if not follows(answer, each)]
+    assert missed == [], answer
+
+
+@each_prompt
+def test_each_constraint_of_a_prompt_can_be_followed_and_missed(row: dict[str, Any]) -> None:
+    for constraint in read_constraints(row["constraints"]):
+        for seed in range(5):
+            right, wrong = answers_to(constraint, seed)
+            assert follows(right, constraint), (constraint, right)
+            assert not follows(wrong, constraint), (constraint, wrong)
+
+
+IN_CHINESE = dict(enumerate("一兩三四五六七八九十", 1)) | {
+    12: "十二",
+    50: "五十",
+    60: "六十",
+    20: "二十",
+    120: "一百二十",
+}
+TEXTS = {"word", "words", "text", "phrases", "keys", "mark", "marks"}
+BOUNDS = {
+    "exactly": "",
+    "at_least": "最少|至少|[一四0]\\s?至\\s?[三六2]",
+    "at_most": "最多|唔好多過|不可?多於|不超過|限|[一四0]\\s?至\\s?[三六2]",
+}
+
+
+@each_prompt
+def test_a_prompt_says_every_text_and_number_that_is_checked(row: dict[str, Any]) -> None:
+    said = row["prompt"].replace("感嘆號", "！")
+    for constraint in read_constraints(row["constraints"]):
+        for name, value in constraint.args.items():
+            if name in TEXTS:
+                texts = value if isinstance(value, list) else [value]
+                assert [text for text in texts if text not in said] == [], constraint
+            elif name in BOUNDS and value == 0:
+                assert re.search("唔好|不", said), constraint
+            elif name in BOUNDS:
+                assert str(value) in said or IN_CHINESE[value] in said, constraint
+                assert re.search(BOUNDS[name], said), constraint
