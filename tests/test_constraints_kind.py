@@ -157,6 +157,30 @@ def test_two_constraints_of_one_name_are_two() -> None:
 
 
 @pytest.mark.usefixtures("example")
+def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(tmp_path: Path) -> None:
+    def read(path: Path) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+    prompts = {row["prompt"]: row["id"] for row in read(EXAMPLES / "hkcanto_if/data/prompts.jsonl")}
+    written = read(Path(__file__).parent / "metrics/hkcanto_if_answers.jsonl")
+    answers = {row["id"]: row["answer"] for row in written}
+
+    def say(prompt: str) -> str:
+        return answers[prompts[prompt]]
+
+    run_lm_eval(tmp_path, "hkcanto_if", model=AnsweringLM(say))
+    run_inspect(tmp_path, tasks.run(task="hkcanto_if"), answering_model(say))
+    runs = read_runs(tmp_path)
+    assert sorted(run.harness for run in runs) == ["inspect", "lm-eval"]
+    for run in runs:
+        assert len(run.items) == 150
+        for name in (STRICT, LOOSE, POOLED, POOLED_LOOSE):
+            found = run.value(name)
+            assert found is not None
+            assert found.value == 1
+
+
+@pytest.mark.usefixtures("example")
 def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
     loaded = load_task(TASK)
     (picnic,) = [each for each in loaded.samples if "大棠" in each.question]
