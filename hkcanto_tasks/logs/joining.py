@@ -57,7 +57,7 @@ def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
     """Return the newest whole runs of each model, setup and subject, and the logs left out."""
     latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
     # A run that was interrupted gives way to an older one that was not.
-    order = sorted(runs, key=lambda run: (not run.unfinished, run.created, run.sources[0].name))
+    order = sorted(runs, key=lambda run: (not run.unfinished, run.created, str(run.sources[0])))
     for run in order:
         latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
     skipped = []

@@ -269,7 +269,7 @@ class CatalogueTask(Task):
             else:
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
         sample, reasoning = _sample_of(doc), ""
-        if self._is_reasoning(response):
+        if response and self._is_reasoning(response):
             doc["in_reasoning"] = True
             response, reasoning = "", response
         judgement = self.setup.judge(response, sample, reasoning)

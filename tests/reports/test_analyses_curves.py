@@ -125,7 +125,7 @@ def test_the_terminal_draws_the_curve_and_shows_the_best_and_the_last_run(
     text = report(*logs).stdout
 
     assert re.search(r"[▁▂▃▄▅▆▇█]{6} 23\.3 → 72\.1, steps 100 to 1,000", text)
-    first = text.partition("Training curves")[0]
+    first = text.partition("Its other figures and subjects")[0]
     assert re.findall(r"\d\d\.\d \[", first) == ["72.1 ["]  # the last one is the best
     assert max(map(len, text.splitlines())) <= 80
 
@@ -343,8 +343,8 @@ def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
     scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
     base = a_run("hkcanto_law", {"acc": share(10)}, label="base")
     (results,) = sections("results", [base, *of_steps(scores)])
-    assert isinstance(results.blocks[0], Table)
-    kept = [row.values[0] for row in results.blocks[0].rows]
+    (runs,) = (each for each in results.blocks if isinstance(each, Table) and each.name == "runs")
+    kept = [row.values[0] for row in runs.rows]
     assert kept == ["base", "checkpoint-3", "checkpoint-5"]
 
 
