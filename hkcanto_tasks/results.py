@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .reports.intervals import Estimate
 
 
+UNREAD = ("unparsed_rate", "invalid_rate", "empty")
+"""The kinds' names for the share of responses that nothing could be read from."""
+
+
 class Result(ABC):
     """The figures of a model on a task under a setup, and how they were made.
 

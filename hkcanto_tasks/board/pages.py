@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from typing import NamedTuple
 
 from .. import __version__
 from ..catalogue import TaskDefinition, benchmarks
 from ..figures import Figure
-from ..published import PublishedColumn, PublishedTable, published_tables
+from ..published import PublishedTable, published_tables
 from ..reports.blocks import (
     Block,
     Column,
@@ -19,18 +18,18 @@ from ..reports.blocks import (
     Row,
     Section,
     Table,
-    Unit,
     Value,
     column_of,
     section,
 )
 from ..reports.intervals import Estimate
-from ..reports.matrix import Contest, columns_of, matrix
+from ..reports.matrix import Contest, averages_of, columns_of, matrix
 from ..reports.overview import published_sections
 from ..reports.presentation import (
     headline,
     headline_column,
     headline_title,
+    published_unit,
     task_title,
 )
 from ..reports.renderers.formatting import interval_text, value_text
@@ -134,15 +133,14 @@ def _placed(made: Section, up: str) -> Section:
 
 
 def _home(board: Board) -> list[Section]:
-    made = matrix(board.shown, [each for each in board.beside if each.runs])
+    beside = [each for each in board.beside if each.runs]
+    made = matrix(board.shown, beside)
     own = [_column(board, contest) for contest in board.contests]
     first = made.columns[1 : len(made.columns) - len(own)]
-    table_of = {table.source: table for table in published_tables()}
     title_of = {each.name: each.title for each in benchmarks()}
     averages = [
         replace(each, group=title_of[table.benchmark], href=paper_path(table))
-        for each in first
-        for table in [table_of[each.under[:-2]]]  # its source and an arrow
+        for each, (table, _) in zip(first, averages_of(beside), strict=True)
     ]
     extra: dict[Column, Callable[[Record], Estimate | None]] = {
         Column("Unread", "percent", _UNREAD, True): lambda each: each.unread,
@@ -462,17 +460,12 @@ def _in_papers(board: Board, labels: set[str]) -> Table:
         href = paper_path(beside.table)
         own = [each for each in beside.runs.values() if _label_of(each) in labels]
         for each in (standing for standings in own for standing in standings.values()):
-            unit = _unit(each.column)
+            unit = published_unit(each.column)
             shown = f"{value_text(each.figure, unit)} {interval_text(each.figure, unit)}".strip()
             rank = f"{each.rank} of {each.of}" if each.rank else each.figure.note
             rows.append(Row([beside.table.source, each.column.name, shown, rank], href=href))
     columns = [Column("Table"), Column("Column"), Column("Figure"), Column("Rank")]
     return Table("papers", "Among the papers' models", columns, rows)
-
-
-@cache
-def _unit(column: PublishedColumn) -> Unit:
-    return column_of(column.measure).unit if column.measure else column.unit
 
 
 def _label_of(standings: Mapping[str, Standing]) -> str:
@@ -486,7 +479,7 @@ def _published(name: str) -> Table:
         for row in table.rows:
             for column in table.columns if row.model == name else ():
                 if (score := row.values[column.name]) is not None:
-                    unit = _unit(column)
+                    unit = published_unit(column)
                     text = f"{value_text(score, unit)}{' %' if unit == 'percent' else ''}"
                     href = paper_path(table)
                     rows.append(Row([table.source, column.name, text], href=href))

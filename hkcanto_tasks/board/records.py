@@ -20,12 +20,9 @@ from ..logs.decoding import decode
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
 from ..reports.intervals import CONFIDENCE, Estimate
-from ..results import Harness, Result
+from ..results import UNREAD, Harness, Result
 from ..setup import Setup, setup
 from ..signatures import Signature, parse_signature
-
-UNREAD = ("unparsed_rate", "invalid_rate", "empty")
-"""The kinds' names for the share of responses that nothing could be read from."""
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 """A time for what has none."""

@@ -11,7 +11,7 @@ from ..published import PublishedColumn, PublishedTable, tables_of
 from ..results import Result
 from .blocks import Column, Row, Table, Value, column_of
 from .presentation import SideBySide, condition_title, figure_title, headline, side_by_side
-from .standings import Beside, measures, why_incomparable
+from .standings import Beside, Standing, measures, why_incomparable
 
 _MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
 
@@ -117,24 +117,21 @@ def matrix(
         A row for each model, one for the best published scores, one for chance, and the papers'
         models. Cells are figures with their intervals; a note says why one is not of the whole.
     """
-    found = contests(results)
-    averages = [
-        (each, column)
-        for each in beside
-        for column in each.table.columns
-        if column.mean_of and any(column.name in own for own in each.runs.values())
-    ]
+    found, averages = contests(results), averages_of(beside)
+    runs_of = {each.table.name: each.runs for each in beside}
     columns = [Column("Model")]
-    columns += [_average(each.table, column) for each, column in averages]
+    columns += [_average(table, column) for table, column in averages]
     columns += [contest.column for contest in found]
     rows = []
     for label in dict.fromkeys(result.label for result in results):
-        own: list[Value] = [_standing(each, column, label) for each, column in averages]
+        own: list[Value] = [
+            _standing(runs_of[table.name], column, label) for table, column in averages
+        ]
         for contest in found:
             result = contest.results.get(label)
             own.append(figure(result) if result else None)
         rows.append(Row([label, *own], "run"))
-    best: list[Value] = [_best(each.table, column) for each, column in averages]
+    best: list[Value] = [_best(table, column) for table, column in averages]
     best += [contest.best if contest.published else None for contest in found]
     none: list[Value] = [None for _ in averages]
     chance = [contest.guessed for contest in found]
@@ -142,11 +139,21 @@ def matrix(
     rows.append(Row(["Chance", *none, *chance], "random"))
     names = dict.fromkeys(name for contest in found for name in contest.published)
     for model in names:
-        scores: list[Value] = [_score(each.table, column, model) for each, column in averages]
+        scores: list[Value] = [_score(table, column, model) for table, column in averages]
         rows.append(Row([model, *scores, *(c.published.get(model) for c in found)], "published"))
     rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
     caption = "Each task's headline, on all of its items where nothing else is said."
     return Table(name, "Models and tasks", columns, rows, caption, turnable=True)
+
+
+def averages_of(beside: Sequence[Beside]) -> list[tuple[PublishedTable, PublishedColumn]]:
+    """Return the columns of averages that some result stands in, with their tables."""
+    return [
+        (each.table, column)
+        for each in beside
+        for column in each.table.columns
+        if column.mean_of and any(column.name in own for own in each.runs.values())
+    ]
 
 
 def _average(table: PublishedTable, column: PublishedColumn) -> Column:
@@ -175,7 +182,9 @@ def _score(table: PublishedTable, column: PublishedColumn, model: str) -> float 
     return next((row.values[column.name] for row in table.rows if row.model == model), None)
 
 
-def _standing(beside: Beside, column: PublishedColumn, label: str) -> Value:
+def _standing(
+    runs: Mapping[str, Mapping[str, Standing]], column: PublishedColumn, label: str
+) -> Value:
     """Return the average of a model that was run as in the paper."""
-    standing = beside.runs.get(label, {}).get(column.name)
+    standing = runs.get(label, {}).get(column.name)
     return standing.figure if standing else None

@@ -38,6 +38,7 @@ from .presentation import (
     figure_title,
     headline,
     headline_title,
+    published_unit,
     side_by_side,
     task_title,
     usage_table,
@@ -143,7 +144,10 @@ def _places(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Table]:
         [pair for pair in found if not (pair[1].column.category or pair[1].column.subject)],
         [
             (Column("Figure"), lambda pair: pair[1].column.name),
-            (Column("Result"), lambda pair: value_text(pair[1].figure, _unit(pair[1].column))),
+            (
+                Column("Result"),
+                lambda pair: value_text(pair[1].figure, published_unit(pair[1].column)),
+            ),
             (Column("Place", help=_RANKS), lambda pair: f"{pair[1].rank} of {pair[1].of}"),
             (Column("Table", beneath=True), lambda pair: pair[0]),
         ],
@@ -323,16 +327,12 @@ def _shown(standing: Standing | None, said: str | None = None) -> Estimate | Non
     return standing.figure if standing else None
 
 
-def _unit(column: PublishedColumn) -> Unit:
-    return column_of(column.measure).unit if column.measure else column.unit
-
-
 def _column(column: PublishedColumn, *, drawn: bool) -> Column:
     of = column.mean_of or (*column.tasks, column.category or column.subject)
     about = f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
     if column.unmeasured:
         about = f"Not measured here: {column.unmeasured}."
-    return Column(column.name, _unit(column), about, column.lower_is_better, drawn)
+    return Column(column.name, published_unit(column), about, column.lower_is_better, drawn)
 
 
 def _by_subject(beside: Beside) -> Table:

@@ -4,13 +4,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Generic, NamedTuple, TypeVar
 
 from ..figures import Figure
+from ..published import PublishedColumn
 from ..results import Result
 from ..runs import Run
-from .blocks import Column, Kind, Table, Value, column_of, table
+from .blocks import Column, Kind, Table, Unit, Value, column_of, table
 from .estimates import estimate
 from .intervals import Estimate
 
@@ -135,6 +136,12 @@ def headline(run: Result) -> Estimate | None:
 def headline_column(run: Result, *, drawn: bool = False) -> Column:
     """Return the column of the figure to read first."""
     return column_of(run.headline, headline_title(run), drawn=drawn)
+
+
+@cache
+def published_unit(column: PublishedColumn) -> Unit:
+    """Return the unit of a published column: of our figure that measures it, else its own."""
+    return column_of(column.measure).unit if column.measure else column.unit
 
 
 def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..results import UNREAD
 from ..runs import Run
 from .estimates import Agreement, agreement, estimate
 from .intervals import Estimate
 
-# The kinds' names for the share of responses that nothing could be read from.
-_UNREAD = ("unparsed_rate", "invalid_rate", "empty")
 _MANY_UNREAD = 0.02
 
 
@@ -59,7 +58,7 @@ class Trust(NamedTuple):
 
 def trust(run: Run) -> Trust:
     """Return what a run's figures can be relied on for."""
-    name = next((name for name in _UNREAD if name in run.items.values), None)
+    name = next((name for name in UNREAD if name in run.items.values), None)
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
     decoding = run.decoding if run.setup.is_generative else ""
