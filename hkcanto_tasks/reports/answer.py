@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..runs import Run, SkippedLog
 from .blocks import Note, column_of
 from .intervals import CONFIDENCE
-from .paired import points_of
+from .paired import adjusted, headline_effect, points_of
 from .presentation import figure_title, headline, side_by_side, task_title
 from .renderers.formatting import interval_text, value_text
 from .selection import Selection, selection
@@ -31,16 +31,12 @@ class _Contest(NamedTuple):
 
     title: str
     found: Selection
+    stands_apart: bool  # whether the best is told apart from each other model
 
     @property
     def is_shared(self) -> bool:
         """Whether another has the same figure as the best."""
         return any(abs(each) < 1e-12 for each in self.found.differences.values())
-
-    @property
-    def stands_apart(self) -> bool:
-        """Whether the best is told apart from each other model."""
-        return not self.found.ties
 
 
 def answer(
@@ -48,9 +44,10 @@ def answer(
 ) -> list[Note]:
     """Return the sentence to read first, and warnings of what it leaves out.
 
-    Two models are compared on each task, of more of them the best with all others, by differences
-    that hold in 95 % for all tasks at once (Bonferroni; `selection` over the models of a task). One
-    model is put where it stands among the papers'.
+    Two models are compared on each task as `hkcanto compare` does, by p-values adjusted for the
+    tasks (Holm). Of more models the best is compared with all others, by differences that hold in
+    95 % for all tasks at once (Bonferroni; `selection` over the models of a task). One model is put
+    where it stands among the papers'.
 
     Args:
         runs: Runs of any models and tasks.
@@ -62,11 +59,17 @@ def answer(
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
     chosen = [selection(tuple(group.runs), confidence) for group in groups]
     brief = len({group.runs[0].definition.title for group in groups}) == len(groups)
-    found = [
-        _Contest(group.runs[0].definition.title if brief else group.title, each)
+    known = [
+        (group.runs[0].definition.title if brief else group.title, each)
         for group, each in zip(groups, chosen, strict=True)
         if each and each.differences
     ]
+    apart = [not each.ties for _, each in known]
+    if len(labels) == 2:
+        pairs = [(each.best, *each.differences) for _, each in known]
+        effects = adjusted([headline_effect(one, other) for one, other in pairs])
+        apart = [(e.p_value if e.p_by_holm is None else e.p_by_holm) < 0.05 for e in effects]
+    found = [_Contest(*each, sure) for each, sure in zip(known, apart, strict=True)]
     if not runs:
         said = "There is no run to report on."
     elif len(labels) == 1:
@@ -103,7 +106,7 @@ def _of_a_task(contest: _Contest) -> str:
         f"{shown[1]} ({title})"
     )
     if len(differences) == 1:
-        how = "may be chance" if contest.found.ties else "is more than chance"
+        how = "is more than chance" if contest.stands_apart else "may be chance"
         return f"{said}: the difference of {_points(best, differences[second])} {how}."
     apart = len(differences) - len(contest.found.ties)
     return f"{said}; it is told apart from {apart or 'none'} of the {len(differences)} others."

@@ -138,6 +138,15 @@ def headline_difference(before: Run, after: Run) -> Estimate | None:
     return items.effect().difference
 
 
+def headline_effect(before: Run, after: Run) -> Effect:
+    """Compare the headline of two runs, by the test of `compare`.
+
+    Raises:
+        ComparisonError: The runs are not comparable, as by `compare`.
+    """
+    return match(before, after, None, {"seed": SEED, "resamples": RESAMPLES}).effect()
+
+
 def subject_differences(before: Run, after: Run, name: str) -> Sequence[Effect]:
     """Compare a figure of two runs on each subject, the p-values adjusted by Holm among them.
 

@@ -1,17 +1,22 @@
 """What a report says first: who leads, by more than chance over all tasks, and what to mind."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.reports.blocks import Estimate, Table
+from hkcanto_tasks.reports.answer import answer
+from hkcanto_tasks.reports.blocks import Estimate, Note, Table
+from hkcanto_tasks.reports.paired import pairwise
 from hkcanto_tasks.reports.report import build_report
 from hkcanto_tasks.reports.selection import selection
+from hkcanto_tasks.reports.verdicts import first_section
 from hkcanto_tasks.runs import Run, SkippedLog
 
 from .building import a_run
+from .many import many
 from .whole import whole
 
 TASKS = (
@@ -190,3 +195,17 @@ def test_a_cell_of_the_matrix_says_what_is_wrong_with_its_run() -> None:
     assert notes["a"] == ["cancelled"]
     assert notes["b"] == ["limit"]
     assert notes["mine"] == [""]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_report_and_a_comparison_say_more_than_chance_of_the_same_tasks(seed: int) -> None:
+    runs = many(["a", "b"], limit=8, seed=seed)
+    pairs = [runs[place : place + 2] for place in range(0, len(runs), 2)]
+    compared = [one for pair in pairs for one in pairwise(pair)]
+    (first,) = first_section(compared)
+    said = [note.text for note in (first.blocks[0], answer(runs, [])[0]) if isinstance(note, Note)]
+    counts = [
+        re.findall(r"(\d+|no) differences? (?:is|are) more than chance", each) for each in said
+    ]
+    assert len(counts[0]) == 1
+    assert counts[0] == counts[1]
