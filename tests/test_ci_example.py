@@ -1,0 +1,83 @@
+"""The workflow in docs/examples/ci: its shell steps run as GitHub runs them."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .scripts import REPOSITORY
+
+pytestmark = pytest.mark.slow
+
+WORKFLOW = yaml.safe_load((REPOSITORY / "docs/examples/ci/evaluate.yml").read_text("utf-8"))
+STEPS = WORKFLOW["jobs"]["evaluate"]["steps"]
+
+
+SHELL = {step["name"]: step["run"] for step in STEPS if "run" in step}
+
+
+def run(name: str, folder: Path, **given: str) -> int:
+    """Run a step as GitHub does; `gh` is a stand-in that keeps its arguments."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "gh").write_text('#!/bin/sh\nprintf "%s " "$@" > gh-arguments\n')
+    (tools / "gh").chmod(0o755)
+    environment = {
+        **os.environ,
+        **WORKFLOW["env"],
+        "MODEL": "hkcanto-g2p",
+        "BASE": "engine=pycantonese",
+        "CHECKPOINT": "engine=",
+        "TASKS": "hkcanto_g2p",
+        "LIMIT": "60",
+        "FLAGS": "",
+        "HKCANTO_DATA": "sample",
+        "HKCANTO_DATA_DIR": "",
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "PULL_REQUEST": "7",
+        "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", SHELL[name]],
+        cwd=folder,
+        env={**environment, **given},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0 or name == "Gate", done.stdout + done.stderr
+    return done.returncode
+
+
+def gate(folder: Path) -> int:
+    """Compare, comment and gate; return the exit status of the job."""
+    run("Compare", folder)
+    run("Comment", folder)
+    status = (folder / "output").read_text().strip().removeprefix("status=")
+    return run("Gate", folder, STATUS=status)
+
+
+def test_the_steps_evaluate_compare_comment_and_gate(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint.txt").write_text("tojyutping\n")
+    run("Evaluate the base", tmp_path)
+    run("Evaluate the checkpoint", tmp_path)
+    assert gate(tmp_path) == 0
+    comment = (tmp_path / "comment.md").read_text("utf-8")
+    assert (tmp_path / "summary").read_text("utf-8") == comment
+    assert "13.4 points better" in comment
+    assert "<html" in (tmp_path / "report.html").read_text("utf-8")
+    arguments = shlex.split((tmp_path / "gh-arguments").read_text())
+    assert arguments[:3] == ["pr", "comment", "7"]
+    assert arguments[arguments.index("--body-file") + 1] == "comment.md"
+
+    worse = tmp_path / "worse"
+    (worse / "runs").mkdir(parents=True)
+    (tmp_path / "runs" / "base").rename(worse / "runs" / "checkpoint")
+    (tmp_path / "runs" / "checkpoint").rename(worse / "runs" / "base")
+    assert gate(worse) == 1
