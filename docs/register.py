@@ -33,8 +33,8 @@ def evaluation() -> dict[str, Any]:
     return {
         "title": "HKCanto-Eval, HKMMLU and TMMLU+",
         "description": "Benchmarks for Cantonese and Hong Kong: exams, law, culture, sounds and "
-        "characters, Jyutping, translation, summaries, sentiment and everyday answers. Metrics made "
-        "for Cantonese give the same scores as in lm-evaluation-harness.",
+        "characters, Jyutping, translation, summaries, sentiment and everyday answers. Metrics "
+        "made for Cantonese give the same scores as in lm-evaluation-harness.",
         "arxiv": _arxiv("hkcanto"),
         "group": "Knowledge",
         "contributors": ["hkcanto"],
