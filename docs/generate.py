@@ -39,7 +39,6 @@ from hkcanto_tasks.describing import (
     attributes,
     describe,
     plain,
-    questions_of,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.published import PublishedColumn
@@ -129,7 +128,7 @@ def page(benchmark: Benchmark) -> str:
 def _items(of: Description) -> str:
     """Say how many items are published, and how many of them run by default."""
     size = int(getattr(of.setup.options, "size", 0))
-    published = questions_of(of.task)
+    published = sum(subject.rows for subject in of.task.subjects)
     run = f" ({size:,} by default)" if 0 < size < published else ""
     return f"{published:,}{run}" if published else ""
 
@@ -239,11 +238,17 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Right or wrong": ("multiple_choice", "sentiment", "number"),
+    "Accuracy": ("multiple_choice", "sentiment", "number"),
     "Jyutping": ("g2p",),
-    "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
-    "Instructions": ("constraints",),
+    "Translations, summaries, fluency": (
+        "translation_to_cantonese",
+        "translation",
+        "summarization",
+        "fluency",
+    ),
+    "Instruction following": ("constraints",),
 }
+_EVERY_TASK = "Reasoning, for every task"
 
 
 def figures_page() -> str:
@@ -257,7 +262,7 @@ def figures_page() -> str:
     homes = Counter(name for figures in sections.values() for name in figures)
     everywhere = {name for name, count in homes.items() if count == len(sections)}
     first = next(iter(sections.values()))
-    sections["Any answer"] = {name: first[name] for name in first if name in everywhere}
+    sections[_EVERY_TASK] = {name: first[name] for name in first if name in everywhere}
     blocks = [
         _MADE,
         "# Every figure",
@@ -266,7 +271,7 @@ def figures_page() -> str:
         "[Read the result](results.md) explains how to read them.",
     ]
     for title, figures in sections.items():
-        if title != "Any answer":
+        if title != _EVERY_TASK:
             figures = {name: of for name, of in figures.items() if name not in everywhere}
         blocks += [
             f"## {title}",
