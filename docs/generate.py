@@ -483,15 +483,15 @@ def with_games(guide: str) -> str:
 
     rows = [
         (
-            shown(game),
             f"`{game['reward']}`".replace("_x_", "` × `"),
+            shown(game),
             f"{game['earned']:.2g}",
             f"{earns:.2g}",
             game.get("note", ""),
         )
         for game, earns in games()
     ]
-    table = _rows(("completion", "reward", "then", "now", "why"), rows)
+    table = _rows(("reward", "completion", "then", "now", "why"), rows)
     place = r"(<!-- games -->)\n.*?<!-- end -->"
     return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
 
