@@ -1,4 +1,4 @@
-"""Make `docs/tasks`, `docs/figures.md`, `docs/constraints.md`, and tables in two other pages.
+"""Generate `docs/tasks`, `docs/figures.md`, `docs/constraints.md` and tables in three other pages.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -38,21 +38,20 @@ from hkcanto_tasks.describing import (
     Description,
     attributes,
     describe,
-    inspect_name,
     plain,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.published import PublishedColumn
 from hkcanto_tasks.reports.analyses.writing import JUDGED
-from hkcanto_tasks.setup import find_kind, setup
+from hkcanto_tasks.setup import REASONING_TOKENS, Setup, find_kind, setup
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
-    """Write the pages of some benchmarks, and what is made beside them.
+    """Write the pages of benchmarks and, inside `docs`, the other generated pages and tables.
 
     Args:
-        folder: For the pages, such as `docs/tasks`.
-        names: The benchmarks; ours without any.
+        folder: The folder for the benchmarks' pages, such as `docs/tasks`.
+        names: The benchmarks' names; empty for all of ours.
 
     Returns:
         The files written.
@@ -83,8 +82,20 @@ def _ours() -> list[Benchmark]:
 _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit. -->"
 
 
+_INTRODUCTION = (
+    "*Generative*: the model writes, and its answer is read from the text. *Log-likelihood*: the "
+    "letter that the model finds likeliest is its answer. lm-eval sends the stop texts; Inspect "
+    "sends none, and both cut a response in the same way before it is scored. With "
+    f"`reasoning=true` the limit is {REASONING_TOKENS:,} tokens, and there are no stop texts.",
+    "A prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
+    "data of a run, `sent:…` and `read:…` for hashes of what is sent and of how answers are read, "
+    "and `pkg:…` for the package's version. Reports of generative tasks also have the [figures of "
+    "reasoning](../reasoning.md).",
+)
+
+
 def page(benchmark: Benchmark) -> str:
-    """Return a benchmark's page, in Markdown: every task, the same on every machine.
+    """Return a benchmark's page with all its tasks, in Markdown; the same on every machine.
 
     Examples:
         >>> page(find_benchmark("hkcanto_fluency")).splitlines()[2]
@@ -95,18 +106,16 @@ def page(benchmark: Benchmark) -> str:
         _MADE,
         f"# {benchmark.title}",
         " ".join(f"{text.rstrip('.')}." for text in (benchmark.paper, benchmark.terms) if text),
-        "Prompts are shown as one text. In a signature, `data:…` stands for the data of a run, "
-        "`sent:…` and `read:…` for hashes of what is sent and of how answers are read, and `pkg:…` "
-        "for the package's version.",
+        *_INTRODUCTION,
         _rows(
-            ("task", "Inspect", "questions", "shots", "title"),
+            ("task", "title", "items", "shots", "headline"),
             (
                 (
                     f"[`{each.task.name}`](#{each.task.name})",
-                    f"`{inspect_name(each.task)}`",
-                    each.facts.get("questions", ""),
-                    str(each.setup.shots),
                     each.title,
+                    _items(each),
+                    str(each.setup.shots),
+                    f"`{each.figures[0].name}`",
                 )
                 for each in described
             ),
@@ -116,67 +125,105 @@ def page(benchmark: Benchmark) -> str:
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
+def _items(of: Description) -> str:
+    """Say how many items are published, and how many of them run by default."""
+    size = int(getattr(of.setup.options, "size", 0))
+    published = sum(subject.rows for subject in of.task.subjects)
+    run = f" ({size:,} by default)" if 0 < size < published else ""
+    return f"{published:,}{run}" if published else ""
+
+
 def _section(of: Description) -> Iterator[str]:
     yield f"## {of.task.name}"
     yield ". ".join(filter(None, (of.title, of.task.definition.specified))).rstrip(".") + "."
     yield _facts(of)
-    yield _prompt(of)
-    yield _rows(
-        ("figure", "title", "values", "good", "what it is"),
-        (
-            (
-                f"`{figure.name}`" + " (headline)" * (figure is of.figures[0]),
-                figure.title,
-                UNITS[figure.unit],
-                WAYS[figure.higher_is_better],
-                figure.help,
-            )
-            for figure in of.figures
-        ),
-    )
-    yield _rows(
-        ("option", "values", "default", "what it does"),
-        ((f"`{name}`", *rest) for name, *rest in of.options),
-    )
+    yield _figures(of)
     if len(of.task.subjects) > 1:
         listed = ", ".join(
             f"`{subject.name}` {subject.chinese or subject.title}"
             + (f" ({subject.rows:,})" if subject.rows else "")
             for subject in of.task.subjects
         )
-        yield f"Subjects, each also a task `{of.task.name}_<subject>`: {listed}."
+        each = f"Each is also a task, `{of.task.name}_<subject>`:"
+        yield _folded(f"{len(of.task.subjects)} subjects", f"{each} {listed}.")
+    yield _folded(
+        f"Options: {', '.join(f'<code>{name}</code>' for name, *_ in of.options)}",
+        _rows(
+            ("option", "values", "default", "what it does"),
+            ((f"`{name}`", *rest) for name, *rest in of.options),
+        ),
+    )
+    yield _prompt(of)
     for name in of.facts.get("variants", "").split():
         other = describe(name)
         yield f"### {name}"
         yield _facts(other)
-        if other.prompt != of.prompt:
-            yield _prompt(other)
+        yield _prompt(other, shown=of.prompt)
 
 
 def _facts(of: Description) -> str:
-    signature = re.sub(r"\b(sent|read|pkg):[^|]+", r"\1:…", of.facts["signature"])
     facts = [
         *(
             f"{harness}: `{command}`" if command else f"{harness}: {of.facts[harness]}"
             for harness, command in of.commands.items()
         ),
-        f"signature: `{signature}`",
-        of.facts["scoring"],
+        f"generative: {_limits(of.setup)}" if of.setup.is_generative else "log-likelihood",
     ]
-    if ends := of.facts.get("response"):
-        ends = re.sub(r'("(?:[^"\\]|\\.)*")', r"`\1`", ends)
-        facts.append(f"a response {ends}")
     if of.task.definition.printed:
         facts.append(f"the headline's row in lm-eval's table: {of.task.definition.printed}")
     return "\n".join(f"* {fact}" for fact in facts)
 
 
-def _prompt(of: Description) -> str:
-    prompt = of.prompt
-    if not prompt:
-        return of.origin
-    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", prompt)), 3)
-    return f"The prompt, {of.origin}:\n\n{fence}text\n{prompt}\n{fence}"
+def _limits(of: Setup) -> str:
+    """Say which token limit and stop texts are sent."""
+
+    def texts(chat: bool) -> str:
+        sent = of.sent_stop(chat=chat)
+        return " or ".join(f"`{json.dumps(text, ensure_ascii=False)}`" for text in sent) or "none"
+
+    written, in_chat = texts(False), texts(True)
+    other = f", with a chat template {in_chat}" * (in_chat != written)
+    return f"at most {of.max_tokens:,} tokens; stop texts: {written}{other}"
+
+
+def _figures(of: Description) -> str:
+    """Return the table of a task's figures, without those of reasoning, which all tasks have."""
+    own = [figure for figure in of.setup.figures if "reasoning" not in figure.name]
+    in_table = {figure.name for figure in of.setup.table}
+    table = _rows(
+        ("figure", "values", "what it is"),
+        (
+            (
+                f"`{figure.name}`" + " (headline)" * (figure is own[0]),
+                f"{WAYS[figure.higher_is_better]} {UNITS[figure.unit]}",
+                f"{figure.title}. {figure.help}"
+                + " In reports only." * (figure.name not in in_table),
+            )
+            for figure in own
+            if not figure.part
+        ),
+    )
+    parts = ", ".join(f"`{figure.name}` {figure.title}" for figure in own if figure.part)
+    return f"{table}\n\nOn a part of the items: {parts}." if parts else table
+
+
+def _prompt(of: Description, shown: str = "") -> str:
+    """Return the prompt, unless it is the one already shown, and the signature, folded."""
+    signature = re.sub(r"\b(sent|read|pkg):[^|]+", r"\1:…", of.facts["signature"])
+    signature = f"Signature: `{signature}`"
+    if not of.prompt:
+        return f"{of.origin}\n\n{_folded('Signature', signature)}"
+    if of.prompt == shown:
+        return _folded("Signature", signature)
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", of.prompt)), 3)
+    text = f"{of.origin[0].upper()}{of.origin[1:]}:\n\n{fence}text\n{of.prompt}\n{fence}"
+    return _folded("Prompt and signature", text, signature)
+
+
+def _folded(summary: str, *blocks: str) -> str:
+    """Fold blocks under a summary line, for both GitHub and MkDocs."""
+    inside = "\n\n".join(blocks)
+    return f'<details markdown="1">\n<summary>{summary}</summary>\n\n{inside}\n\n</details>'
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -191,15 +238,21 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Right or wrong": ("multiple_choice", "sentiment", "number"),
+    "Accuracy": ("multiple_choice", "sentiment", "number"),
     "Jyutping": ("g2p",),
-    "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
-    "Instructions": ("constraints",),
+    "Translations, summaries, fluency": (
+        "translation_to_cantonese",
+        "translation",
+        "summarization",
+        "fluency",
+    ),
+    "Instruction following": ("constraints",),
 }
+_EVERY_TASK = "Reasoning, for every task"
 
 
 def figures_page() -> str:
-    """Return the page of every figure that there is, each once, in Markdown.
+    """Return the page that lists every figure once, in Markdown.
 
     Examples:
         >>> "| `unparsed_rate` | ↓ 0 to 1 | Unparsed. Share " in figures_page()
@@ -209,16 +262,16 @@ def figures_page() -> str:
     homes = Counter(name for figures in sections.values() for name in figures)
     everywhere = {name for name, count in homes.items() if count == len(sections)}
     first = next(iter(sections.values()))
-    sections["Any answer"] = {name: first[name] for name in first if name in everywhere}
+    sections[_EVERY_TASK] = {name: first[name] for name in first if name in everywhere}
     blocks = [
         _MADE,
         "# Every figure",
-        "One name in both harnesses, in logs and in reports. ↑ higher is better, ↓ lower is "
-        "better, – neither. `hkcanto show TASK` lists the figures of a task, and "
-        "[Read the result](results.md) says how to read them.",
+        "A figure has the same name in both harnesses, in logs and in reports. ↑ higher is better, "
+        "↓ lower is better, – neither. `hkcanto show TASK` lists the figures of a task; "
+        "[Read the result](results.md) explains how to read them.",
     ]
     for title, figures in sections.items():
-        if title != "Any answer":
+        if title != _EVERY_TASK:
             figures = {name: of for name, of in figures.items() if name not in everywhere}
         blocks += [
             f"## {title}",
@@ -236,18 +289,19 @@ def figures_page() -> str:
             ),
         ]
         if parts := [f"`{name}` {of.title}" for name, (of, _) in figures.items() if of.part]:
-            blocks.append(f"The same on a part of the questions: {', '.join(parts)}.")
+            blocks.append(f"Accuracy on a part of the items: {', '.join(parts)}.")
     averages = [of for benchmark in _ours() for of in benchmark.averages]
     blocks += [
         "## Averages over tasks",
-        "Of the headlines, in lm-eval's groups and, those of Table 1, in `hkcanto/hkcanto`. Tasks "
-        "joined by + are one column of the paper's table, in which every question counts once.",
+        "These average the headlines of several tasks. lm-eval shows them for its groups, and "
+        "`hkcanto/hkcanto` in Inspect shows those of Table 1. Tasks joined by + are one column of "
+        "the paper's table, in which every item counts once.",
         _rows(
             ("figure", "title", "mean of"),
             ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
         ),
-        "## A judge's",
-        "With `-T judge=true` in Inspect, and in reports: "
+        "## Scores by a judge",
+        "Inspect with `-T judge=true` gives these, and reports show them. See "
         "[what the papers used](results.md#translation-summaries-fluency).",
         _rows(
             ("figure", "title", "what it is"),
@@ -257,13 +311,13 @@ def figures_page() -> str:
                 if name not in ERROR_CATEGORIES
             ),
         ),
-        f"In reports also the errors for each judgement: {', '.join(ERROR_CATEGORIES)}.",
+        f"Reports also show the errors per judgement: {', '.join(ERROR_CATEGORIES)}.",
     ]
     return "\n\n".join(blocks) + "\n"
 
 
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
-    """Return the figures of some kinds with what they are, of our tasks and by themselves."""
+    """Return name → figure and its help, for kinds of task and for our tasks of those kinds."""
     tasks = [task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds]
     setups = [setup(task.name) for task in tasks]
     shown = {figure.name for each in setups for figure in each.table}
@@ -281,7 +335,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
             figure.help
             + " Pooled over items, not averaged per item." * (figure.form == "rate")
             + " A headline." * (figure.name in headlines)
-            + " In reports alone." * (figure.name not in shown),
+            + " In reports only." * (figure.name not in shown),
         )
         for figure in every
     }
@@ -299,24 +353,25 @@ _CONSTRAINTS = """# Constraints that a program can check
 A constraint is a verifier's name and its arguments, such as
 `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
 [Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train
-on them, [an example](examples/constraints/README.md) how to evaluate on prompts of yours, and the
-[reference](reference.md#constraints) what each verifier counts and what not. An
-unknown name or argument, a wrong type, and bounds that no answer can meet are errors when the
-constraint is made.
+on constraints, [an example](examples/constraints/README.md) how to evaluate on your own prompts,
+and the [reference](reference.md#constraints) what each verifier counts and does not count. It is an
+error to make a constraint with an unknown name or argument, a wrong type, or bounds that no answer
+can meet.
 
-*Counts* take `exactly`, or `at_least` and `at_most`; without a bound they are errors. Those from 1
-are never followed by an answer that has none: no list is not a list of at most three. *Conditions*
-hold or not.
+A *count* takes `exactly`, or `at_least`, `at_most` or both; a count without a bound is an error.
+If it counts from 1, an answer with none never follows it: an answer without a list fails "a list of
+at most three". A *condition* holds or does not.
 
-A response is read without its reasoning, and an empty one follows nothing. *Strict* figures are of
-the answer as it is. *Loose* ones, as in [IFEval](https://arxiv.org/abs/2311.07911) (section 2.2),
-are also of the seven variants without the first line, the last line, every `*`, or several of
-these; white space around the answer is removed first. They are upper bounds: a line that breaks a
-rule may be the one left out."""
+Reasoning is removed from a response before it is checked. An empty answer follows nothing. *Strict*
+figures check the answer as it is. *Loose* figures, as in
+[IFEval](https://arxiv.org/abs/2311.07911) (section 2.2), also accept it if one of seven variants
+follows the constraint: the answer without the first line, the last line, every `*`, or several of
+these. White space around the answer is removed first. Loose figures are upper bounds, because the
+line left out may be the one that breaks a rule."""
 
 
 def constraints_page() -> str:
-    """Return the page of every verifier, in Markdown.
+    """Return the page that lists every verifier, in Markdown.
 
     Examples:
         >>> constraints_page().splitlines()[2]
@@ -348,7 +403,7 @@ def constraints_page() -> str:
 
 
 def field_records() -> dict[str, type[Any]]:
-    """Return what each table that people declare is read as.
+    """Return the record that each table of `benchmark.toml` becomes.
 
     Examples:
         >>> [*field_records()][:4]
@@ -369,10 +424,10 @@ def field_records() -> dict[str, type[Any]]:
 
 
 def with_fields(guide: str) -> str:
-    """Return the guide with its tables of fields made anew.
+    """Return the guide with fresh tables of fields.
 
     Args:
-        guide: Its text. A table is between `<!-- fields: NAME -->` and `<!-- end -->`.
+        guide: The page's text. A table is between `<!-- fields: NAME -->` and `<!-- end -->`.
     """
 
     records = field_records()
@@ -398,7 +453,7 @@ _REWARDS = {
 
 
 def games() -> list[tuple[dict[str, Any], float]]:
-    """Return the completions of `docs/reward_games.toml`, and what each earns."""
+    """Return the completions in `docs/reward_games.toml` and what each earns now."""
     told = tomllib.loads(_GAMES.read_text(encoding="utf-8"))
     shared = {name: [told[name]] for name in ("question", "options", "answer")}
     made = []
@@ -411,10 +466,10 @@ def games() -> list[tuple[dict[str, Any], float]]:
 
 
 def with_games(guide: str) -> str:
-    """Return the page of rewards with its table of games made anew.
+    """Return the page on rewards with a fresh table of attempts to game them.
 
     Args:
-        guide: Its text. The table is between `<!-- games -->` and `<!-- end -->`.
+        guide: The page's text. The table is between `<!-- games -->` and `<!-- end -->`.
     """
 
     def shorten(text: str) -> str:
@@ -428,15 +483,15 @@ def with_games(guide: str) -> str:
 
     rows = [
         (
-            shown(game),
             f"`{game['reward']}`".replace("_x_", "` × `"),
+            shown(game),
             f"{game['earned']:.2g}",
             f"{earns:.2g}",
             game.get("note", ""),
         )
         for game, earns in games()
     ]
-    table = _rows(("completion", "reward", "earned", "earns", "why"), rows)
+    table = _rows(("reward", "completion", "then", "now", "why"), rows)
     place = r"(<!-- games -->)\n.*?<!-- end -->"
     return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
 
@@ -445,15 +500,15 @@ PROMPTS = Path(__file__).parent / "examples" / "hkcanto_if" / "data" / "prompts.
 
 
 def with_prompts(guide: str) -> str:
-    """Return the README of HKCanto-IF with its counts made anew.
+    """Return the README of HKCanto-IF with fresh counts.
 
     Args:
-        guide: Its text. The counts are between `<!-- counts -->` and `<!-- end -->`.
+        guide: The README's text. The counts are between `<!-- counts -->` and `<!-- end -->`.
     """
     prompts = [json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()]
 
     def table(head: str, keys: Callable[[Any], Iterable[str]]) -> str:
-        """Count the prompts of each key, by language."""
+        """Return a table that counts prompts by key and language."""
         found: dict[str, Counter[str]] = {}
         for prompt in prompts:
             for key in {*keys(prompt), "all prompts"}:
@@ -475,7 +530,7 @@ def with_prompts(guide: str) -> str:
 
 
 def field_table(record: type[Any]) -> str:
-    """Return the fields of a declared table, as a table in Markdown.
+    """Return the fields of a record as a table in Markdown.
 
     Examples:
         >>> print(field_table(FolderData).splitlines()[2])
@@ -491,7 +546,7 @@ def field_table(record: type[Any]) -> str:
 
 
 def in_words(kind: Any) -> str:
-    """Say what values a field can have.
+    """Name the values that a field can have.
 
     Examples:
         >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)

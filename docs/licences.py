@@ -1,9 +1,10 @@
-"""Make `docs/licences.md` with pip-licenses: under which licences what hkcanto depends on is.
+"""Generate `docs/licences.md`, the licences of hkcanto's dependencies, with pip-licenses.
 
     python docs/licences.py
 
-In an environment with all extras: `pip install -e ".[dev,evaluate,g2p,report]"`; what is not
-installed must be in `REMARKS`. A test fails when a direct dependency's row is stale.
+Run it in an environment with all extras, `pip install -e ".[dev,evaluate,g2p,report]"`; a package
+that is not installed needs an entry in `REMARKS`. A test fails when a direct dependency's row is
+stale.
 """
 
 import json
@@ -22,17 +23,17 @@ PAGE = REPOSITORY / "docs" / "licences.md"
 CORE, DEVELOPMENT = "core", ("dev", "docs", "e2e")
 UNKNOWN = "UNKNOWN"
 
-# What pip-licenses cannot know: the licence where the metadata has none, and what to know besides.
+# What pip-licenses cannot know: licences missing from the metadata, and remarks.
 REMARKS = {
     "agent-client-protocol": (
         "Apache-2.0",
-        "The metadata has no licence; its text is in the wheel, read on 2026-11-22.",
+        "The metadata has no licence; the wheel holds its text, read on 2026-11-22.",
     ),
     "cantonesedetect": (
         "MIT",
-        "The metadata has no licence and no address; it is in `LICENSE` in the repository "
-        "<https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the wheel, read on "
-        "2026-11-22.",
+        "The metadata has no licence and no address; `LICENSE` in the repository "
+        "<https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the wheel has it, "
+        "read on 2026-11-22.",
     ),
     "numpy": (
         "",
@@ -41,26 +42,26 @@ REMARKS = {
     ),
     "pycantonese": (
         "",
-        "The wheel has data under terms of their own, each beside its text: HKCanCor and "
+        "The wheel holds data sets under their own terms, with each licence's text: HKCanCor and "
         "rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) and "
-        "**CantoMap (GPL-3.0)**. hkcanto converts characters and parses Jyutping with it, and "
-        "never opens CantoMap (`pycantonese.cantomap()`). Who redistributes `pycantonese`, in a "
-        "container say, redistributes CantoMap with it, under the GPL.",
+        "**CantoMap (GPL-3.0)**. hkcanto uses the package to convert characters and parse "
+        "Jyutping, and never opens CantoMap (`pycantonese.cantomap()`). If you redistribute "
+        "`pycantonese`, in a container for example, you also redistribute CantoMap under the GPL.",
     ),
     "ray": (
         "Apache-2.0",
-        "Not installed for this table; from its metadata and `LICENSE.txt` in the wheel, read on "
-        "2026-11-23 (<https://github.com/ray-project/ray>).",
+        "Not installed for this table; the licence is from its metadata and `LICENSE.txt` in the "
+        "wheel, read on 2026-11-23 (<https://github.com/ray-project/ray>).",
     ),
     "tojyutping": (
         "BSD-2-Clause",
-        "The metadata has no licence; it is in `LICENSE` in the repository (commit bd0ecd8, "
-        "version 3.2.0) and in the wheel, read on 2026-11-22. Before 2024-07-17 it was CC-BY-4.0, "
-        "and at first MIT.",
+        "The metadata has no licence; `LICENSE` in the repository (commit bd0ecd8, version 3.2.0) "
+        "and in the wheel has it, read on 2026-11-22. Before 2024-07-17 it was CC-BY-4.0, and at "
+        "first MIT.",
     ),
     "vllm": (
         "Apache-2.0",
-        "Not installed for this table; from its newest wheel, read on 2026-11-22 "
+        "Not installed for this table; the licence is from its newest wheel, read on 2026-11-22 "
         "(<https://github.com/vllm-project/vllm>). It brings PyTorch and, on Linux, CUDA libraries "
         "under NVIDIA's own terms.",
     ),
@@ -68,7 +69,7 @@ REMARKS = {
 
 
 def direct() -> dict[str, list[str]]:
-    """Return users' direct dependencies, and the extras that name them.
+    """Return users' direct dependencies and the extras that name each.
 
     Examples:
         >>> direct()["tojyutping"], direct()["numpy"]
@@ -86,7 +87,7 @@ def direct() -> dict[str, list[str]]:
 
 
 def brought() -> set[str]:
-    """Return all that the direct dependencies bring, as far as it is installed here."""
+    """Return the installed packages that the direct dependencies bring."""
     seen, waiting = set[tuple[str, str]](), [(name, "") for name in direct()]
     while waiting:
         name, extra = waiting.pop()
@@ -104,7 +105,7 @@ def brought() -> set[str]:
 
 
 def licences() -> dict[str, dict[str, Any]]:
-    """Return what pip-licenses says of each installed package: `Name`, `License` and `URL`."""
+    """Return the `Name`, `License` and `URL` that pip-licenses finds for each package."""
     command = [sys.executable, "-m", "piplicenses", "--format=json", "--with-urls", "--with-system"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {canonicalize_name(each["Name"]): each for each in json.loads(done.stdout)}
@@ -112,7 +113,7 @@ def licences() -> dict[str, dict[str, Any]]:
         row = rows.setdefault(name, {"Name": name, "License": UNKNOWN, "URL": UNKNOWN})
         row["License"] = licence if row["License"] == UNKNOWN else row["License"]
     for row in rows.values():
-        row["License"] = row["License"].partition("\n")[0]  # some metadata has all of the text
+        row["License"] = row["License"].partition("\n")[0]  # some metadata holds the whole text
         row["URL"] = "" if row["URL"] == UNKNOWN else row["URL"]
     return rows
 
@@ -124,12 +125,12 @@ def page() -> str:
     return "\n".join(
         [
             "<!-- Made by `python docs/licences.py`; do not edit. -->\n",
-            "# Licences of what hkcanto depends on\n",
-            "hkcanto is under the Apache License 2.0 and holds none of these packages: `pip` "
-            "installs them beside it, each under its own licence. The tables have what "
+            "# Licences of dependencies\n",
+            "hkcanto is under the Apache License 2.0 and contains none of these packages: `pip` "
+            "installs them beside it, each under its own licence. The tables list what "
             "pip-licenses reads in their metadata, and are not legal advice. For data sets see "
             "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).\n",
-            f"`{CORE}` is what `pip install hkcanto` brings, the others are extras.\n",
+            f"`pip install hkcanto` brings `{CORE}`; the others are extras.\n",
             "| package | extras | licence | home page |\n|---|---|---|---|",
             *(
                 f"| `{known[name]['Name']}` | {', '.join(extras[name])} | {known[name]['License']} "
@@ -138,11 +139,11 @@ def page() -> str:
             ),
             "\n## Remarks\n",
             *(f"* `{name}`: {remark}" for name, (_, remark) in REMARKS.items()),
-            "* MPL and LGPL: using such packages, and importing them from a program under any "
-            "licence, asks nothing; who passes on a changed copy of their files passes on its "
+            "* MPL and LGPL: a program under any licence may use and import such packages without "
+            "obligations. If you distribute a changed copy of their files, you must distribute its "
             "source too. None of the packages on this page is under the GPL or AGPL alone.",
-            f"\n## {len(others)} packages that those bring\n",
-            "As installed on Linux when this table was made, without what `vllm` brings.\n",
+            f"\n## {len(others)} indirect dependencies\n",
+            "As installed on Linux when this table was made, without the dependencies of `vllm`.\n",
             "| package | licence |\n|---|---|",
             *(f"| `{known[name]['Name']}` | {known[name]['License']} |" for name in others),
             "",

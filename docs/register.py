@@ -1,9 +1,9 @@
-"""Make `inspect_evals/hkcanto/eval.yaml`, or our entries in the register of inspect_evals.
+"""Generate `inspect_evals/hkcanto/eval.yaml`, or our entries for the register of inspect_evals.
 
     python docs/register.py            write the file; a test fails when it is stale
-    python docs/register.py COMMIT     print the entries that point to a commit, by its full id
+    python docs/register.py COMMIT     print the entries that point to a commit (full id)
 
-The register's form asks for a paper and for the link to a task, which stands above each entry.
+The register's form asks for a paper and a link to a task; the link is printed above each entry.
 """
 
 import inspect
@@ -29,12 +29,12 @@ PAPERS = {"hkcanto": "2503.12440", "hkmmlu": "2505.02177", "tmmluplus": "2403.01
 
 
 def evaluation() -> dict[str, Any]:
-    """Return what `eval.yaml` says of our tasks, in the form of inspect_evals."""
+    """Return the contents of `eval.yaml`, which describes our tasks to inspect_evals."""
     return {
         "title": "HKCanto-Eval, HKMMLU and TMMLU+",
-        "description": "Cantonese and Hong Kong: exams, law, culture, sounds and characters, "
-        "Jyutping, translation, summaries, sentiment and everyday answers, scored by metrics that "
-        "know Cantonese, the same as in lm-evaluation-harness.",
+        "description": "Benchmarks for Cantonese and Hong Kong: exams, law, culture, sounds and "
+        "characters, Jyutping, translation, summaries, sentiment and everyday answers. Metrics "
+        "made for Cantonese give the same scores as in lm-evaluation-harness.",
         "arxiv": _arxiv("hkcanto"),
         "group": "Knowledge",
         "contributors": ["hkcanto"],
@@ -45,7 +45,7 @@ def evaluation() -> dict[str, Any]:
 
 
 def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield for each paper the link to its task at a commit, and the entry in the register.
+    """Yield, for each paper, the link to its task at a commit and its entry in the register.
 
     Examples:
         >>> [entry["tasks"][0]["name"] for _, entry in entries("0" * 40)]
@@ -69,7 +69,7 @@ def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _task(name: str) -> dict[str, Any]:
-    """A task as `inspect eval` runs it without options."""
+    """Return a task's entry, as `inspect eval` runs it without options."""
     if name in PAPERS and (averages := find_benchmark(name).averages):
         parts = {part for of in averages for column in of.columns for part in column}
         samples = sum(items_of_run(find_task(part)) for part in parts)
@@ -95,7 +95,7 @@ def _assets() -> Iterator[dict[str, str]]:
                     "state": "pinned",
                 }
             elif isinstance(release, HubDataset):
-                recorded = "The commit of the first download is recorded and used ever after."
+                recorded = "The commit of the first download is recorded and used from then on."
                 yield {
                     "type": "huggingface",
                     "source": release.repo_id,
@@ -115,14 +115,14 @@ def _dump(mapping: dict[str, Any]) -> str:
 
 
 def text() -> str:
-    """Return what belongs into `eval.yaml`."""
+    """Return the text of `eval.yaml`."""
     return HEAD + _dump(evaluation())
 
 
 if __name__ == "__main__":
     if commit := "".join(sys.argv[1:]):
         if not re.fullmatch(r"[0-9a-f]{40}", commit):
-            sys.exit(f"{commit} is no full id of a commit: git rev-parse v0.2.0")
+            sys.exit(f"{commit} is not a full commit id; `git rev-parse v0.2.0` prints one")
         print(*(f"# {link}\n{_dump(entry)}" for link, entry in entries(commit)), sep="---\n")
     else:
         FILE.write_text(text(), encoding="utf-8")

@@ -23,6 +23,7 @@ import yaml
 from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
+import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task, published
@@ -38,6 +39,7 @@ from .test_outside_benchmark import PROVIDER, install
 generate = load_script("docs/generate.py")
 DOCS = REPOSITORY / "docs"
 PAGES = DOCS / "tasks"
+TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
 GUIDE = DOCS / "adding_a_benchmark.md"
 README = REPOSITORY / "README.md"
 SITE = REPOSITORY / ".ci" / "mkdocs.yml"
@@ -197,6 +199,39 @@ def test_every_task_and_variant_has_its_place() -> None:
             text = (PAGES / f"{task.benchmark.name}.md").read_text("utf-8")
             assert re.search(rf"^##+ {task.name}$", text, re.M), task.name
             assert f"--tasks {task.name}`" in text
+
+
+def test_the_pages_show_the_limit_and_the_stop_texts_of_lm_evals_files() -> None:
+    files = {path.stem: path for path in TASK_FILES.rglob("*.yaml")}
+    shown = 0
+    for name in (task.name for task in named_tasks().values() if task.scope == "task"):
+        declared = yaml.safe_load(files[name].read_text("utf-8").replace("!function ", ""))
+        if asked := declared.get("generation_kwargs"):
+            texts = [f"`{json.dumps(each, ensure_ascii=False)}`" for each in asked["until"]]
+            (page,) = [
+                text
+                for path in PAGES.iterdir()
+                if re.search(rf"^##+ {name}$", text := path.read_text("utf-8"), re.M)
+            ]
+            section = re.split(rf"^##+ {name}$", page, flags=re.M)[1].partition("\n##")[0]
+            line = f"at most {asked['max_gen_toks']:,} tokens; stop texts: "
+            assert f"* generative: {line}{' or '.join(texts) or 'none'}" in section, name
+            shown += 1
+    assert shown > 20
+
+
+def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HKCANTO_DATA", "sample")
+    for name in ("law", "g2p", "hkmmlu"):
+        assert getattr(hkcanto, name)().config.stop_seqs is None, name
+
+
+def test_a_prompt_is_folded() -> None:
+    for path in PAGES.iterdir():
+        text = path.read_text("utf-8")
+        folded = re.findall(r"<details.*?</details>", text, re.S)
+        assert "```" in "".join(folded)
+        assert "```" not in re.sub(r"<details.*?</details>", "", text, flags=re.S), path.name
 
 
 def test_a_page_of_another_benchmark_can_be_written(
