@@ -191,7 +191,8 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Right or wrong": ("multiple_choice", "sentiment", "number"),
+    "Right or wrong": ("multiple_choice", "label", "number"),
+    "Short answers": ("short_answer",),
     "Jyutping": ("g2p",),
     "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
     "Instructions": ("constraints",),

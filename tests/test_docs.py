@@ -217,7 +217,7 @@ def test_no_right_answer_is_told(name: str) -> None:
     assert question
     assert after == ""
     if (
-        len(sample.target) > 1 and described.task.definition.kind != "sentiment"
+        len(sample.target) > 1 and described.task.definition.kind != "label"
     ):  # which names its labels
         assert sample.target not in described.prompt
 
