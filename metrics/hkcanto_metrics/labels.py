@@ -48,7 +48,7 @@ _NOT = re.compile(
     r"|\b(?:non|not)[-_]$",
     re.IGNORECASE,
 )
-_OR = r"\s*(?:[/|,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
+_OR = r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ _CUE = re.compile(
     r"[*_ \t]*(?:[:：]|(?:應該|应该|就)?(?:係|是|為|为)[:：]?|is(?![a-z])[:：]?)[*_ \t]*"
 )
 _BOXED = re.compile(r"\\f?box(?:ed)?\{(?:\\text\{)?([^{}]*)\}")
+_BLANK = re.compile(r"\s*")
 # An abbreviation has a point, too: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
     r"[。！？!?\n]|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
@@ -92,13 +93,16 @@ def final_answer(text: str) -> str:
         >>> final_answer("唔係中環，係金鐘")
         '唔係中環，係金鐘'
     """
-    found = [(match.start(), match[1]) for match in _BOXED.finditer(text)]
-    for cue in _CUE.finditer(text):
-        rest = text[cue.end() :].lstrip()
-        end = _SENTENCE_END.search(rest)
-        if said := (rest[: end.start()] if end else rest).strip():
-            found.append((cue.start(), said))
-    return max(found, key=lambda each: each[0])[1] if found else text
+    marks = sorted([*_CUE.finditer(text), *_BOXED.finditer(text)], key=re.Match.start)
+    for mark in reversed(marks):
+        if mark.re is _BOXED:
+            return mark[1]
+        begin = _BLANK.match(text, mark.end())
+        start = begin.end() if begin else mark.end()
+        end = _SENTENCE_END.search(text, start)
+        if said := text[start : end.start() if end else len(text)].strip():
+            return said
+    return text
 
 
 def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
