@@ -399,11 +399,11 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     folder = tmp_path / "my_benchmarks"
     (folder / "capitals").mkdir(parents=True)
     (folder / "__init__.py").write_text(package, encoding="utf-8")
-    (folder / "short_answer.py").write_text(kind, encoding="utf-8")
+    (folder / "word.py").write_text(kind, encoding="utf-8")
     (folder / "capitals" / "benchmark.toml").write_text(
         'name = "capitals"\ntitle = "Capitals"\n[data]\n[prompts.plain]\n'
         'question = "{question}"\n[[tasks]]\nname = "capitals"\ntitle = "Capitals"\n'
-        'kind = "short_answer"\nfiles = { test = "{stem}.csv" }\n'
+        'kind = "word"\nfiles = { test = "{stem}.csv" }\n'
         'subjects = [{ name = "europe" }, { name = "asia" }]\n',
         encoding="utf-8",
     )
