@@ -110,6 +110,13 @@ class Setup(ABC):
         self.shots = self.task.shots if shots is None else shots
         self.prompt_name = self._prompt_name()
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
+        if not self.is_generative and "letters" not in self.USES:
+            raise CatalogueError(
+                f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a "
+                f"variant {task.variant.suffix!r} with scoring = 'loglikelihood', which compares "
+                f"letters of options; its kind {task.definition.kind!r} has none. Remove this "
+                "variant."
+            )
         definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
         roles = [*self.COLUMNS, "subject"]

@@ -216,6 +216,18 @@ def test_sentiment_names_what_to_write(declare: Declare) -> None:
     assert 'labels = { Positive = ["正面"], Negative' in said
 
 
+def test_log_likelihood_of_letters_is_not_for_labels(declare: Declare) -> None:
+    declare(LABELS + 'variants = [{ suffix = "mc", scoring = "loglikelihood" }]\n')
+    assert "a variant 'mc' with scoring = 'loglikelihood'" in said_of("show", "nli")
+
+
+def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
+    declare()
+    assert setup("nli").max_tokens == setup("hkcanto_sentiment").max_tokens == 16
+    declare('labels = ["not_entailment", "entailment"]\n')
+    assert setup("nli").max_tokens == 28
+
+
 # ---------------------------------------------------------------------- the signature
 
 

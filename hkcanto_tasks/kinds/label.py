@@ -84,6 +84,12 @@ class Label(setup.Setup):
             "`labels` in this entry of the catalogue."
         )
 
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens: room for the longest label."""
+        longest = 2 * max(map(len, self._words))  # a Chinese character may take two
+        return max(super().max_tokens, longest)
+
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, macro-F1 over its labels."""

@@ -139,7 +139,7 @@ def _kept(text: str, at: int) -> str:
         return own
     is_inside = before.isdecimal() and after.isdecimal()
     is_minus = own in "-−" and after.isdecimal() and not before.isalnum()
-    is_of_name = own in "+#" and bool(re.search(r"(?<![a-z])[a-z]\+?$", text[:at][-3:]))
+    is_of_name = own in "+#" and bool(re.search(r"(?<![a-z])[a-z]\+?$", text[max(0, at - 3) : at]))
     if is_minus:
         return "-"
     return own if is_inside or is_of_name else ""
