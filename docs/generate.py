@@ -238,7 +238,8 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Accuracy": ("multiple_choice", "sentiment", "number"),
+    "Accuracy": ("multiple_choice", "label", "number"),
+    "Short answers": ("short_answer",),
     "Jyutping": ("g2p",),
     "Translations, summaries, fluency": (
         "translation_to_cantonese",

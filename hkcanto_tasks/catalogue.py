@@ -139,6 +139,18 @@ class Variant(Declared, frozen=True):
     script: Literal["tc", "sc"] = "tc"
 
 
+class DeclaredLabel(Declared, frozen=True):
+    """A label, where a list of other words for it does not say all.
+
+    Attributes:
+        data: What the data calls it, where that is not the label itself: `0`, `"not_entailment"`.
+        words: Other words for it that a model may write.
+    """
+
+    data: str | int | tuple[str | int, ...] = ()
+    words: tuple[str, ...] = ()
+
+
 class TaskDefinition(Declared, frozen=True):
     """A task of a benchmark: one subject, or several that are run alike.
 
@@ -180,6 +192,10 @@ class TaskDefinition(Declared, frozen=True):
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by either (`letter_or_number`), or by the option's `text`. Without it, the
             one of these that fits all rows of a file.
+        labels: The labels of a classification: a list of them, or each with other words for it that
+            a model may write, `{ Positive = ["正面"] }`; where the data calls it something else,
+            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+        fold_scripts: Whether a short answer in the other Chinese script is right, too.
         extra_stems: Files of the release that are no subject of the paper.
         dev_rows: Rows of a dev file that are used as worked examples.
         examples_from_test: First test rows that are the worked examples, and not scored.
@@ -218,6 +234,8 @@ class TaskDefinition(Declared, frozen=True):
     header: bool = True
     columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
     answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
+    labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
+    fold_scripts: bool = False
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
     examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0

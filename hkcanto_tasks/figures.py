@@ -2,24 +2,27 @@
 
 Every figure has one of three forms. A *mean* is a weighting of items, Σ w·x: an accuracy, a mean
 over subjects, TMMLU+'s mean of means over categories. A *rate* is a ratio of two sums, errors over
-lengths. A *corpus* figure, such as BLEU, is a function of all pairs of texts. Both harnesses, the
-reports, comparisons, gates and plans ask here for weights and values.
+lengths. A *corpus* figure is a function of all pairs of texts, such as BLEU, or of labels, such as
+macro-F1. Both harnesses, the reports, comparisons, gates and plans ask here for weights and values.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, nan, sqrt
 from statistics import variance
 from typing import Any, Literal, NamedTuple
 
+from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.language import WrittenLanguage
-from hkcanto_metrics.rates import Estimate
+from hkcanto_metrics.rates import Estimate, bootstrap_sums
 from hkcanto_metrics.translation import (
     Language,
     bootstrap_translation,
     score_translation,
+    sentence_scores,
+    sufficient_statistics,
     translation_signatures,
 )
 
@@ -57,6 +60,7 @@ class Figure:
         of: The figure of an item that it averages; empty for its own name.
         over: What counts alike in a mean.
         part: The set of items that it is restricted to; empty for all.
+        labels: All labels, for macro-F1 over them.
 
     Examples:
         >>> Figure("acc", "Accuracy", "share", True, "Share of right answers.").averages
@@ -73,11 +77,17 @@ class Figure:
     of: str = ""
     over: Over = "questions"
     part: str = ""
+    labels: tuple[str, ...] = ()
 
     @property
     def averages(self) -> str:
         """The figure of an item that it averages."""
         return self.of or self.name
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether it compares texts with references."""
+        return self.form == "corpus" and self.unit == "score"
 
     @property
     def unlimited(self) -> bool:
@@ -215,7 +225,7 @@ def value(
     if not own:
         return nan
     if figure.form == "corpus":
-        return corpus_scores(own, language)[figure.name]
+        return corpus_value(figure, own, language)
     if figure.form == "rate":
         errors = fsum(each * (each.length or 1) for each in own)
         return errors / (fsum(each.length for each in own) or 1)
@@ -279,27 +289,63 @@ def metric_signatures(task: TaskVariant) -> dict[str, str]:
     return dict(translation_signatures(language_of(task)))
 
 
-def corpus_scores(pairs: Iterable[Pair], language: Language) -> Mapping[str, float]:
-    """Return all figures of a corpus; the harnesses ask for them one by one, and get them cached.
+def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
+    """Return a figure of a corpus; all of texts are computed at once, and cached.
 
     Args:
+        figure: The figure.
         pairs: One per item.
         language: See `language_of`.
+
+    Examples:
+        >>> of = Figure("f1", "F1", "share", True, "", "corpus", labels=("a", "b"))
+        >>> corpus_value(of, [Pair("a", "a", ""), Pair("b", "a", "")], "zh")
+        0.3333333333333333
     """
-    return _scores(tuple(pairs), language)
+    if figure.of_texts:
+        return _scores(tuple(pairs), language)[figure.name]
+    rows, _, statistic = corpus_rows(figure, pairs, language)
+    return statistic(rows.sum(axis=0))
 
 
-def corpus_errors(
-    pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
-) -> Mapping[str, Estimate]:
-    """Return the bootstrap intervals of `corpus_scores`, cached likewise.
+def corpus_interval(
+    figure: Figure, pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
+) -> Estimate:
+    """Return the bootstrap interval of `corpus_value`, cached likewise.
 
     Args:
+        figure: The figure.
         pairs: One per response.
         language: See `language_of`.
         items: What each is a response to: those of all epochs of an item are drawn together.
     """
-    return _errors(tuple(pairs), language, tuple(items))
+    if figure.of_texts:
+        return _errors(tuple(pairs), language, tuple(items))[figure.name]
+    rows, _, statistic = corpus_rows(figure, pairs, language)
+    return bootstrap_sums(rows, lambda sums: {"": statistic(sums)}, [*items])[""]
+
+
+def corpus_rows(
+    figure: Figure, pairs: Iterable[Pair], language: Language
+) -> tuple[Any, list[float], Callable[[Any], float]]:
+    """Return rows whose sums make a figure of a corpus, each item's own score, and what makes it.
+
+    An item's score is from 0 to 1: a sentence score, or whether its label is right.
+
+    Args:
+        figure: The figure.
+        pairs: One per item.
+        language: See `language_of`.
+    """
+    hypotheses, references, _ = zip(*(found := [*pairs]), strict=True)
+    if figure.of_texts:
+        rows, statistic = sufficient_statistics(
+            figure.name, hypotheses, references, language=language
+        )
+        scores = [sentence_scores(out, ref, language)[figure.name] / 100 for out, ref, _ in found]
+        return rows, scores, statistic
+    rows, statistic = label_statistics(hypotheses, references, figure.labels)
+    return rows, [float(each.hypothesis == each.reference) for each in found], statistic
 
 
 @lru_cache(maxsize=4)

@@ -43,10 +43,13 @@ RUN_OPTIONS = {
 """The options of every task, besides those of its kind, and their values."""
 
 
-OF_SOME_KINDS = (
+OF_CHOICES = (
     *("letters", "blank_options", "answer", "types", "coarse"),
     *("sentence", "sentences", "examples"),
 )
+"""What the entry of a task may declare for questions with options."""
+
+OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts")
 """What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
 
 
@@ -107,6 +110,13 @@ class Setup(ABC):
         self.shots = self.task.shots if shots is None else shots
         self.prompt_name = self._prompt_name()
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
+        if not self.is_generative and "letters" not in self.USES:
+            raise CatalogueError(
+                f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a "
+                f"variant {task.variant.suffix!r} with scoring = 'loglikelihood', which compares "
+                f"letters of options; its kind {task.definition.kind!r} has none. Remove this "
+                "variant."
+            )
         definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
         roles = [*self.COLUMNS, "subject"]
@@ -589,6 +599,12 @@ def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
 # ---------------------------------------------------------------------- kinds
 
 
+_RENAMED = {
+    "sentiment": '"label", with the labels that it had: write `kind = "label"` and `labels = '
+    '{ Positive = ["正面"], Negative = ["負面"], Neutral = ["中性"] }`.'
+}
+
+
 def find_kind(name: str) -> type[Setup]:
     """Return a kind of task by its name in a `benchmark.toml`.
 
@@ -596,10 +612,12 @@ def find_kind(name: str) -> type[Setup]:
         CatalogueError: No installed package declares it.
 
     Examples:
-        >>> [figure.name for figure in find_kind("sentiment").FIGURES]
+        >>> [figure.name for figure in find_kind("number").FIGURES]
         ['acc', 'unparsed_rate']
     """
     declared = _declared().get(name)
+    if declared is None and name in _RENAMED:
+        raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
     if declared is None:
         raise CatalogueError(
             f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. A package adds one by "

@@ -940,7 +940,7 @@ def _declared_otherwise(release: Release, random: Random) -> str:
     key, value = random.choice(
         (
             ("colums", {"question": "x"}), ("version", 0), ("version", "1"), ("version", 2),
-            ("kind", "translation"), ("kind", "multiple-choice"), ("kind", "sentiment"),
+            ("kind", "translation"), ("kind", "multiple-choice"), ("kind", "label"),
             ("kind", "g2p"), ("letters", "AB"), ("letters", "ABCDEFGHIJ"), ("letters", "abcd"),
             ("letters", 4), ("blank_options", "absent"), ("blank_options", "shown"),
             ("columns", {"question": "Question", "answer": "ANSWER"}),

@@ -192,7 +192,7 @@ JUDGED_CASES = (
     ),
     JudgedCase(
         "a label after another that is denied",
-        "sentiment",
+        "label",
         "hkcanto_sentiment",
         "",
         _REVIEW,

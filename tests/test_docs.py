@@ -252,7 +252,7 @@ def test_no_right_answer_is_told(name: str) -> None:
     assert question
     assert after == ""
     if (
-        len(sample.target) > 1 and described.task.definition.kind != "sentiment"
+        len(sample.target) > 1 and described.task.definition.kind != "label"
     ):  # which names its labels
         assert sample.target not in described.prompt
 
@@ -434,11 +434,11 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     folder = tmp_path / "my_benchmarks"
     (folder / "capitals").mkdir(parents=True)
     (folder / "__init__.py").write_text(package, encoding="utf-8")
-    (folder / "short_answer.py").write_text(kind, encoding="utf-8")
+    (folder / "word.py").write_text(kind, encoding="utf-8")
     (folder / "capitals" / "benchmark.toml").write_text(
         'name = "capitals"\ntitle = "Capitals"\n[data]\n[prompts.plain]\n'
         'question = "{question}"\n[[tasks]]\nname = "capitals"\ntitle = "Capitals"\n'
-        'kind = "short_answer"\nfiles = { test = "{stem}.csv" }\n'
+        'kind = "word"\nfiles = { test = "{stem}.csv" }\n'
         'subjects = [{ name = "europe" }, { name = "asia" }]\n',
         encoding="utf-8",
     )

@@ -70,7 +70,7 @@ class MultipleChoice(setup.Setup):
     """
 
     FIGURES = (ACCURACY, UNPARSED)
-    USES = setup.OF_SOME_KINDS
+    USES = setup.OF_CHOICES
     SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..figures import Over, corpus_errors, corpus_scores, language_of, weights
+from ..figures import Figure, Over, corpus_interval, corpus_value, language_of, weights
 from ..runs import Floats, Ints, Run
 from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of, ratio_interval
 from .significance import sum_clusters
@@ -74,7 +74,7 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     items = run.items
     known = run.figures.get(name)
     if known and known.form == "corpus":
-        return _corpus(run, name, mask)
+        return _corpus(run, known, mask)
     of_items = items.values.get(known.averages if known else name)
     if of_items is None:
         return None
@@ -215,12 +215,12 @@ def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     return _of_shares(values, shares, clusters, strata)
 
 
-def _corpus(run: Run, name: str, mask: Mask) -> Estimate | None:
+def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
     pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
     language = language_of(run.setup.task)
     clusters = run.items.clusters[mask].tolist()
-    interval = corpus_errors(pairs, language, clusters)[name]
-    value = corpus_scores(pairs, language)[name]
+    interval = corpus_interval(figure, pairs, language, clusters)
+    value = corpus_value(figure, pairs, language)
     return Estimate(value, interval.low, interval.high, len(pairs))

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hkcanto_metrics.translation import sentence_scores, sufficient_statistics
-
 from ..errors import ComparisonError
-from ..figures import Figure, language_of, parts_of, weights
+from ..figures import Figure, corpus_rows, language_of, parts_of, weights
 from ..runs import Run
 from . import intervals, significance
 from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
@@ -334,7 +332,7 @@ class _Paired:
         bound = max(100 * found.bound, loss * points_of(self.figure))
         remarks = {
             found.method: True,
-            "of sentence scores": self.figure.form == "corpus",
+            "of sentence scores": self.figure.of_texts,
             "weighted as the figure weighs items": self.figure.over != "questions",
             "weighted by length": self.is_rate,
             "rates cut off at 1": bool((self.losses > 1).any()),
@@ -352,6 +350,11 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
         return (
             f"the runs differ in {', '.join(unlike)}, and a gate is for runs under one setup. Run "
             f"both alike, or pass --allow-differences {','.join(a.signature.differs(b.signature))}."
+        )
+    if figure.labels:
+        return (
+            f"{figure.name} has no bound: what one answer counts depends on all others. Gate "
+            "another figure (--metric acc)."
         )
     if stopped := [side for side in (a, b) if side.unfinished]:
         return (
@@ -469,10 +472,8 @@ def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Stati
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
         language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
-        outputs, gold, _ = zip(*pairs, strict=True)
-        counts, score = sufficient_statistics(figure.name, outputs, gold, language=language)
-        scores = [sentence_scores(out, ref, language)[figure.name] for out, ref, _ in pairs]
-        return counts, 1 - np.array(scores) / 100, lambda sums: np.array([*map(score, sums)])
+        counts, scores, score = corpus_rows(figure, pairs, language)
+        return counts, 1 - np.array(scores), lambda sums: np.array([*map(score, sums)])
     values = side.items.values.get(figure.averages, np.full(len(side.items), np.nan))[at]
     lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
     if lengths is None and ((values < 0) | (values > 1)).any():

@@ -126,7 +126,7 @@ def _assemble(
     if name:
         metadata = {"signatures": signatures}
         remark = " (sample data)" if first.revision == "sample" else ""
-    if any(figure.form == "corpus" for figure in first.setup.table):
+    if any(figure.of_texts for figure in first.setup.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
     made: dict[str, Sample] = {}
     ids: list[list[samples.Sample]] = []

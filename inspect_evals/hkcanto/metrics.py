@@ -15,7 +15,7 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
     Figure,
     ItemValue,
-    corpus_errors,
+    corpus_interval,
     item_values,
     language_of,
     of_columns,
@@ -120,8 +120,8 @@ def _error(
     if not scores:
         return nan
     answered = sorted(str(each.sample_id) for each in scores)
-    found = corpus_errors(items[figure.name], language_of(how.task), answered)
-    return found[figure.name].standard_error
+    language = language_of(how.task)
+    return corpus_interval(figure, items[figure.name], language, answered).standard_error
 
 
 def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:

@@ -315,7 +315,7 @@ class CatalogueTask(Task):
             metadata["seconds"] = round(self._took, 3)
         if self._sent:
             config["generation_kwargs"] = self._sent
-        if any(figure.form == "corpus" for figure in self.setup.table):
+        if any(figure.of_texts for figure in self.setup.table):
             metadata["metric_signatures"] = metric_signatures(self.loaded.task)
         return {**config, "metadata": metadata}
 

@@ -14,6 +14,7 @@ _NAMES = {
     "cleaning": ("clean_output",),
     "fluency": ("Fluency", "cantonese_fluency", "pool_fluency"),
     "g2p": ("JyutpingScore", "pool_jyutping", "score_jyutping"),
+    "labels": ("macro_f1", "read_label"),
     "language": ("identify_language", "identify_reasoning", "score_reasoning"),
     "number": ("extract_number",),
     "rewards": (
@@ -25,6 +26,7 @@ _NAMES = {
         "multiply_rewards",
         "reasoning_language_reward",
     ),
+    "short_answer": ("score_short_answer",),
     "translation": ("score_translation",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

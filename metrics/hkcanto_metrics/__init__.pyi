@@ -8,6 +8,8 @@ from hkcanto_metrics.fluency import pool_fluency as pool_fluency
 from hkcanto_metrics.g2p import JyutpingScore as JyutpingScore
 from hkcanto_metrics.g2p import pool_jyutping as pool_jyutping
 from hkcanto_metrics.g2p import score_jyutping as score_jyutping
+from hkcanto_metrics.labels import macro_f1 as macro_f1
+from hkcanto_metrics.labels import read_label as read_label
 from hkcanto_metrics.language import identify_language as identify_language
 from hkcanto_metrics.language import identify_reasoning as identify_reasoning
 from hkcanto_metrics.language import score_reasoning as score_reasoning
@@ -19,4 +21,5 @@ from hkcanto_metrics.rewards import format_reward as format_reward
 from hkcanto_metrics.rewards import jyutping_reward as jyutping_reward
 from hkcanto_metrics.rewards import multiply_rewards as multiply_rewards
 from hkcanto_metrics.rewards import reasoning_language_reward as reasoning_language_reward
+from hkcanto_metrics.short_answer import score_short_answer as score_short_answer
 from hkcanto_metrics.translation import score_translation as score_translation

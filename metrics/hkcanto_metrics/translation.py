@@ -16,7 +16,7 @@ from statistics import fmean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from hkcanto_metrics.rates import Estimate
+from hkcanto_metrics.rates import Estimate, bootstrap_sums
 from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_share
 
 if TYPE_CHECKING:
@@ -195,29 +195,15 @@ def bootstrap_translation(
         >>> round(interval.low, 1), round(interval.high, 1)
         (66.7, 100.0)
     """
-    import numpy as np
-
-    rows = _rows(hypotheses, references, language, sources)
-    table, split = _table(rows)
-    if clusters is not None:
-        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-        sums_of = np.zeros((len(numbers), table.shape[1]))
-        np.add.at(sums_of, [numbers[cluster] for cluster in clusters], table)
-        table = sums_of
-    generator = np.random.default_rng(seed)
-    n = len(table)
-    resampled = []
-    for _ in range(resamples):
-        # How often each was drawn is a weight: no row is copied.
-        weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
-        resampled.append(_figures(split(weights @ table), language))
-    tail = (1 - confidence) / 2
-    estimates = {}
-    for name, value in _figures(split(table.sum(axis=0)), language).items():
-        values = [each[name] for each in resampled]
-        low, high = np.quantile(values, [tail, 1 - tail])
-        estimates[name] = Estimate(value, float(low), float(high), float(np.std(values)))
-    return estimates
+    table, split = _table(_rows(hypotheses, references, language, sources))
+    return bootstrap_sums(
+        table,
+        lambda sums: _figures(split(sums), language),
+        clusters,
+        resamples=resamples,
+        confidence=confidence,
+        seed=seed,
+    )
 
 
 def sufficient_statistics(

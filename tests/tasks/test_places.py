@@ -45,6 +45,7 @@ ROW = {
     "answer": "B",
 }
 OPTIONS = 'letters = "AB"'
+LABELS = 'labels = ["Positive", "Negative"]'
 
 Declare = Callable[..., None]
 
@@ -119,14 +120,14 @@ def test_a_column_is_a_place_in_every_text_of_a_prompt(logic: Declare) -> None:
     ("kind", "row", "question"),
     [
         ("number", {"question": "幾多？", "answer": "7", "passage": "有七個。"}, "{question}"),
-        ("sentiment", {"text": "正。", "sentiment": "Positive", "passage": "有七個。"}, "{source}"),
+        ("label", {"text": "正。", "sentiment": "Positive", "passage": "有七個。"}, "{source}"),
         ("summarization", {"text": "一段文字。", "passage": "有七個。"}, "{source}"),
     ],
 )
 def test_every_kind_shows_a_column(
     logic: Declare, kind: str, row: dict[str, str], question: str
 ) -> None:
-    logic(f"{{passage}}|{question}", row, kind=kind, more="")
+    logic(f"{{passage}}|{question}", row, kind=kind, more=LABELS if kind == "label" else "")
     assert prompt(load_task("logic", shots=0)).startswith("有七個。|")
 
 
@@ -286,7 +287,7 @@ def test_context_in_paragraphs_is_said(logic: Declare) -> None:
 
 
 def test_what_a_kind_reads_is_shown(logic: Declare) -> None:
-    logic("{source}", {"text": "好正。", "sentiment": "Positive"}, kind="sentiment", more="")
+    logic("{source}", {"text": "好正。", "sentiment": "Positive"}, kind="label", more=LABELS)
     assert load_task("logic").unshown == []
 
 

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ...figures import language_of
+from ...figures import corpus_rows, language_of
 from ...runs import Run
 from ..blocks import ITEM_FIELDS, ItemView, Note, Section
 from ..presentation import task_title
@@ -43,11 +43,7 @@ def _scores(run: Run) -> Sequence[float]:
     """Return how good each answer is by the task's headline, from 0 to 1; NaN is unknown."""
     headline = run.headline
     if headline.form == "corpus":
-        from hkcanto_metrics.translation import sentence_scores
-
-        of, name = language_of(run.setup.task), headline.name
-        pairs = run.items.pairs
-        return [sentence_scores(each.hypothesis, each.reference, of)[name] / 100 for each in pairs]
+        return corpus_rows(headline, run.items.pairs, language_of(run.setup.task))[1]
     values = run.items.values[headline.averages]
     good = values if headline.higher_is_better else 1 - values
     return list(map(float, np.clip(good, 0, 1)))

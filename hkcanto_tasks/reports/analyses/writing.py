@@ -71,9 +71,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 def translation(runs: Sequence[Run]) -> Sequence[Section]:
     """Say how translations score, as they are and with both sides in one script, and why."""
-    groups = side_by_side(
-        run for run in runs if any(each.form == "corpus" for each in run.setup.FIGURES)
-    )
+    groups = side_by_side(run for run in runs if any(each.of_texts for each in run.setup.FIGURES))
     runs = [run for group in groups for run in group.runs]
     caption = "Shares of the outputs; what passes as Cantonese, where it is asked for."
     columns = [MODEL, TASK, *figure_columns(runs, _FAULTS)]

@@ -1,0 +1,146 @@
+"""Classification: a text in, one of the task's labels out.
+
+Which labels there are, and in which other words a model may say them, the task declares. The label
+is read by `hkcanto_metrics.labels`. A response with none, or with several that it does not choose
+among, is wrong, and counted in `unparsed_rate`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.cleaning import clean_output
+from hkcanto_metrics.labels import read_label, same_word
+
+from .. import setup
+from ..catalogue import DeclaredLabel, TaskVariant
+from ..data.tables import Record, as_text
+from ..errors import CatalogueError
+from ..figures import Figure
+from ..judgements import Judgement
+from ..prompts import places
+from ..samples import Sample
+from .multiple_choice import ACCURACY, UNPARSED, judge_reading
+
+_EXAMPLE = 'labels = { Positive = ["正面"], Negative = ["負面"] }'
+_LONGEST_SHOWN = 24
+
+
+class Label(setup.Setup):
+    """Texts and their labels, which the task declares. Columns: `text`, `label`.
+
+    The template's place for the text is `{source}`. Without it, as where a row has two sentences,
+    the prompt shows columns by their names, and there need be no `text`.
+    """
+
+    FIGURES = (
+        ACCURACY,
+        Figure(
+            "macro_f1",
+            "Macro-F1",
+            "share",
+            True,
+            "Mean of the labels' F1; a response without a label counts for none.",
+            "corpus",
+        ),
+        UNPARSED,
+    )
+    USES = ("labels",)
+    COLUMNS: ClassVar = {"text": ("text",), "label": ("label", "sentiment")}
+    TOKENS = 16
+
+    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(task, options, *args, **kwargs)
+        declared = task.definition.labels
+        if not declared:
+            raise self._wrong(f"has no labels: declare them, as in `{_EXAMPLE}`")
+        if not isinstance(declared, dict):
+            declared = dict.fromkeys(declared, ())
+        if len(declared) < len(task.definition.labels):
+            raise self._wrong("names a label twice")
+        self._words: dict[str, tuple[str, ...]] = {}
+        self._of_cell: dict[str, str] = {}
+        self._cells: list[str] = []
+        for label, of in declared.items():
+            own = of if isinstance(of, DeclaredLabel) else DeclaredLabel(words=of)
+            data = own.data if isinstance(own.data, tuple) else (own.data,)
+            self._words[label] = own.words
+            for cell in map(str, data or (label,)):
+                self._cells.append(cell)
+                if (other := self._of_cell.setdefault(same_word(cell), label)) != label:
+                    raise self._wrong(f"has the data's {cell!r} for both {other!r} and {label!r}")
+        try:
+            read_label("?", self._words)
+        except ValueError as error:
+            raise self._wrong(f"has labels that cannot be told apart: {error}") from error
+
+    def _wrong(self, what: str) -> CatalogueError:
+        task = self.task
+        return CatalogueError(
+            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} {what}. Fix "
+            "`labels` in this entry of the catalogue."
+        )
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens: room for the longest label."""
+        longest = 2 * max(map(len, self._words))  # a Chinese character may take two
+        return max(super().max_tokens, longest)
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """All of its figures, macro-F1 over its labels."""
+        every = super().figures
+        own = tuple(self._words)
+        return tuple(replace(of, labels=own) if of.name == "macro_f1" else of for of in every)
+
+    def row(self, record: Record) -> Sample:
+        """Read a text and its label."""
+        shown = {name for text in self.template.texts for name in places(text)}
+        columns, text = self.columns("label"), ""
+        if "source" in shown:
+            text = record.text(self.columns("text"), "text")
+        cell = record.find(columns)
+        name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
+        if name is None or not name.strip():
+            raise record.problem(
+                f"no label: expected one in a column {' or '.join(columns)}, found {record.named()}"
+            )
+        label = self._of_cell.get(same_word(name))
+        if label is None:
+            found = f" ({name!r})" * (len(name) <= _LONGEST_SHOWN)
+            known = ", ".join(self._cells)
+            raise record.problem(f"another label{found} than those declared: {known}")
+        return Sample(id=str(record.number), source=text, target=label)
+
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the text."""
+        return {"source": sample.source}
+
+    def made_up(self) -> Sample:
+        """Return an item with an answer of this form."""
+        return msgspec.structs.replace(super().made_up(), target=[*self._words][1])
+
+    def further_readings(self) -> list[Any]:
+        """Return what the data calls each label, and how its words are read, said and denied."""
+        own = {label: (label, *words) for label, words in self._words.items()}
+        said = [text for words in own.values() for text in words]
+        asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]
+        asked.append("/".join(own))
+        read = [[text, read_label(text, self._words).label] for text in asked]
+        return [[*self._of_cell.items()], read]
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge a response against the label that people gave the text.
+
+        Examples:
+            >>> from hkcanto_tasks.setup import setup
+            >>> review = Sample(id="", source="好難食。", target="Negative")
+            >>> setup("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
+            {'acc': 1.0, 'unparsed_rate': 0.0}
+        """
+        reading = read_label(clean_output(answer).text, self._words)
+        return judge_reading("single label", reading.label, reading.reason, sample.target)

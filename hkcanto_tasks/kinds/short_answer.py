@@ -1,0 +1,138 @@
+"""Questions with a short text for an answer, as in cloze tests and reading comprehension.
+
+The figures are those of SQuAD, CMRC 2018 and DRCD, by `hkcanto_metrics.short_answer`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.short_answer import answer_tokens, score_short_answer
+
+from .. import setup
+from ..data.tables import Record, as_text
+from ..figures import Figure
+from ..judgements import Judgement
+from ..samples import Sample
+from .writing import EMPTY
+
+_LIKE_A_LIST = ("[", "]")
+
+
+class ShortAnswer(setup.Setup):
+    """Questions with a short text for an answer. Columns: `question`, `answer`.
+
+    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`. What a
+    response announces as its answer ("答案：…") is compared, else all of it.
+    """
+
+    FIGURES = (
+        Figure(
+            "exact_match",
+            "Exact match",
+            "share",
+            True,
+            "Share of answers that equal an accepted one but for case, punctuation, white space "
+            "and English articles.",
+        ),
+        Figure(
+            "f1",
+            "F1",
+            "share",
+            True,
+            "Mean F1 of the tokens that an answer shares with the accepted one that is most like "
+            "it: Han characters, and words of other scripts.",
+        ),
+        EMPTY,
+    )
+    USES = ("fold_scripts",)
+    COLUMNS: ClassVar = {
+        "question": ("question", "題目", "問題"),
+        "answer": ("answer", "answers", "答案"),
+    }
+    TOKENS = 256
+
+    def row(self, record: Record) -> Sample:
+        """Read a question and its accepted answers."""
+        text = record.text(self.columns("question"), "question")
+        return Sample(
+            id=str(record.number),
+            question=text,
+            target=msgspec.json.encode(self._accepted(record)).decode(),
+        )
+
+    def _accepted(self, record: Record) -> list[str]:
+        columns = self.columns("answer")
+        cell = record.find(columns)
+        if isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
+            try:
+                cell = msgspec.json.decode(cell, type=list[str | int | float])
+            except msgspec.MsgspecError:
+                raise record.problem(
+                    "an answer in brackets that is no JSON list of texts: write "
+                    '["金鐘", "金鐘站"], or as JSON ["[1]"] if the brackets are part of it'
+                ) from None
+        if isinstance(cell, Mapping):
+            cell = cell.get("text")
+        cells = [*cell] if isinstance(cell, list | tuple) else [cell]
+        answers = [as_text(each) for each in cells]
+        if not answers or not all(each and answer_tokens(each) for each in answers):
+            raise record.problem(
+                f"no answer: expected a text or a list of texts, each with a letter or number, in "
+                f"a column {' or '.join(columns)}, found {record.named()}"
+            )
+        return [each.strip() for each in dict.fromkeys(answers) if each]
+
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the question."""
+        return {"question": sample.question}
+
+    def answer(self, row: Sample) -> str:
+        """Return the first accepted answer."""
+        return _accepted_of(row)[0]
+
+    def made_up(self) -> Sample:
+        """Return an item with an answer of this form."""
+        return msgspec.structs.replace(super().made_up(), target='["18 個", "你好", "the B"]')
+
+    def further_readings(self) -> list[Any]:
+        """Return how answers are compared that differ in script, marks or numerals."""
+        return [
+            self.score(text, Sample(id="", target='["金鐘", "3.5"]')).values
+            for text in (
+                "金钟",
+                "3.5",
+                "35",
+                "三點五",
+                "Answer: 金鐘",
+                "唔係金鐘，係中環",
+                "金 鐘。",
+            )
+        ]
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Compare an answer with the accepted ones.
+
+        Examples:
+            >>> from hkcanto_metrics import score_short_answer
+            >>> score_short_answer("答案係金鐘。", ["金鐘"]).exact_match
+            1.0
+        """
+        accepted = _accepted_of(sample)
+        found = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
+        empty = not answer.strip()
+        return Judgement(
+            values={
+                "exact_match": found.exact_match,
+                "f1": found.f1,
+                "empty": float(empty),
+            },
+            answer=found.answer,
+            reason="none: empty" if empty else "",
+            explanation=f"Compared was {found.answer!r}; accepted is {' or '.join(accepted)}.",
+        )
+
+
+def _accepted_of(sample: Sample) -> list[str]:
+    return msgspec.json.decode(sample.target, type=list[str])

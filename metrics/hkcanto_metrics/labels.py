@@ -1,0 +1,252 @@
+"""The label that a model gives a text, and macro-F1 over labels.
+
+A label is read by what is declared of it: the label itself and other words for it. The longest word
+counts, so that `not_entailment` is no `entailment`. A word that is denied is no answer; of two
+labels, it is the other one. All labels one after the other are the question said again. Where
+several labels are left, the response is read as one that chooses among options
+(`hkcanto_metrics.choice`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hkcanto_metrics.choice import read_choice
+from hkcanto_metrics.script import fold_script
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LETTERS = "ABCDEFGHIJ"
+
+# What a word of a label becomes: the same for every label, so that no label's own text matters.
+_CODE = "zz{}zz"
+_CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
+
+_FULL_WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
+_HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SEPARATOR = r"[\s_\\-]+"
+# One character is part of many words: it is a label after a copula or a negation, or by itself.
+_ALONE = (
+    r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
+    r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
+)
+
+_NEARBY = 60
+_DEGREE = (
+    r"(?:[太多大咁好很夠够必能會会係是]|完全|一定|必然|必定|可以|屬於?|属于?|構成|构成|算是?|存在"
+    r"|任何|明顯|明显)"
+)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|no|cannot|without|(?:is|are|was|do|does|did|can|could)n['’]t)\b"
+    r"|唔係|唔算|不是|不算|並非|并非|非(?!常))\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
+    rf"|(?:[唔不未]|(?<!有)(?:[無无冇沒没]|沒有|没有)){_DEGREE}*\s*$"
+    r"|\b(?:non|not)[-_]$",
+    re.IGNORECASE,
+)
+_OR = r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelReading:
+    """What a response was read as.
+
+    Attributes:
+        label: The label, or `None`.
+        reason: How it was read: ``named`` (no other is) or ``settled`` (chosen among several); or
+            ``none: `` and ``empty``, ``several`` or ``no label``.
+    """
+
+    label: str | None
+    reason: str
+
+
+def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
+    """Read the one label that a response settles on.
+
+    Args:
+        text: What the model wrote, without its reasoning block.
+        labels: Label → other words for it. Case, script and what separates words (a space, `_` or
+            `-`) do not matter. Words in Latin letters are whole words; Chinese ones may stand
+            anywhere, one of a single character only by itself or after a copula.
+
+    Returns:
+        The reading. It has no label where none is named, or several and none is settled on. A
+        letter alone is no label: where several are named, "B" is the second that is declared.
+
+    Raises:
+        ValueError: There are fewer than two labels, or a word is blank or of two of them.
+
+    Examples:
+        >>> read_label("唔係正面，係負面。", {"Positive": ["正面"], "Negative": ["負面"]}).label
+        'Negative'
+        >>> read_label("Not entailment.", {"entailment": [], "not_entailment": []}).label
+        'not_entailment'
+    """
+    if not text.strip():
+        return LabelReading(None, "none: empty")
+    names = [*labels]
+    words = _words_of(tuple((name, *words) for name, words in labels.items()))
+    coded = _without_lists(words.coded(text), len(names))
+    named = {_meant(coded, match, len(names)) for match in re.finditer(_CODED, coded)} - {None}
+    if not named:
+        return LabelReading(None, "none: no label")
+    if len(named) == 1:
+        return LabelReading(names[named.pop() or 0], "named")
+    if len(names) > len(_LETTERS):
+        return LabelReading(None, "none: several")
+    options = {letter: _code(at) for at, letter in enumerate(_LETTERS[: len(names)])}
+    letter = read_choice(coded, options).letter
+    if letter is None:
+        return LabelReading(None, "none: several")
+    return LabelReading(names[_LETTERS.index(letter)], "settled")
+
+
+def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> float:
+    """Return the mean over labels of their F1, as scikit-learn's `f1_score(average="macro")`.
+
+    Args:
+        read: The label read from each response; an empty text is none.
+        gold: The right labels, as many.
+        labels: All labels that there are. One that is neither right nor read has an F1 of 0.
+
+    Raises:
+        ValueError: There is nothing to score, or the numbers differ.
+
+    Examples:
+        >>> macro_f1(["a", "b", ""], ["a", "a", "b"], ["a", "b"])
+        0.3333333333333333
+    """
+    rows, score = label_statistics(read, gold, labels)
+    return score(rows.sum(axis=0))
+
+
+def label_statistics(
+    read: Sequence[str], gold: Sequence[str], labels: Sequence[str]
+) -> tuple[NDArray[Any], Callable[[NDArray[Any]], float]]:
+    """Count what macro-F1 is made of, for tests that resample or exchange items.
+
+    Args:
+        read: As in `macro_f1`.
+        gold: As in `macro_f1`.
+        labels: As in `macro_f1`.
+
+    Returns:
+        A row of counts for each item, and the function that makes macro-F1 of the summed rows of
+        any items.
+
+    Raises:
+        ValueError: As in `macro_f1`.
+
+    Examples:
+        >>> rows, score = label_statistics(["a", "b"], ["a", "a"], ["a", "b"])
+        >>> score(rows[0]), round(score(rows.sum(axis=0)), 3)
+        (0.5, 0.333)
+    """
+    import numpy as np
+
+    if len(read) != len(gold) or not gold:
+        raise ValueError(f"{len(read)} labels read but {len(gold)} right ones: give as many, and 1")
+    places = np.array([[label] for label in labels], dtype=object)
+    is_read, is_gold = (places == np.array(given, dtype=object) for given in (read, gold))
+    rows = np.concatenate([is_read & is_gold, is_read, is_gold]).T.astype(float)
+
+    def score(sums: NDArray[Any]) -> float:
+        both, of_read, of_gold = np.split(sums, 3)
+        return float(np.mean(2 * both / np.maximum(of_read + of_gold, 1)))
+
+    return rows, score
+
+
+def same_word(word: str) -> str:
+    """Return what a word of a label is compared by.
+
+    Examples:
+        >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
+        (True, '负面')
+    """
+    plain = fold_script(word.translate(_FULL_WIDTH)).strip().lower()
+    return re.sub(_SEPARATOR, " ", plain)
+
+
+class _Words:
+    """The words of some labels, and where they are in a text."""
+
+    def __init__(self, labels: Sequence[Sequence[str]]) -> None:
+        own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
+        self._label = dict(own)
+        shared = [word for word, at in own if self._label[word] != at]
+        if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
+            what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
+            raise ValueError("give two labels or more" if len(labels) < 2 else what)
+        longest = sorted(self._label, key=len, reverse=True)
+        asked = [re.escape(word) for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
+        # 似唔似: whether it is so, is a question.
+        questions = [f"(?:{word}|{word[:1]})[唔不]{word}" for word in asked]
+        self._pattern = re.compile(
+            "|".join(
+                [*(f"(?P<asked>{each})" for each in ["|".join(questions)] if each)]
+                + [f"(?:{_bordered(word)})" for word in longest]
+            ),
+            re.IGNORECASE,
+        )
+
+    def coded(self, text: str) -> str:
+        """Replace every word by the code of its label, and Chinese ones by one between spaces."""
+        folded, parts, end = fold_script(text.translate(_FULL_WIDTH)), [], 0
+        for match in self._pattern.finditer(folded):
+            parts.append(text[end : match.start()])
+            end = match.end()
+            if "asked" in match.groupdict() and match["asked"]:
+                parts.append(" ")
+                continue
+            code = _code(self._label[same_word(match[0])])
+            parts.append(f" {code} " if re.search(f"[{_HAN}]", match[0]) else code)
+        return "".join([*parts, text[end:]])
+
+
+_words_of = lru_cache(maxsize=256)(_Words)
+
+
+def _code(label: int) -> str:
+    return _CODE.format(label)
+
+
+def _bordered(word: str) -> str:
+    pattern = _SEPARATOR.join(map(re.escape, word.split(" ")))
+    if re.fullmatch(f"[{_HAN}]", word):
+        return pattern.join(_ALONE)
+    first, last = word[0], word[-1]
+    before = r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
+    after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
+    is_han = [re.match(f"[{_HAN}]", each) for each in (first, last)]
+    return f"{'' if is_han[0] else before}{pattern}{'' if is_han[1] else after}"
+
+
+def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
+    """The label that a word stands for; None where it is denied, and it is not one of two."""
+    label = int(match[1])
+    if not _is_denied(coded, match.start()):
+        return label
+    return 1 - label if count == 2 else None
+
+
+def _is_denied(coded: str, start: int) -> bool:
+    return bool(_NOT.search(coded[max(0, start - _NEARBY) : start]))
+
+
+def _without_lists(coded: str, count: int) -> str:
+    """Remove all labels one after the other: "Positive, Negative or Neutral"."""
+
+    def kept(match: re.Match[str]) -> str:
+        is_all = len({*re.findall(_CODED, match[0])}) == count
+        # "not similar, different" is no list.
+        is_one = count == 2 and _is_denied(coded, match.start())
+        return " " if is_all and not is_one else match[0]
+
+    several = rf"{_CODED}(?:(?:{_OR})+{_CODED}){{{count - 1}}}"
+    return re.sub(several, kept, coded, flags=re.IGNORECASE)

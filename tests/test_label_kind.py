@@ -1,0 +1,268 @@
+"""The kind `label`: labels that a `benchmark.toml` declares, in both harnesses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import read_eval_log
+from typer.testing import CliRunner
+
+from hkcanto import tasks
+from hkcanto_tasks import fingerprints, load_task, read_runs
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.reports.paired import match
+from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.setup import setup
+
+from .lm_eval.evaluating import evaluate, table
+from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+DECLARED = """
+name = "labels"
+title = "Labels"
+[data]
+[prompts.plain]
+system = "前提係咪蘊含假設？答「蘊含」或者「唔蘊含」。\\n\\n"
+question = "前提：{premise}\\n假設：{hypothesis}\\n答案："
+example_separator = "\\n\\n"
+[[tasks]]
+name = "nli"
+title = "Inference"
+kind = "label"
+files = { test = "test.jsonl", dev = "dev.jsonl" }
+"""
+LABELS = (
+    'labels = { "蘊含" = { data = "entailment", words = ["entailment"] }, '
+    '"唔蘊含" = { data = ["not_entailment", 0], words = ["not_entailment", "不蘊含"] } }\n'
+)
+# Of the layout of canto-nlu, written for this test: premise, hypothesis, label, what is answered.
+ROWS = (
+    ("阿明飲咗三杯茶。", "阿明飲過嘢。", "entailment", "蘊含"),
+    ("阿玲琴日去咗大澳。", "阿玲去過離島。", "entailment", "<think>大澳喺邊？</think>entailment"),
+    ("隻貓瞓緊覺。", "隻貓好肚餓。", "not_entailment", "唔係蘊含關係。"),
+    ("佢搭巴士返工。", "佢有車牌。", 0, "not_entailment"),
+    ("今晚落大雨。", "今晚會凍。", "not_entailment", "蘊含"),
+    ("間舖執咗。", "間舖以前開過。", "entailment", "我唔肯定。"),
+)
+# By hand. Right: 4 of 6. 蘊含: P = 2/3, R = 2/3, F1 = 2/3; 唔蘊含: P = 2/2, R = 2/3, F1 = 4/5.
+FIGURES = {"acc": 4 / 6, "macro_f1": (2 / 3 + 4 / 5) / 2, "unparsed_rate": 1 / 6}
+
+Declare = Callable[..., Path]
+
+
+def rows(*of: tuple[str, str, Any, str]) -> str:
+    return "".join(
+        json.dumps({"id": "x", "premise": one, "hypothesis": two, "label": label}) + "\n"
+        for one, two, label, _ in of
+    )
+
+
+@pytest.fixture
+def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
+    """Return what declares the task `nli`, with other labels, text or rows."""
+
+    def declare(labels: str = LABELS, text: str = DECLARED, test: str = rows(*ROWS)) -> Path:
+        home = tmp_path / f"labels{len([*tmp_path.iterdir()])}"
+        home.mkdir()
+        (home / "benchmark.toml").write_text(text + labels, "utf-8")
+        (home / "test.jsonl").write_text(test, "utf-8")
+        (home / "dev.jsonl").write_text(rows(*ROWS[2:4]), "utf-8")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+        return home
+
+    return declare
+
+
+def answer(prompt: str) -> str:
+    (found,) = [each for premise, _, _, each in ROWS if premise in prompt]
+    return found
+
+
+def said_of(*command: str) -> str:
+    done = CliRunner().invoke(app, [*command])
+    assert done.exit_code == 1
+    assert "Traceback" not in done.output
+    return " ".join(done.output.split())
+
+
+# ---------------------------------------------------------------------- in the harnesses
+
+
+def test_both_harnesses_ask_and_judge_alike(declare: Declare, tmp_path: Path) -> None:
+    declare()
+    results = evaluate("nli", model=AnsweringLM(answer))
+    in_lm_eval = {name: results["results"]["nli"][f"{name},none"] for name in FIGURES}
+    assert in_lm_eval == pytest.approx(FIGURES, abs=1e-12)
+    shown = {row.metric: row.value for row in table(results) if row.task == "nli"}
+    assert float(shown["macro_f1"]) == pytest.approx(FIGURES["macro_f1"], abs=5e-5)
+    file = run_inspect(tmp_path / "logs", tasks.run(task="nli"), answering_model(answer))
+    log = read_eval_log(str(file))
+    assert "metric_signatures" not in log.eval.metadata  # BLEU's
+    (judged,) = log.results.scores
+    in_inspect = {name: metric.value for name, metric in judged.metrics.items()}
+    assert in_inspect.pop("acc_stderr") > 0
+    assert in_inspect == pytest.approx(FIGURES, abs=1e-12)
+    docs = {row["doc"]["id"]: row for row in results["samples"]["nli"]}
+    for sample in log.samples:
+        row = docs[sample.id]
+        asked = "".join(message.text for message in sample.input)
+        assert asked == row["arguments"][0][0]
+        assert sample.scores["judged"].metadata["judgement"] == row["doc"]["judgement"]
+
+
+def test_a_report_has_the_figures_with_intervals(declare: Declare, tmp_path: Path) -> None:
+    declare()
+    run_lm_eval(tmp_path / "a", "nli", model=AnsweringLM(answer))
+    run_inspect(tmp_path / "a", tasks.run(task="nli"), answering_model(lambda _: "蘊含"))
+    first, second = sorted(read_runs([tmp_path / "a"]), key=lambda run: run.harness != "lm-eval")
+    found = first.value("macro_f1")
+    assert found is not None
+    assert found.value == pytest.approx(FIGURES["macro_f1"])
+    assert found.low < found.value < found.high
+    # 蘊含: P = 3/6, R = 1, F1 = 2/3; 唔蘊含 is never read.
+    assert second.value("macro_f1").value == pytest.approx((2 / 3 + 0) / 2)
+    assert "Translation" not in [each.title for each in build_report([first, second]).sections]
+    effect = match(first, second, "macro_f1", {"seed": 0, "resamples": 200}).effect()
+    assert effect.difference.value == pytest.approx(1 / 3 - FIGURES["macro_f1"])
+    printed = CliRunner().invoke(app, ["report", str(tmp_path / "a"), "--format", "md"])
+    assert printed.exit_code == 0, printed.output
+
+
+def test_macro_f1_has_no_gate(declare: Declare, tmp_path: Path) -> None:
+    declare()
+    for folder in ("a", "b"):
+        run_lm_eval(tmp_path / folder, "nli", model=AnsweringLM(answer))
+    command = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--metric", "macro_f1"]
+    said = CliRunner().invoke(app, [*command, "--gate", "5"]).output
+    assert "macro_f1 has no bound" in " ".join(said.split())
+    assert "passed" not in said
+
+
+def test_a_headline_of_macro_f1_has_an_error(declare: Declare, tmp_path: Path) -> None:
+    declare(LABELS + 'headline = "macro_f1"\n')
+    log = read_eval_log(str(run_inspect(tmp_path, tasks.run(task="nli"), answering_model(answer))))
+    (judged,) = log.results.scores
+    names = [*judged.metrics]
+    assert names[:2] == ["macro_f1", "macro_f1_stderr"]
+    assert judged.metrics["macro_f1"].value == pytest.approx(FIGURES["macro_f1"])
+    assert 0 < judged.metrics["macro_f1_stderr"].value < 0.5
+
+
+def test_a_worked_example_answers_with_the_label_and_not_the_datas_name(declare: Declare) -> None:
+    declare()
+    loaded = load_task("nli", shots=2)
+    prompt = loaded.prompt(loaded.samples[0]).text()
+    assert "假設：隻貓好肚餓。\n答案：唔蘊含\n\n" in prompt
+    assert "not_entailment" not in prompt
+
+
+# ---------------------------------------------------------------------- declaring
+
+
+def test_a_list_of_labels_is_enough(declare: Declare) -> None:
+    declare('labels = ["entailment", "not_entailment"]\n', test=rows(*ROWS[:3]))
+    targets = {each.id: each.target for each in load_task("nli").samples}
+    assert [*map(targets.get, ("nli/1", "nli/2", "nli/3"))] == [
+        "entailment",
+        "entailment",
+        "not_entailment",
+    ]
+
+
+WRONG = {
+    "": 'has no labels: declare them, as in `labels = { Positive = ["正面"]',
+    'labels = ["a"]\n': "labels that cannot be told apart: give two labels or more",
+    'labels = ["a", "b", "a"]\n': "names a label twice",
+    'labels = { a = ["x"], b = ["x"] }\n': "'x' is a word of two labels",
+    'labels = { a = { data = 1 }, b = { data = "1" } }\n': "the data's '1' for both 'a' and 'b'",
+    "labels = { a = { date = 1 }, b = [] }\n": "unknown field `date`",
+}
+
+
+@pytest.mark.parametrize("labels", WRONG)
+def test_wrong_labels_are_an_error_that_names_the_entry(declare: Declare, labels: str) -> None:
+    home = declare(labels)
+    said = said_of("show", "nli")
+    assert WRONG[labels] in said
+    assert f"{home}/benchmark.toml" in said.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("neutral", "row 1 has another label ('neutral') than those declared: entailment, not_ent"),
+        (True, "another label ('true')"),
+        (None, "row 1 has no label: expected one in a column label or sentiment"),
+        (["entailment"], "row 1 has no label"),
+    ],
+)
+def test_a_row_with_another_label_is_named(declare: Declare, label: Any, message: str) -> None:
+    declare(test=rows(("一。", "二。", label, "")))
+    assert message in said_of("show", "nli")
+
+
+def test_other_kinds_have_no_labels(declare: Declare) -> None:
+    declare(text=DECLARED.replace('"label"', '"multiple_choice"'))
+    assert "a field 'labels'" in said_of("show", "nli")
+
+
+def test_sentiment_names_what_to_write(declare: Declare) -> None:
+    declare("", DECLARED.replace('"label"', '"sentiment"'))
+    said = said_of("show", "nli")
+    assert "the kind 'sentiment' is now \"label\"" in said
+    assert 'labels = { Positive = ["正面"], Negative' in said
+
+
+def test_log_likelihood_of_letters_is_not_for_labels(declare: Declare) -> None:
+    declare(LABELS + 'variants = [{ suffix = "mc", scoring = "loglikelihood" }]\n')
+    assert "a variant 'mc' with scoring = 'loglikelihood'" in said_of("show", "nli")
+
+
+def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
+    declare()
+    assert setup("nli").max_tokens == setup("hkcanto_sentiment").max_tokens == 16
+    declare('labels = ["not_entailment", "entailment"]\n')
+    assert setup("nli").max_tokens == 28
+
+
+# ---------------------------------------------------------------------- the signature
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LABELS.replace(', "不蘊含"', ""),
+        LABELS.replace("0]", "2]"),
+        'labels = ["entailment", "not_entailment"]\n',
+    ],
+)
+def test_other_labels_are_another_reading(declare: Declare, other: str) -> None:
+    declare()
+    before = fingerprints.fingerprints(setup("nli"))
+    declare(other)
+    after = fingerprints.fingerprints(setup("nli"))
+    assert before[1] != after[1]
+
+
+def test_a_reader_that_behaves_otherwise_is_another_reading(
+    declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hkcanto_metrics import labels as reader
+
+    declare()
+    before = fingerprints.fingerprints(setup("nli"))
+    fingerprints._known.clear()
+    monkeypatch.setattr(reader, "_is_denied", lambda *_: False)
+    assert before[1] != fingerprints.fingerprints(setup("nli"))[1]
+
+
+# ---------------------------------------------------------------------- sentiment
+
+
+def test_sentiment_is_a_declaration_of_it() -> None:
+    declared = find_task("hkcanto_sentiment").definition
+    assert declared.kind == "label"
+    assert declared.labels == {"Positive": ("正面",), "Negative": ("負面",), "Neutral": ("中性",)}

@@ -1,0 +1,177 @@
+"""The kind `short_answer`: a cloze test in both harnesses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import read_eval_log
+from typer.testing import CliRunner
+
+from hkcanto import tasks
+from hkcanto_tasks import fingerprints, load_task, read_runs
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.setup import setup
+
+from .lm_eval.evaluating import evaluate
+from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+DECLARED = """
+name = "cloze"
+title = "Cloze"
+[data]
+[prompts.plain]
+system = "填返個空格。\\n\\n"
+question = "{question}\\n答案："
+example_separator = "\\n\\n"
+[[tasks]]
+name = "cloze"
+title = "Cloze"
+kind = "short_answer"
+files = { test = "test.json", dev = "dev.json" }
+columns = { answer = ["blank", "answer"] }
+"""
+# Question, accepted answers, what is answered. Figures by hand: F1 = 2 · shared / (all tokens).
+ROWS: tuple[tuple[str, Any, str, float, float], ...] = (
+    ("由＿＿搭船去中環。", "尖沙咀", "<think>佐敦？</think>答案：「尖沙咀」。", 1, 1),
+    ("坐＿＿上山頂。", ["纜車", "peak tram"], "The Peak Tram", 1, 1),
+    ("一個星期有＿＿日。", '["7", "七"]', "七日", 0, 2 / 3),
+    ("金＿＿站有得轉車。", "鐘", "钟", 0, 0),
+    ("＿＿係香港最高嘅山。", "大帽山", "唔係獅子山，係大帽山。", 0, 2 * 3 / (9 + 3)),
+    ("叮叮即係＿＿。", "電車", "", 0, 0),
+)
+FIGURES = {
+    "exact_match": 2 / 6,
+    "f1": (1 + 1 + 2 / 3 + 1 / 2) / 6,
+    "empty": 1 / 6,
+}
+
+Declare = Callable[..., Path]
+
+
+@pytest.fixture
+def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
+    """Return what declares the task `cloze`, with more fields or other answers."""
+
+    def declare(more: str = "", answers: Any = None) -> Path:
+        home = tmp_path / f"cloze{len([*tmp_path.iterdir()])}"
+        home.mkdir()
+        (home / "benchmark.toml").write_text(DECLARED + more, "utf-8")
+        test = [{"question": row[0], "blank": row[1]} for row in ROWS]
+        if answers is not None:
+            test = [{"question": "＿＿？", "blank": answers}]
+        dev = [{"question": "＿＿係花都。", "blank": ["巴黎", "Paris"]}]
+        (home / "test.json").write_text(json.dumps(test), "utf-8")
+        (home / "dev.json").write_text(json.dumps(dev), "utf-8")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+        return home
+
+    return declare
+
+
+def answer(prompt: str) -> str:
+    (found,) = [row[2] for row in ROWS if row[0] in prompt]
+    return found
+
+
+def test_both_harnesses_ask_and_judge_alike(declare: Declare, tmp_path: Path) -> None:
+    declare()
+    results = evaluate("cloze", model=AnsweringLM(answer))
+    in_lm_eval = {name: results["results"]["cloze"][f"{name},none"] for name in FIGURES}
+    assert in_lm_eval == pytest.approx(FIGURES, abs=1e-12)
+    file = run_inspect(tmp_path, tasks.run(task="cloze"), answering_model(answer))
+    log = read_eval_log(str(file))
+    (judged,) = log.results.scores
+    in_inspect = {name: metric.value for name, metric in judged.metrics.items()}
+    assert in_inspect.pop("exact_match_stderr") > 0
+    assert in_inspect == pytest.approx(FIGURES, abs=1e-12)
+    docs = {row["doc"]["id"]: row for row in results["samples"]["cloze"]}
+    for sample in log.samples:
+        row = docs[sample.id]
+        asked = "".join(message.text for message in sample.input)
+        assert asked == row["arguments"][0][0]
+        assert sample.scores["judged"].metadata["judgement"] == row["doc"]["judgement"]
+
+
+def test_a_report_has_the_harnesses_figures(declare: Declare, tmp_path: Path) -> None:
+    declare()
+    run_lm_eval(tmp_path / "logs", "cloze", model=AnsweringLM(answer))
+    run_inspect(tmp_path / "logs", tasks.run(task="cloze"), answering_model(answer))
+    runs = read_runs([tmp_path / "logs"])
+    assert len(runs) == 2
+    for run in runs:
+        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+    printed = CliRunner().invoke(app, ["report", str(tmp_path / "logs"), "--format", "md"])
+    assert printed.exit_code == 0, printed.output
+    assert "Exact match" in printed.output
+
+
+@pytest.mark.parametrize(("row", "scores"), [(row[:3], row[3:]) for row in ROWS])
+def test_an_answer_is_scored_by_hand(
+    declare: Declare, row: tuple[str, Any, str], scores: tuple[float, float]
+) -> None:
+    declare()
+    loaded = load_task("cloze")
+    (sample,) = [each for each in loaded.samples if each.question == row[0]]
+    values = loaded.setup.judge(row[2], sample).values
+    assert (values["exact_match"], values["f1"]) == pytest.approx(scores)
+    assert values["empty"] == (row[2] == "")
+
+
+def test_a_worked_example_answers_with_the_first_accepted_answer(declare: Declare) -> None:
+    declare()
+    loaded = load_task("cloze", shots=1)
+    prompt = loaded.prompt(loaded.samples[0]).text()
+    assert prompt.startswith("填返個空格。\n\n＿＿係花都。\n答案：巴黎\n\n")
+
+
+@pytest.mark.parametrize(
+    ("answers", "accepted"),
+    [
+        ("七", ["七"]),
+        (7, ["7"]),
+        (["七", 7, "七"], ["七", "7"]),
+        ('["七", 7]', ["七", "7"]),
+        ({"text": ["七"], "answer_start": [3]}, ["七"]),  # SQuAD, DRCD, CMRC
+        ("[七", ["[七"]),
+    ],
+)
+def test_accepted_answers_are_a_text_a_list_or_json(
+    declare: Declare, answers: Any, accepted: list[str]
+) -> None:
+    declare(answers=answers)
+    (sample,) = load_task("cloze").samples
+    assert json.loads(sample.target) == accepted
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ("", "row 1 has no answer: expected a text or a list of texts"),
+        ([], "row 1 has no answer"),
+        (["七", "！"], "each with a letter or number, in a column blank or answer"),
+        (["七", None], "row 1 has no answer"),
+        ("['七', '7']", 'in brackets that is no JSON list of texts: write ["金鐘"'),
+        ({"answer": "七"}, "row 1 has no answer"),
+    ],
+)
+def test_a_row_without_an_answer_is_named(declare: Declare, answers: Any, message: str) -> None:
+    declare(answers=answers)
+    done = CliRunner().invoke(app, ["show", "cloze"])
+    assert done.exit_code == 1
+    assert message in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_scripts_are_folded_only_if_declared(declare: Declare) -> None:
+    values = {}
+    for more in ("", "fold_scripts = true\n"):
+        declare(more)
+        loaded = load_task("cloze")
+        (sample,) = [each for each in loaded.samples if "金＿＿" in each.question]
+        values[more] = loaded.setup.judge("钟", sample).values["exact_match"]
+        values[f"read {more}"] = fingerprints.fingerprints(setup("cloze"))[1]
+    assert values[""] == 0
+    assert values["fold_scripts = true\n"] == 1
+    assert values["read "] != values["read fold_scripts = true\n"]
