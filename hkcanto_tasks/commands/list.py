@@ -27,7 +27,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the tasks, one a line, by their names in both harnesses."""
-    from ..catalogue import left_out
+    from ..catalogue import left_out, unknown_subjects
     from ..describing import matching, record
 
     width = out.width if out.is_terminal else _UNLIMITED
@@ -40,12 +40,14 @@ def list_(
         print_line(Text(benchmark.title, style="bold"))
         for line in lines([*tasks], width):
             print_line(line)
+        for lacking in unknown_subjects(benchmark):
+            print_line(lacking)
         print_line()
     if all(task.scope == "task" for task in found):
         print_line("hkcanto show TASK tells the rest. A subject is a task, too: <task>_<subject>.")
-    if lacking := len(left_out()):
-        are = "benchmarks from outside cannot be read and are" if lacking > 1 else _IS
-        print_line(f"{lacking} {are} left out: hkcanto doctor says why.")
+    if broken := len(left_out()):
+        are = "benchmarks from outside cannot be read and are" if broken > 1 else _IS
+        print_line(f"{broken} {are} left out: hkcanto doctor says why.")
 
 
 def lines(tasks: Sequence["TaskVariant"], width: int) -> Iterator[Text]:
