@@ -156,11 +156,12 @@ def subjects_named(files: Collection[str], task: "TaskDefinition") -> Mapping[st
 
     Args:
         files: The files of the release.
-        task: The task.
+        task: The task; its `extra_stems` are left out.
     """
     named: dict[bool, dict[str, str]] = {True: {}, False: {}}
     for path in task.paths("test", "{stem}"):
         for stem, found in sorted(_matching(path, files).items()) if "*" in path else ():
             for each in found:
                 named[each.exact].setdefault(stem, each.files[0])
-    return named[True] or named[False]
+    found = named[True] or named[False]
+    return {stem: file for stem, file in found.items() if stem not in task.extra_stems}

@@ -604,14 +604,15 @@ def _below(path: Path, text: str, keys: str) -> list[_Row]:
         raise _unreadable(f"{path}, read with {declared},", error) from error
     rest, above = keys, ""
     while rest:
-        here, _, after = (rest, "", "") if rest in _dict(value) else rest.partition(".")
+        fitting = (key for key in _dict(value) if f"{rest}.".startswith(f"{key}."))
+        here = max(fitting, key=len, default=rest.partition(".")[0])
         if here not in _dict(value):
             there = f"the keys {_keys(value)}" if _dict(value) else f"a {type(value).__name__}"
             raise DataCorrupt(
                 f"{path}: {declared} finds no {here!r}: {above or 'the file'} has {there}. Correct"
                 " `rows` in the benchmark.toml."
             )
-        value, above, rest = value[here], f"{above}.{here}".lstrip("."), after
+        value, above, rest = value[here], f"{above}.{here}".lstrip("."), rest[len(here) + 1 :]
     if isinstance(value, dict):
         if rows := _lists(value):
             return rows
