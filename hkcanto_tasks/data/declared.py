@@ -163,5 +163,5 @@ def subjects_named(files: Collection[str], task: "TaskDefinition") -> Mapping[st
         for stem, found in sorted(_matching(path, files).items()) if "*" in path else ():
             for each in found:
                 named[each.exact].setdefault(stem, each.files[0])
-    found = named[True] or named[False]
-    return {stem: file for stem, file in found.items() if stem not in task.extra_stems}
+    stems = named[True] or named[False]
+    return {stem: file for stem, file in stems.items() if stem not in task.extra_stems}

@@ -473,7 +473,11 @@ def test_more_is_said_of_some_of_the_subjects(declare: Declare) -> None:
         (PATTERNS, {"test/Art.csv": "x"}, r"test/art\.csv .*'art'.*as does test/Art\.csv"),
         (PATTERNS, {"test/法律.csv": "x"}, r"test/法律\.csv gives its subject the name ''.*stem"),
         (f'{PATTERNS}\nsubjects = [{{ name = "x" }}]', {}, r"stem 'x', and no file .* that name"),
-        (f'{PATTERNS}\nvariants = [{{ suffix = "art" }}]', {}, r"names of its files, two .*quiz_art'"),
+        (
+            f'{PATTERNS}\nvariants = [{{ suffix = "art" }}]',
+            {},
+            r"names of its files, two .*quiz_art'",
+        ),
         ('files = "*/*.csv"', {}, r"two places for a subject in the path '\*/\*\.csv'"),
         ('files = { test = "{stem}.csv", dev = "*.csv" }', {}, r"has \* in files\.dev"),
         ('files = { test = "test/[a-z]{x}.csv" }', {}, r"'{x}' in a path"),
@@ -542,6 +546,16 @@ def test_lm_eval_downloads_a_hub_data_set_and_knows_its_subjects() -> None:
     again = evaluate("quiz", model=AnsweringLM())
     assert results["results"]["quiz"] == again["results"]["quiz"]
     assert len(results["samples"]["quiz"]) == 5
+
+
+@pytest.mark.usefixtures("downloading")
+def test_a_report_without_the_data_says_why_it_knows_no_subjects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_inspect("quiz", tmp_path / "logs")
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "elsewhere"))
+    said = CliRunner().invoke(app, ["report", str(tmp_path / "logs")]).output
+    assert "known after `hkcanto data fetch quiz`" in " ".join(said.split())
 
 
 @pytest.mark.usefixtures("downloading")
