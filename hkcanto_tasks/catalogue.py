@@ -554,6 +554,9 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
             yield f"has two places for a subject in the path {path!r}; one of * or {{stem}} is read"
         elif marks == ["{stem}" if task.is_open else "*"]:
             yield f"has {marks[0]} in files.{split}, and not in all of files.test: write * in both"
+    bare = Subject(name="", title=task.title)
+    if task.is_open and any(not each.name and each != bare for each in task.subjects):
+        yield "has a subject without a name, and * in `files`, which names the subjects"
     if len(task.delimiter) > 1:
         yield f"has the delimiter {task.delimiter!r}; it is one character"
     for split in (split for split in places if not all(task.paths(split, "") or [""])):

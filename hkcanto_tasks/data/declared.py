@@ -96,7 +96,6 @@ def declared_splits(files: Collection[str], task: "TaskDefinition") -> Iterator[
                     stem,
                     name,
                     place.files,
-                    task.delimiter,
                     script=script_of_folders(place.files[0].split("/")[:-1]),
                     lines=task.lines(name),
                     above=place.above,

@@ -24,7 +24,7 @@ from ..errors import DataCorrupt, DataNotFound, on_disk
 from .downloads import GitHubSource, HubSource, cache_folder, own_cache, revision_variable
 from .folders import DataFolder
 from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
-from .tables import container, with_members
+from .tables import container, table_ending, with_members
 
 if TYPE_CHECKING:
     from ..catalogue import Benchmark, TaskDefinition
@@ -136,8 +136,9 @@ def _located(benchmark: "Benchmark") -> DataFolder:
 def _paths(task: "TaskDefinition") -> Iterator[str]:
     """Return patterns of the files, or of their archives, that a task declares."""
     for split in task.places:
-        for path in task.paths(split, "*"):
-            yield container(path)
+        for path in map(container, task.paths(split, "*")):
+            ending = table_ending(path)
+            yield f"{path.removesuffix(ending)}*{ending}" if ending else path  # shards, too
 
 
 @cache  # said once

@@ -408,7 +408,8 @@ class ReleaseRows:
             )
         for file in split.files:
             path = self._folder.root / file
-            table = read_table(path, header, split.delimiter, quotes=task.quotes, rows=task.rows)
+            delimiter = task.delimiter or split.delimiter
+            table = read_table(path, header, delimiter, quotes=task.quotes, rows=task.rows)
             self._drop_second_header(table)
             own = {str(each.cells) for each in table.records if len(split.files) > 1}
             if len(own & seen) > max(1, _ODD_SHARE * len(own)):

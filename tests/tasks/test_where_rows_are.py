@@ -411,6 +411,12 @@ def test_the_only_split_is_taken_as_the_test_and_that_is_said(
     assert "the only split is 'train' and was taken as the test" in caplog.text
 
 
+def test_a_configuration_may_be_of_odd_csv_files(declare: Declare) -> None:
+    files = {"q/test.csv": as_csv(LAW, "|"), "q/train.csv": as_csv(FOOD, "|"), "README.md": "q"}
+    declare('config = "q"\ndelimiter = "|"', files, release=HUB)
+    assert asked() == texts(LAW)
+
+
 def test_subjects_may_be_the_configurations(declare: Declare) -> None:
     subjects = 'subjects = [{ name = "yue", stem = "yue_hant" }, { name = "zho_hant" }]'
     declare(f'{subjects}\nsplits = {{ test = "train" }}', CONFIGURED, release=HUB)
@@ -488,6 +494,7 @@ def test_more_is_said_of_some_of_the_subjects(declare: Declare) -> None:
         ('files = "a.csv"\nsplits = { test = "train" }', {}, r"`splits`.*`files`, too"),
         ('splits = { test = "train" }', {}, r"`splits`.*no \[hub\] data set"),
         ('rows = "x"\nfiles = { test = { question = "a.txt" } }', {}, r"`rows`.*files\.test"),
+        (f'{PATTERNS}\nsubjects = [{{ name = "", rows = 7 }}]', {}, r"a subject without a name"),
         ('files = "a.csv"\ndelimiter = "||"', {}, r"delimiter '\|\|'; it is one character"),
     ],
 )
@@ -566,6 +573,17 @@ def test_text_files_of_a_hub_data_set_are_downloaded(declare: Declare, server: W
         patch.delenv("HKCANTO_DATA_DIR")
         assert len(load_task("quiz").samples) == 2
     assert not any("a.bin" in each for each in server.requests)
+
+
+@pytest.mark.usefixtures("downloading")
+def test_shards_of_a_hub_data_set_are_downloaded(declare: Declare, server: WebServer) -> None:
+    declare('files = "q/law.arrow"', {}, release=HUB)
+    shards = {f"q/law-0000{i}-of-00002.arrow": as_arrow([LAW[i]], stream=i == 0) for i in range(2)}
+    publish(server, FIRST, {**shards, "q/cache.arrow": "x"}, "someone/quiz")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HKCANTO_DATA_DIR")
+        assert asked() == texts(LAW)
+    assert not any("cache.arrow" in each for each in server.requests)
 
 
 def test_a_github_release_is_downloaded_by_its_archives_and_shards(
