@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -26,6 +27,7 @@ from .data.releases import FolderData, GitHubRelease, HubDataset, Release
 from .errors import CatalogueError, from_package
 
 _log = logging.getLogger("hkcanto")
+_FEW = 6
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
@@ -160,11 +162,21 @@ class TaskDefinition(Declared, frozen=True):
         kind: What reads, renders and scores it; see `hkcanto_tasks.kinds`.
         version: Raised by every change of prompts, of what is read from answers, or of averages.
         headline: The figure to read first; the kind's first one where it is empty.
-        files: Split (`test`, `dev`, `val`) → path in the release, with `{stem}` for the subject. A
-            list names files of which the first that exists is read. Without a `dev` file there are
-            no worked examples from data. A hub data set needs none: its card, or the names of its
-            files, tell which is which.
-        subjects: Its subjects, in the paper's order.
+        files: Split (`test`, `dev`, `val`) → path in the release; a text alone is the path of
+            `test`. `{stem}` stands for each of the subjects. `*` stands for a name too, and what
+            it matches is a subject: `test/*.csv`. A file in an archive is `data.zip/test/law.csv`.
+            A list names files of which the first that exists is read. A table of column → path
+            names text files whose lines belong together: `{ source = "a.yue", target = "a.zho" }`.
+            Without a `dev` file there are no worked examples from data. A hub data set needs none:
+            `config` and `splits`, its card, or the names of its files tell which is which.
+        config: The configuration of a hub data set: one that its card names, or a folder.
+        splits: Split (`test`, `dev`, `val`) → what the hub data set calls it: `{ test = "train" }`.
+        rows: In a JSON file, the keys that lead to its rows, with dots between them: `data.items`.
+        delimiter: What stands between the cells of a CSV file, if neither a comma nor, in `.tsv`
+            files, a tab.
+        quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
+        subjects: Its subjects, in the paper's order. With `*` in `files`, only what is to be said
+            of some of them, such as a title or a category.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
         inspect: The name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
@@ -211,7 +223,12 @@ class TaskDefinition(Declared, frozen=True):
     name: _Name
     title: str
     kind: str
-    files: dict[str, str | tuple[str, ...]] = {}
+    files: str | dict[str, str | tuple[str, ...] | dict[str, str]] = {}
+    config: str = ""
+    splits: dict[str, str] = {}
+    rows: str = ""
+    delimiter: str = ""
+    quotes: bool = True
     version: Annotated[int, msgspec.Meta(gt=0)] = 1
     headline: str = ""
     subjects: tuple[Subject, ...] = ()
@@ -252,14 +269,45 @@ class TaskDefinition(Declared, frozen=True):
     @property
     def has_examples(self) -> bool:
         """Whether there may be worked examples."""
-        in_data = self.dev_rows and (not self.files or "dev" in self.files)
+        splits = self.splits or self.files
+        in_data = self.dev_rows and (not splits or "dev" in splits)
         return bool(in_data or self.examples or self.examples_from_test)
+
+    @property
+    def places(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """Split → the alternatives of its paths, each of a file or of files read line by line."""
+        return {split: _alternatives(each) for split, each in self.by_split.items()}
+
+    @property
+    def by_split(self) -> dict[str, str | tuple[str, ...] | dict[str, str]]:
+        """`files` as a table."""
+        return {"test": self.files} if isinstance(self.files, str) else self.files
+
+    def lines(self, split: str) -> tuple[str, ...]:
+        """Return the columns that the files of a split have line by line; none for other files."""
+        given = self.by_split.get(split)
+        return tuple(name.lower() for name in given) if isinstance(given, dict) else ()
 
     def paths(self, split: str, stem: str) -> tuple[str, ...]:
         """Return the paths in the release where a subject's file of a split may be."""
-        paths = self.files.get(split, ())
-        paths = (paths,) if isinstance(paths, str) else paths
-        return tuple(path.replace("{stem}", stem) for path in paths)
+        every = chain.from_iterable(self.places.get(split, ()))
+        return tuple(path.replace("{stem}", stem) for path in every)
+
+    @property
+    def is_located(self) -> bool:
+        """Whether it declares where its rows are."""
+        return bool(self.files or self.config or self.splits)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its subjects are not known: no file was there to match `*`."""
+        return any("*" in path for path in self.paths("test", ""))
+
+
+def _alternatives(given: str | tuple[str, ...] | dict[str, str]) -> tuple[tuple[str, ...], ...]:
+    if isinstance(given, dict):
+        return (tuple(given.values()),)
+    return ((given,),) if isinstance(given, str) else tuple((path,) for path in given)
 
 
 class Average(Declared, frozen=True):
@@ -378,7 +426,72 @@ def read_benchmark(path: Path) -> Benchmark:
     benchmark = msgspec.structs.replace(benchmark, folder=folder, tasks=tuple(tasks))
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
+    if not any(task.is_open for task in tasks):
+        return benchmark
+    found = tuple(_with_subjects(task, benchmark, path) for task in benchmark.tasks)
+    benchmark = msgspec.structs.replace(benchmark, tasks=found)
+    for problem in _problems(benchmark):
+        raise CatalogueError(f"{path}: by the names of its files, {problem}. List its subjects.")
     return benchmark
+
+
+def _with_subjects(task: TaskDefinition, benchmark: Benchmark, path: Path) -> TaskDefinition:
+    """Return a task with the subjects that the names of its files say; as it is before a download.
+
+    Raises:
+        CatalogueError: A name makes no task's name, two make the same, or a subject has no file.
+    """
+    from .data.declared import subjects_named
+    from .data.locating import known_files  # which import this module
+
+    if not task.is_open or not (named := subjects_named(known_files(benchmark), task)):
+        return task
+    where = f"{path}: task {task.name!r}"
+    said = {each.stem: each for each in task.subjects if each.name}
+    if absent := sorted({*said} - {*named}):
+        raise CatalogueError(
+            f"{where} has a subject with stem {absent[0]!r}, and no file of the release has that "
+            f"name: {_few(named)}. Correct the stem."
+        )
+    files: dict[str, str] = {}
+    for stem, file in named.items():
+        subject = said.get(stem) or Subject(name=_task_name(stem), stem=stem)
+        said[stem] = subject
+        if not subject.name or subject.name in files:
+            also = f", as does {files[subject.name]}" if subject.name else ""
+            raise CatalogueError(
+                f"{where}: {file} gives its subject the name {subject.name!r}{also}. Name it: "
+                f'subjects = [{{ name = "…", stem = "{stem}" }}].'
+            )
+        files[subject.name] = file
+    return msgspec.structs.replace(
+        task,
+        subjects=tuple(said.values()),
+        files={split: _with_stem(each) for split, each in task.by_split.items()},
+    )
+
+
+def _with_stem(given: Any) -> Any:
+    if isinstance(given, dict):
+        return {name: _with_stem(path) for name, path in given.items()}
+    if isinstance(given, str):
+        return given.replace("*", "{stem}")
+    return tuple(map(_with_stem, given))
+
+
+def _task_name(stem: str) -> str:
+    """Make the last part of a task's name of that of a file; empty where that has no letter.
+
+    Examples:
+        >>> _task_name("Hong Kong-Law")
+        'hong_kong_law'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")
+
+
+def _few(names: Iterable[str]) -> str:
+    listed = [*names]
+    return ", ".join(listed[:_FEW]) + f" and {len(listed) - _FEW} more" * (len(listed) > _FEW)
 
 
 def meant(error: str, record: type[Any]) -> str:
@@ -413,14 +526,7 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
         where = f"task {task.name!r}"
-        if "test" not in task.files and (task.files or not benchmark.hub):
-            yield f"{where} names no file for the split 'test'"
-        for split in task.files:
-            if split not in ("test", "dev", "val"):
-                yield f"{where} has files of a split {split!r}; there are test, dev and val"
-            for pattern in task.paths(split, ""):
-                if brace := re.search(r"\{[^{}]*\}?|\}", pattern):
-                    yield f"{where} has {brace[0]!r} in a path; the one place there is {{stem}}"
+        yield from (f"{where} {problem}" for problem in _misplaced(task, benchmark))
         for prompt in task.sentences:
             if prompt not in task.prompts:
                 yield f"{where} has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
@@ -441,6 +547,38 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         for column in average.columns:
             for name in set(column).difference(named):
                 yield f"average {average.name!r} has a task {name!r} that does not exist"
+
+
+def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
+    """Say what is wrong in where a task has its rows."""
+    places, on_hub = task.places, {"config": task.config, "splits": task.splits}
+    for key in (key for key, value in on_hub.items() if value):
+        if not benchmark.hub or task.files:
+            other = "`files`, too" if task.files else "no [hub] data set"
+            yield f"has `{key}`, which a hub data set is read by, and {other}: declare one of them"
+    if "test" not in (task.splits or places) and (task.splits or places or not benchmark.hub):
+        yield "names no file for the split 'test'"
+    for split in (*places, *task.splits):
+        if split not in ("test", "dev", "val"):
+            yield f"has files of a split {split!r}; there are test, dev and val"
+        if task.rows and task.lines(split):
+            yield f"has `rows`, the keys of a JSON object, and text files in `files.{split}`"
+    every = [(split, path) for split in places for path in task.paths(split, "{stem}")]
+    for split, path in every:
+        marks = re.findall(r"\*|\{[^{}]*\}?|\}", path)
+        if odd := [each for each in marks if each not in ("*", "{stem}")]:
+            yield f"has {odd[0]!r} in a path; the one place there is {{stem}}"
+        elif len(marks) > 1:
+            yield f"has two places for a subject in the path {path!r}; one of * or {{stem}} is read"
+        elif marks == ["{stem}" if task.is_open else "*"]:
+            yield f"has {marks[0]} in files.{split}, and not in all of files.test: write * in both"
+    bare = Subject(name="", title=task.title)
+    if task.is_open and any(not each.name and each != bare for each in task.subjects):
+        yield "has a subject without a name, and * in `files`, which names the subjects"
+    if len(task.delimiter) > 1:
+        yield f"has the delimiter {task.delimiter!r}; it is one character"
+    for split in (split for split in places if not all(task.paths(split, "") or [""])):
+        yield f"has no path in files.{split}, or an empty one"
 
 
 def repeated(names: Iterable[str]) -> list[str]:
@@ -474,7 +612,7 @@ def benchmarks() -> tuple[Benchmark, ...]:
     Raises:
         CatalogueError: A file of ours is wrong.
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).benchmarks
+    return _catalogue(*_environment()).benchmarks
 
 
 def named_tasks() -> Mapping[str, TaskVariant]:
@@ -483,7 +621,7 @@ def named_tasks() -> Mapping[str, TaskVariant]:
     Raises:
         CatalogueError: A file of ours is wrong.
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).tasks
+    return _catalogue(*_environment()).tasks
 
 
 def left_out() -> tuple[str, ...]:
@@ -493,7 +631,7 @@ def left_out() -> tuple[str, ...]:
         >>> left_out()
         ()
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).left_out
+    return _catalogue(*_environment()).left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,8 +641,20 @@ class _Catalogue:
     left_out: tuple[str, ...]
 
 
+def _environment() -> tuple[str, ...]:
+    """Return what decides which tasks there are: where benchmarks are, and where data is."""
+    pinned = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("HKCANTO_REVISION_"))
+    data = (os.environ.get(f"HKCANTO_{name}", "") for name in ("DATA", "DATA_DIR", "CACHE"))
+    return os.environ.get("HKCANTO_BENCHMARKS", ""), *data, *pinned
+
+
+def look_again() -> None:
+    """Read the benchmarks again, as a download says which subjects a task with `*` has."""
+    _catalogue.cache_clear()
+
+
 @cache
-def _catalogue(given: str) -> _Catalogue:
+def _catalogue(given: str, *_data: str) -> _Catalogue:
     """Read our benchmarks and those from outside, of which a broken one stops only itself."""
     found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
@@ -626,6 +776,18 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def _maybe_there() -> str:
-    """Say, of a name that is unknown, that it may be in a benchmark that cannot be read."""
+    """Say, of a name that is unknown, that it may be of what cannot be read, or is not there."""
     said = "".join(f"\n  {each}" for each in left_out())
-    return said and f" Or it is in what is left out:{said}"
+    lacking = "".join(f"\n  {line}" for each in benchmarks() for line in unknown_subjects(each))
+    said = said and f" Or it is in what is left out:{said}"
+    return said + (lacking and f" Or it is a subject that is not known yet:{lacking}")
+
+
+def unknown_subjects(benchmark: Benchmark) -> list[str]:
+    """Say of which tasks of a benchmark the subjects are unknown; a sentence for each."""
+    return [
+        f"{task.name}: its subjects are the names of its files ({task.paths('test', '')[0]}), and "
+        f"are known after `hkcanto data fetch {benchmark.name}`."
+        for task in benchmark.tasks
+        if task.is_open
+    ]

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import __version__
-from .catalogue import Benchmark, left_out
+from .catalogue import Benchmark, left_out, unknown_subjects
+from .data.declared import wanted
 from .data.folders import DataFolder
 from .data.locating import locate
 from .data.release_files import ReleaseRows
@@ -167,7 +168,8 @@ def data(benchmark: Benchmark) -> Finding:
             wrong = {problem.file for problem in folder.verify() if problem.kind != "extra"}
             if lacking := wrong & _read(benchmark, folder):
                 text = "not downloaded yet" if not files else f"{len(lacking)} files lack"
-                return Finding(False, f"{benchmark.title}: {text}, in {folder.root}", (), fetch)
+                said = unknown_subjects(benchmark)
+                return Finding(False, f"{benchmark.title}: {text}, in {folder.root}", said, fetch)
         elif folder.recorded and folder.kind == "local":
             known = len(folder.recorded.keys() & {*files})
             where = f"{known} of {len(folder.recorded)} files in {folder.root} ({folder.kind})"
@@ -191,13 +193,13 @@ def data(benchmark: Benchmark) -> Finding:
 
 def _read(benchmark: Benchmark, folder: DataFolder) -> set[str]:
     """Return the recorded files that tasks read; all of them where no files are declared."""
-    wanted = (
-        [path for path in task.paths(split, subject.stem) if path in folder.recorded]
+    found = {
+        path
         for task in benchmark.tasks
-        for subject in task.subjects
-        for split in task.files
-    )
-    return {paths[0] for paths in wanted if paths} or {*folder.recorded, "*"}
+        if not task.is_open
+        for path in wanted(folder.recorded, task, task.subjects)
+    }
+    return found & folder.recorded.keys() or {*folder.recorded, "*"}
 
 
 def files(benchmark: Benchmark) -> Finding:

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from .catalogue import Subject, TaskVariant
+from .catalogue import Subject, TaskVariant, find_task, look_again
+from .data.folders import DataFolder
 from .data.locating import locate
 from .data.release_files import ReleaseRows, report
-from .data.tables import is_table
+from .data.tables import container, is_table
 from .errors import DataNotFound, HKCantoError, OptionError
 from .figures import parts_of
 from .prompts import Example, Prompt
@@ -142,16 +143,15 @@ def load_task(
         NetworkUnavailable: The data has to be downloaded and cannot be.
     """
     how = setup(name, subjects, shots=shots, multiturn=multiturn, **options)
+    folder = locate(how.task.benchmark)
+    if how.task.definition.is_open:
+        _learn_subjects(how.task, folder)
+        how = setup(name, subjects, shots=shots, multiturn=multiturn, **options)
     task = how.task
-    folder = locate(task.benchmark)
     release = ReleaseRows(folder, how)
     present = [subject for subject in task.subjects if subject.name in release.rows]
     if not present and not allow_absent:
-        paths = task.definition.paths("test", task.subjects[0].stem)
-        expected = f"; expected {' or '.join(paths)}" if paths else ""
-        raise DataNotFound(
-            f"{folder.root} has no test file of {name}{expected}. It has {_listed(folder.files())}."
-        )
+        raise _without_test(task, folder)
     found = release.differences
     said = found.summary() if present else ""
     report(said, found.breaks_comparability, folder.root, task.definition.name, task.benchmark.name)
@@ -173,6 +173,31 @@ def load_task(
         asked=task.subjects,
         script="+".join(kinds) if any(own.values()) else "",
         unshown=found.unshown,
+    )
+
+
+def _learn_subjects(task: TaskVariant, folder: DataFolder) -> None:
+    """Download the files whose names are the subjects of a task."""
+    paths = map(container, task.definition.paths("test", ""))
+    if folder.kind == "cache":
+        folder.fetch([*paths] if task.benchmark.github else None)
+    look_again()
+    if find_task(task.name).definition.is_open:
+        raise _without_test(task, folder)
+
+
+def _without_test(task: TaskVariant, folder: DataFolder) -> DataNotFound:
+    definition, expected = task.definition, ""
+    places = definition.places.get("test", ())
+    if places:
+        stem = task.subjects[0].stem
+        named = (" with ".join(paths).replace("{stem}", stem) for paths in places)
+        expected = f"; expected {' or '.join(named)}"
+    elif not definition.is_located:
+        expected = '. If one of its splits is the test, say which: splits = { test = "…" }'
+    return DataNotFound(
+        f"{folder.root} has no test file of {task.name}{expected}. It has "
+        f"{_listed(folder.files())}."
     )
 
 

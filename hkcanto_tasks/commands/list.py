@@ -31,7 +31,7 @@ def list_(
     Into a pipe or a file: one task a line, with tabs between its name in
     lm-eval, its name in Inspect, items, shots and title.
     """
-    from ..catalogue import left_out
+    from ..catalogue import left_out, unknown_subjects
     from ..describing import matching, record
 
     with errors_without_traceback():
@@ -49,6 +49,9 @@ def list_(
         print_line()
     if out.is_terminal and all(task.scope == "task" for task in found):
         print_line("`hkcanto show TASK` shows one. A subject is a task, too: <task>_<subject>.")
+    for benchmark in {task.benchmark.name: task.benchmark for task in found}.values():
+        for unknown in unknown_subjects(benchmark):
+            echo(unknown, to_err=True)
     if lacking := len(left_out()):
         are = "benchmarks cannot be read and are" if lacking > 1 else _IS
         echo(f"{lacking} {are} left out: `hkcanto doctor` says why.", to_err=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from ..errors import DataNotFound
 from .scripts import script_named, script_of_folders
 from .stems import words
 from .tables import is_table, read_bytes, table_ending
@@ -33,7 +34,10 @@ _AT_START = re.compile(rf"(?P<split>{_SPLIT})[_.\s-](?P<stem>.*)", re.IGNORECASE
 _SHARD = re.compile(
     r"(?:(?:^|[-_.])(?:part|shard|chunk)[-_.]?(\d+)|-(\d{5})-of-(\d{5})|^(0\d{2,}))$", re.IGNORECASE
 )
-_NOT_DATA = ("dataset_info", "dataset_infos", "metadata", "package", "config")
+_NOT_DATA = (
+    *("dataset_info", "dataset_infos", "dataset_dict", "state"),
+    *("metadata", "package", "config"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +54,23 @@ class Split:
         script: What script or language it is called by: `tc`, `sc`, `en`, `zh`, or an empty text.
         rank: What the names of a split are preferred by: `dev` before `train`.
         written: A column that names the script of each row, and the cell that these have in it.
+        lines: The columns, one for each of the files, if line 7 of each is of row 7.
+        above: The folder around the declared path of its files, with a final slash.
+        alone: What the release calls it, where it is taken as the test for being the only split.
     """
 
     stem: str
     name: str
     files: tuple[str, ...]
-    delimiter: str = ","
+    delimiter: str = ""
     column: str = ""
     values: tuple[str, ...] = ()
     script: str = ""
     rank: int = 0
     written: tuple[str, str] = ("", "")
+    lines: tuple[str, ...] = ()
+    above: str = ""
+    alone: str = ""
 
 
 @cache
@@ -105,25 +115,115 @@ def _of_card(root: Path) -> list[Split]:
     """Ask `datasets` what the card says; its readers of files would change cells such as `007`."""
     if not read_bytes(root / "README.md").startswith(b"---"):
         return []
-    from datasets.load import dataset_module_factory
-
     found: list[Split] = []
     try:
-        configs = dataset_module_factory(str(root)).builder_configs_parameters.builder_configs or []
+        configs = _configurations(root, root)
         for config in configs if len(configs) > 1 else ():  # of one, the files' names say more
-            patterns = config.data_files
-            splits = patterns.resolve(str(root)) if hasattr(patterns, "resolve") else patterns
-            for name, paths in splits.items():
-                relative = (Path(path).resolve().relative_to(root.resolve()) for path in paths)
-                files = tuple(path.as_posix() for path in relative)
-                if (of := _role(name, splits)) and all(map(is_table, files)):
-                    delimiter = str(getattr(config, "sep", None) or ",")
-                    given = Split(str(config.name), of[0], files, delimiter, rank=of[1])
-                    found += _divided(given, str(name), root.name)
+            for name, files in config.splits.items():
+                if (of := _role(name, config.splits)) and all(map(is_table, files)):
+                    alone = name if len(config.splits) == 1 else ""
+                    found += _divided(config.split(of, files, alone), name, root.name)
     except Exception as error:  # of whatever kind the library's versions raise
         _log.info("%s: its card is of no help (%s); going by the names of files.", root, error)
         return []
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Configuration:
+    """A configuration of a hub data set.
+
+    Attributes:
+        name: What the card calls it; `default` if nothing names it.
+        splits: What its splits are called → their files.
+        delimiter: Between the cells of its CSV files; empty if the card does not say.
+    """
+
+    name: str
+    splits: Mapping[str, tuple[str, ...]]
+    delimiter: str
+
+    def split(self, role: tuple[str, int], files: tuple[str, ...], alone: str = "") -> Split:
+        """Return one of its splits, as what it is taken."""
+        alone = "" if SPLITS.get(alone.lower()) == role[0] else alone
+        return Split(self.name, role[0], files, self.delimiter, rank=role[1], alone=alone)
+
+
+def _configurations(root: Path, folder: Path) -> list[_Configuration]:
+    """Ask `datasets` what a card says; its readers of files would change cells such as `007`."""
+    from datasets.load import dataset_module_factory
+
+    found = []
+    configs = dataset_module_factory(str(folder)).builder_configs_parameters.builder_configs or []
+    for config in configs:
+        patterns = config.data_files
+        splits = patterns.resolve(str(folder)) if hasattr(patterns, "resolve") else patterns
+        of_splits = {
+            str(name): tuple(
+                Path(path).resolve().relative_to(root.resolve()).as_posix() for path in paths
+            )
+            for name, paths in splits.items()
+        }
+        delimiter = str(getattr(config, "sep", None) or ",").replace(",", "")
+        found.append(_Configuration(str(config.name), of_splits, delimiter))
+    return found
+
+
+def named_splits(root: Path, config: str, splits: Mapping[str, str], *, one: bool) -> list[Split]:
+    """Find the splits of a hub data set by the names that a task declares.
+
+    Args:
+        root: Its folder.
+        config: The configuration, or a folder of the data set; every one without it.
+        splits: Our split → what the data set calls it; what the names say without it.
+        one: Whether the task has no subjects, so that there can be one configuration only.
+
+    Raises:
+        DataNotFound: There is no such configuration or split; the message lists those there are.
+    """
+    where, known = f"the data set in {root}", _known(root, root)
+    names = [each.name for each in known]
+    tables = (path.relative_to(root).parent for path in root.rglob("*") if is_table(path.name))
+    folders = sorted({path.as_posix() for path in tables} - {"."})
+    chosen = [each for each in known if config in ("", each.name)]
+    if config and not chosen and config in folders:
+        chosen = [replace(each, name=config) for each in _known(root, root / config)]
+    if not chosen or (one and len(chosen) > 1):
+        said = f"no configuration {config!r}" if config else "several configurations"
+        more = [each for each in folders if each not in names]
+        listed = f"there are {', '.join(names)}" + f"; folders: {', '.join(more)}" * bool(more)
+        raise DataNotFound(f'{where} has {said}; {listed}. Declare one: config = "{names[0]}".')
+    found: list[Split] = []
+    for each in chosen:
+        stem = "" if config or len(chosen) == 1 else each.name
+        if splits:
+            roles = {name: (ours, 0) for ours, name in splits.items() if name in each.splits}
+        else:
+            roles = {name: role for name in each.splits if (role := _role(name, each.splits))}
+        for name, role in roles.items():
+            if others := [file for file in each.splits[name] if not is_table(file)]:
+                raise DataNotFound(f"{where} has {others[0]} in its split {name!r}: no table.")
+            alone = "" if splits or len(each.splits) > 1 else name
+            found.append(replace(each.split(role, each.splits[name], alone), stem=stem))
+    there = {name: None for each in chosen for name in each.splits}
+    for ours, name in (splits or {"test": "test"}).items():
+        if ours not in {each.name for each in found}:
+            raise DataNotFound(
+                f"{where} has no split {name!r}{f' in {config!r}' * bool(config)}; there are "
+                f"{', '.join(there)}. Say which one is the {ours}: "
+                f'splits = {{ {ours} = "{next(iter(there), "…")}" }}.'
+            )
+    return found
+
+
+def _known(root: Path, folder: Path) -> list[_Configuration]:
+    try:
+        return _configurations(root, folder)
+    except Exception as error:  # of whatever kind the library's versions raise
+        raise DataNotFound(
+            f"`datasets` finds no configurations in {folder}: {error}. Name the files instead: "
+            'files = { test = "…" }.'
+        ) from error
 
 
 def _divided(split: Split, name: str, benchmark: str) -> Iterator[Split]:

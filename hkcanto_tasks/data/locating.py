@@ -11,17 +11,23 @@
 import difflib
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import suppress
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DataNotFound, on_disk
+import msgspec
+
+from ..errors import DataCorrupt, DataNotFound, on_disk
 from .downloads import GitHubSource, HubSource, cache_folder, own_cache, revision_variable
 from .folders import DataFolder
-from .releases import FolderData, GitHubRelease, inside, recorded_files
+from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
+from .tables import container, table_ending, with_members
 
 if TYPE_CHECKING:
-    from ..catalogue import Benchmark
+    from ..catalogue import Benchmark, TaskDefinition
 
 
 _log = logging.getLogger("hkcanto")
@@ -56,6 +62,33 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         'cache'
     """
     _warn_of_unknown(tuple(sorted(each for each in os.environ if each.startswith("HKCANTO_"))))
+    return _located(benchmark)
+
+
+def known_files(benchmark: "Benchmark") -> list[str]:
+    """Return the files of a release as far as they are known without a download.
+
+    Args:
+        benchmark: The benchmark.
+
+    Returns:
+        Paths in the release, also of what is in archives that are there: by its record, else by
+        what is in the folder; nothing where neither is there.
+
+    Raises:
+        CatalogueError: The benchmark names a folder outside, or its registry is wrong.
+    """
+    release, folder = benchmark.release, None
+    recorded: Registry = {}
+    if isinstance(release, GitHubRelease):
+        recorded = recorded_files(release, benchmark.home)
+    with suppress(DataCorrupt, DataNotFound):  # which loading says
+        folder = _located(benchmark)
+        return with_members(folder.root, [*(recorded or folder.recorded)] or folder.files())
+    return [*recorded]
+
+
+def _located(benchmark: "Benchmark") -> DataFolder:
     release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
     declared = home / "benchmark.toml"
     if isinstance(release, FolderData):
@@ -91,10 +124,21 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         return DataFolder(
             name, "cache", root, recorded, GitHubSource(name, place, release.repository)
         )
-    source = HubSource(name, place, release)
+    declared_paths = (path for task in benchmark.tasks for path in _paths(task))
+    lacking = (path for path in declared_paths if not any(fnmatch(path, p) for p in release.allow))
+    allow = (*release.allow, *dict.fromkeys(lacking))
+    source = HubSource(name, place, msgspec.structs.replace(release, allow=allow))
     folder = DataFolder(name, "cache", place, source=source)
     source.look(folder)
     return folder
+
+
+def _paths(task: "TaskDefinition") -> Iterator[str]:
+    """Return patterns of the files, or of their archives, that a task declares."""
+    for split in task.places:
+        for path in map(container, task.paths(split, "*")):
+            ending = table_ending(path)
+            yield f"{path.removesuffix(ending)}*{ending}" if ending else path  # shards, too
 
 
 @cache  # said once

@@ -15,17 +15,27 @@ import msgspec
 
 from hkcanto_metrics.script import is_han
 
-from ..catalogue import Subject, TaskDefinition
+from ..catalogue import Subject
 from ..cells import read_rows
 from ..errors import DataCorrupt, DataNotFound
 from ..samples import Sample
 from ..setup import Setup
+from .declared import declared_splits, wanted
 from .folders import DataFolder
-from .layouts import SPLITS, Split, find_splits, shards_expected
+from .layouts import SPLITS, Split, find_splits, named_splits, shards_expected
 from .releases import HubDataset
-from .scripts import TITLES, script_in_text, script_named, script_of, script_of_folders
+from .scripts import TITLES, script_in_text, script_named, script_of
 from .stems import match_stems, names, words
-from .tables import Record, Table, UnreadableRow, container, read_table, with_members
+from .tables import (
+    Record,
+    Table,
+    UnreadableRow,
+    container,
+    read_lines,
+    read_table,
+    table_ending,
+    with_members,
+)
 
 _log = logging.getLogger("hkcanto")
 
@@ -78,6 +88,7 @@ class Differences:
         guessed: What a file is called → its subject, where that is another name.
         bad: The rows set aside.
         unshown: Columns that look like context, and that the prompt does not show.
+        alone: What the release calls its only split, which is taken as the test.
     """
 
     asked: int
@@ -88,6 +99,7 @@ class Differences:
     guessed: Mapping[str, str] = field(default_factory=dict)
     bad: Sequence[UnreadableRow] = ()
     unshown: Sequence[str] = ()
+    alone: Sequence[str] = ()
 
     @property
     def breaks_comparability(self) -> bool:
@@ -103,6 +115,7 @@ class Differences:
             f"{len(self.counts)} have another number of questions" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
             unshown(self.unshown),
+            *self._taken(),
         ]
         return ", ".join(filter(None, parts))
 
@@ -123,6 +136,14 @@ class Differences:
             yield f"rows set aside: {'; '.join(f'{row.where}: {row.what}' for row in self.bad)}"
         if self.unshown:
             yield unshown(self.unshown)
+        yield from self._taken()
+
+    def _taken(self) -> Iterator[str]:
+        for name in self.alone:
+            yield (
+                f"the only split is {name!r} and was taken as the test: if it is, declare splits = "
+                f'{{ test = "{name}" }}'
+            )
 
 
 def unshown(columns: Sequence[str]) -> str:
@@ -165,7 +186,7 @@ class ReleaseRows:
         if folder.kind == "cache":
             # A hub data set's file names are known only after it has been fetched.
             hub = isinstance(task.benchmark.release, HubDataset)
-            folder.fetch(None if hub else _first_paths(task.definition, task.subjects))
+            folder.fetch(None if hub else wanted(folder.recorded, task.definition, task.subjects))
         self._splits, extra, guessed = self._assigned()
         self.rows: dict[str, list[Any]] = {}
         bad: dict[str, UnreadableRow] = {}
@@ -213,8 +234,11 @@ class ReleaseRows:
         entry, files = task.definition, with_members(self._folder.root, self._folder.files())
         if entry.files:
             others = self._named(each for of in task.benchmark.tasks for each in of.subjects)
-            declared = _declared(files, entry)
+            declared = declared_splits(files, entry)
             splits = [each for each in declared if self._words(each.stem) not in others - known]
+        elif entry.is_located:
+            one = not any(each.name for each in entry.subjects)
+            splits = named_splits(self._folder.root, entry.config, entry.splits, one=one)
         else:
             splits = [*find_splits(self._folder.root, tuple(files))]
         splits = [self._without_script(split) for split in splits]
@@ -273,8 +297,8 @@ class ReleaseRows:
     def _among(self) -> Sequence[Subject]:
         """The subjects that files may be of: the task's, or those of all tasks without paths."""
         task = self._setup.task
-        alike = [each for each in task.benchmark.tasks if not each.files]
-        entries = [task.definition] if task.definition.files else alike
+        alike = [each for each in task.benchmark.tasks if not each.is_located]
+        entries = [task.definition] if task.definition.is_located else alike
         return [subject for entry in entries for subject in entry.subjects]
 
     def _named(self, subjects: Iterable[Subject]) -> set[tuple[str, ...]]:
@@ -307,7 +331,7 @@ class ReleaseRows:
 
     def _fits(self, split: Split) -> bool:
         """Whether it looks as the kind's rows do; what cannot be read at all may be anything."""
-        if self._setup.task.definition.files:
+        if self._setup.task.definition.is_located:
             return True
         try:
             records = self._records(split)[:3]
@@ -363,34 +387,44 @@ class ReleaseRows:
     # ------------------------------------------------------------------ what is in it
 
     def _table(self, split: Split) -> Table:
-        key = Split("", "", split.files, split.delimiter)
+        key = Split("", "", split.files, split.delimiter, lines=split.lines)
         if key not in self._tables:
-            header = () if self._setup.task.definition.header else self._setup.headerless
-            whole, seen = Table([], []), set[str]()
-            if expected := shards_expected(split.files):
-                raise DataNotFound(
-                    f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
-                    f"{split.files[0]}, and one lacks or is there twice: "
-                    f"{', '.join(split.files)}. Fetch them again."
-                )
-            for file in split.files:
-                table = read_table(self._folder.root / file, header, split.delimiter)
-                self._drop_second_header(table)
-                own = {str(each.cells) for each in table.records if len(split.files) > 1}
-                if len(own & seen) > max(1, _ODD_SHARE * len(own)):
-                    raise DataCorrupt(
-                        f"{self._folder.root / file}: {len(own & seen)} of its {len(own)} rows are "
-                        "in another part of the same set, too. Fetch its parts again."
-                    )
-                seen |= own
-                first = len(whole.records) + len(whole.bad)
-                whole.records.extend(
-                    replace(each, number=first + each.number) if first else each
-                    for each in table.records
-                )
-                whole.bad.extend(table.bad)
-            self._tables[key] = whole
+            self._tables[key] = self._read_lines(split) if split.lines else self._whole(split)
         return self._tables[key]
+
+    def _read_lines(self, split: Split) -> Table:
+        files = zip(split.lines, split.files, strict=True)
+        return read_lines({name: self._folder.root / file for name, file in files})
+
+    def _whole(self, split: Split) -> Table:
+        task = self._setup.task.definition
+        header = () if task.header else self._setup.headerless
+        whole, seen = Table([], []), set[str]()
+        if expected := shards_expected(split.files):
+            raise DataNotFound(
+                f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
+                f"{split.files[0]}, and one lacks or is there twice: "
+                f"{', '.join(split.files)}. Fetch them again."
+            )
+        for file in split.files:
+            path = self._folder.root / file
+            delimiter = task.delimiter or split.delimiter
+            table = read_table(path, header, delimiter, quotes=task.quotes, rows=task.rows)
+            self._drop_second_header(table)
+            own = {str(each.cells) for each in table.records if len(split.files) > 1}
+            if len(own & seen) > max(1, _ODD_SHARE * len(own)):
+                raise DataCorrupt(
+                    f"{self._folder.root / file}: {len(own & seen)} of its {len(own)} rows are "
+                    "in another part of the same set, too. Fetch its parts again."
+                )
+            seen |= own
+            first = len(whole.records) + len(whole.bad)
+            whole.records.extend(
+                replace(each, number=first + each.number) if first else each
+                for each in table.records
+            )
+            whole.bad.extend(table.bad)
+        return whole
 
     def _drop_second_header(self, table: Table) -> None:
         """Drop a first row that names the columns again, perhaps in another language."""
@@ -505,10 +539,10 @@ class ReleaseRows:
         return first
 
     def _refuse_outputs(self, split: Split, what: str) -> None:
-        declared = self._setup.task.definition.paths(split.name, split.stem)
+        declared = self._setup.task.definition.is_located
         for file in split.files:
-            beside = next((file[: -len(path)] for path in declared if file.endswith(path)), file)
-            if match := _OF_MODELS.search(beside.rpartition(".")[0] if beside == file else beside):
+            beside = split.above if declared else file[: -len(table_ending(file)) or None]
+            if match := _OF_MODELS.search(beside):
                 raise DataCorrupt(
                     f"{self._setup.task.name}: the only rows of {what} in {self._folder.root} are "
                     f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
@@ -689,6 +723,7 @@ class ReleaseRows:
             guessed,
             bad,
             [*self._unshown],
+            _distinct(alone for name in self.rows if (alone := self._taken[name, "test"].alone)),
         )
 
 
@@ -702,32 +737,6 @@ def _places(folder: DataFolder, files: Collection[str]) -> tuple[str, ...]:
 
 def _distinct(names: Any) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _declared(files: Sequence[str], entry: TaskDefinition) -> Iterator[Split]:
-    """Find the splits by the paths that the catalogue declares."""
-    for name in entry.files:
-        found: dict[str, list[str]] = {}
-        for pattern in entry.paths(name, "{stem}"):
-            before, has_stem, after = pattern.partition("{stem}")
-            stem = "([^/]+?)" if has_stem else "()"
-            # A hub data set may have the release in a folder of its own.
-            inner = rf"{re.escape(before)}{stem}{re.escape(after)}(?:\.gz)?"
-            of_pattern: dict[str, list[str]] = {}
-            for file in files:
-                if match := re.fullmatch(rf"(?:.*/)?{inner}", file):
-                    of_pattern.setdefault(match[1], []).append(file)
-            for each, paths in of_pattern.items():
-                exact = [path for path in paths if path == pattern.replace("{stem}", each)]
-                found.setdefault(each, exact or paths)
-        for each, paths in found.items():
-            for path in paths:
-                yield Split(each, name, (path,), script=script_of_folders(path.split("/")[:-1]))
-
-
-def _first_paths(entry: TaskDefinition, subjects: Sequence[Subject]) -> list[str]:
-    paths = (entry.paths(split, each.stem)[0] for each in subjects for split in entry.files)
-    return _distinct(paths)  # one file may be several subjects'
 
 
 @cache  # Said once, however many conditions of the task run.

@@ -103,7 +103,12 @@ def match_stems(
             for name, each in fitting.items()
             if len(each) == 1 and (claims[each[0]] == 1 or fits in ways[:2])
         }
-    return {stem: subject for name, subject in found.items() for stem in said[name]}
+    exact = {
+        each.stem: each for each in subjects if each.stem and each.stem in stems
+    }  # words may be alike
+    by_words = {stem: subject for name, subject in found.items() for stem in said[name]}
+    own = {stem: each for stem, each in exact.items() if words(stem, benchmark) not in by_hand}
+    return by_words | own
 
 
 def _by_hand() -> Mapping[str, str]:

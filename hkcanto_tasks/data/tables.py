@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -193,7 +193,7 @@ def no_file(path: Path) -> str:
     return "is a link to nothing" if path.is_symlink() else "does not exist"
 
 
-ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
 """What the files are called that `read_table` reads, also with `.gz` or in a `.zip`."""
 
 _MOST_UNPACKED = 1 << 28
@@ -278,8 +278,15 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") -> Table:
-    r"""Read a file of rows: CSV, JSON lines, one JSON list, or Parquet.
+def read_table(
+    path: Path,
+    columns: Sequence[str] = (),
+    delimiter: str = "",
+    *,
+    quotes: bool = True,
+    rows: str = "",
+) -> Table:
+    r"""Read a file of rows: CSV, JSON lines, one JSON list or object, Parquet, or Arrow.
 
     A row that cannot be read is set aside, and does not change the numbers of the others. Rows of
     blank cells are no rows.
@@ -288,10 +295,14 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
         path: The file; its ending, and for JSON its first character, tell the format. A JSON list
             of texts is a table with one column, `text`.
         columns: The names of the columns of a CSV file without a header row.
-        delimiter: What stands between the cells of a CSV file.
+        delimiter: What stands between the cells of a CSV file; without it, a tab in `.tsv` files
+            and a comma in others.
+        quotes: Whether a CSV file has quotation marks around cells; else they are text.
+        rows: The keys that lead to the rows of a JSON object, with dots between them.
 
     Raises:
-        DataCorrupt: The file is no such data, breaks off, or names a column twice.
+        DataCorrupt: The file is no such data, breaks off, names a column twice, or has no such
+            keys.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -304,28 +315,95 @@ def read_table(path: Path, columns: Sequence[str] = (), delimiter: str = ",") ->
     ending, content = table_ending(path.name).removesuffix(".gz"), _content(path)
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
-    if ending == ".parquet":
-        return _table(path, _parquet(path, content))
+    if rows and ending not in (".json", ""):
+        raise DataCorrupt(
+            f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, and this is a "
+            f"{ending} file. Take `rows` out of the benchmark.toml, or name a JSON file."
+        )
+    if ending in (".parquet", ".arrow"):
+        return _table(path, _columnar(path, content, ending))
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
-        return _csv(path, text, columns, "\t" if ending == ".tsv" else delimiter)
+        delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
+        return _csv(path, _csv_rows(text, delimiter, quotes), columns, text)
+    if rows:
+        return _table(path, _below(path, text, rows))
+    if not ending and not text.lstrip().startswith(("[", "{")):
+        raise DataCorrupt(
+            f"{path} is called as none of {', '.join(ENDINGS)} and is no JSON. If each of its lines"
+            " is a row, say what the lines are: files = { test = { question = "
+            f"{json.dumps(path.name)} }} }}."
+        )
     if text.lstrip().startswith("["):
         return _table(path, _json(path, text))
     if (nested := _nested(path, text)) is not None:
         return _table(path, nested)
     # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
-    rows: list[str | dict[str, object] | UnreadableRow] = []
+    decoded: list[_Row | UnreadableRow] = []
     for number, line in enumerate(lines, start=1):
         try:
-            rows.append(_decoded(line, dict[str, object]))
+            decoded.append(_decoded(line, dict[str, object]))
         except _NamedTwiceError as error:
-            rows.append(UnreadableRow(f"{path}, row {number}", str(error)))
+            decoded.append(UnreadableRow(f"{path}, row {number}", str(error)))
         except (msgspec.MsgspecError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n") and _breaks_off(error):
                 raise _unreadable(f"{path}: row {number}", error) from error
-            rows.append(UnreadableRow(f"{path}, row {number}", f"no JSON that is one row: {error}"))
-    return _table(path, rows)
+            what = f"no JSON that is one row: {error}"
+            decoded.append(UnreadableRow(f"{path}, row {number}", what))
+    return _table(path, decoded)
+
+
+def read_lines(files: Mapping[str, Path]) -> Table:
+    """Read text files whose lines belong together: line 7 of each is row 7.
+
+    Lines that are blank in all of the files are no rows.
+
+    Args:
+        files: Column → the file that has it, one row a line.
+
+    Raises:
+        DataCorrupt: A file is no text, or they have different numbers of lines.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     made = {"source": Path(folder, "dev.yue"), "target": Path(folder, "dev.zho")}
+        ...     written = [path.write_text(f"{name} 1\\n") for name, path in made.items()]
+        ...     [dict(record.cells) for record in read_lines(made).records]
+        [{'source': 'source 1', 'target': 'target 1'}]
+    """
+    columns: dict[str, list[str]] = {}
+    for name, path in files.items():
+        content = _content(path)
+        if reason := refusal(content):
+            raise DataCorrupt(f"{path}: {reason}.")
+        # Not splitlines(): U+2028 and U+0085 may stand inside a line.
+        lines = _text(path, content).replace("\r\n", "\n").split("\n")
+        while not lines[-1].strip():
+            lines.pop()
+        if odd := next((n for n, line in enumerate(lines, 1) if "\r" in line), 0):
+            raise DataCorrupt(f"{path}: line {odd} has a carriage return inside. Take it out.")
+        columns[name] = lines
+    counts = [f"{path} has {len(columns[name])} lines" for name, path in files.items()]
+    if len({*map(len, columns.values())}) > 1:
+        raise DataCorrupt(
+            f"{' and '.join(counts)}: line 7 of each must be of row 7. Fetch them again, or "
+            "correct them."
+        )
+    table, first = Table([], []), next(iter(files.values()))
+    for number, cells in enumerate(zip(*columns.values(), strict=True), start=1):
+        row = dict(zip(columns, cells, strict=True))
+        blank = [name for name, cell in row.items() if not cell.strip()]
+        if 0 < len(blank) < len(row):
+            what = f"a blank line, and other files have text in that line ({', '.join(row)})"
+            table.bad.append(UnreadableRow(f"{files[blank[0]]}, row {number}", what))
+        elif not blank:
+            table.records.append(Record(number, f"{first}, row {number}", row))
+    return table
+
+
+_Row = str | dict[str, object]
 
 
 def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow]) -> Table:
@@ -360,10 +438,12 @@ def _has_nul(cell: object) -> bool:
     return any(map(_has_nul, inside))
 
 
-def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str) -> Table:
+def _csv(
+    path: Path, read: Iterator[list[str] | csv.Error], columns: Sequence[str], text: str
+) -> Table:
     rows = [
         (place, row)
-        for place, row in enumerate(_csv_rows(text, delimiter), start=1)
+        for place, row in enumerate(read, start=1)
         if isinstance(row, csv.Error) or any(cell.strip() for cell in row)
     ]
     names = [*columns]
@@ -400,12 +480,14 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str) -> Table
     return table
 
 
-def _csv_rows(text: str, delimiter: str) -> Iterator[list[str] | csv.Error]:
+def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
     """Read row by row; where that fails, give the error and go on with the next line."""
     lines = list(io.StringIO(text, newline=""))
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     start = 0
     while start < len(lines):
-        reader = csv.reader(islice(lines, start, None), delimiter=delimiter, strict=True)
+        rest = islice(lines, start, None)
+        reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
         done = 0
         try:
             for row in reader:
@@ -417,18 +499,31 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[list[str] | csv.Error]:
             start += done + 1
 
 
-def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # Arrow reads a stream without it as a shorter one
+
+
+def _columnar(path: Path, content: bytes, ending: str) -> list[dict[str, object]]:
+    """Read Parquet, or Arrow's file or stream format, which `datasets` writes."""
+    kind = "Parquet" if ending == ".parquet" else "Arrow"
     try:
+        import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
         raise DataCorrupt(
-            f"{path} is a Parquet file, which needs pyarrow: pip install pyarrow."
+            f"{path} is a {kind} file, which needs pyarrow: pip install pyarrow."
         ) from error
     try:
-        table = pyarrow.parquet.read_table(io.BytesIO(content))
+        if ending == ".parquet":
+            table = pyarrow.parquet.read_table(io.BytesIO(content))
+        elif content.startswith(b"ARROW1"):
+            table = pyarrow.ipc.open_file(content).read_all()
+        elif content.endswith(_END_OF_STREAM):
+            table = pyarrow.ipc.open_stream(content).read_all()
+        else:
+            raise ValueError("its end is missing")
         rows: list[dict[str, object]] = table.to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise DataCorrupt(f"{path} is no whole Parquet file: {error}. {_AGAIN}.") from error
+        raise DataCorrupt(f"{path} is not a complete {kind} file: {error}. {_AGAIN}.") from error
     return rows
 
 
@@ -448,10 +543,8 @@ def _text(path: Path, content: bytes) -> str:
     return text
 
 
-def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableRow] | None:
+def _nested(path: Path, text: str) -> list[_Row] | None:
     """Return the rows of one JSON object of lists of rows: by subject, by split, or by both.
-
-    The keys become the cells `subject` and `split` of the rows, unless these have such cells.
 
     Returns:
         The rows; None where each line may be a row.
@@ -470,28 +563,77 @@ def _nested(path: Path, text: str) -> list[str | dict[str, object] | UnreadableR
         if _breaks_off(error) and not one_line:
             raise _unreadable(str(path), error) from error
         return None
-    rows: list[str | dict[str, object] | UnreadableRow] = []
-
-    def add(value: object, keys: tuple[str, ...]) -> bool:
-        if isinstance(value, list) and keys and all(isinstance(each, dict) for each in value):
-            named = {("split" if each.lower() in _SPLITS else "subject"): each for each in keys}
-            rows.extend({**named, **each} for each in value)
-            return True
-        if isinstance(value, dict) and len(keys) < 2:
-            return all(add(each, (*keys, str(key))) for key, each in value.items())
-        return False
-
     if not isinstance(given, dict):
         raise DataCorrupt(f"{path}: it is one JSON {type(given).__name__}, and {_EXPECTED}.")
     only = [key for key in ("data", "rows", "questions", "examples") if key in given]
-    whole = add(given, ()) if len(only) != 1 else add(given[only[0]], (only[0],))
-    if whole and rows:
+    rows = _lists(given) if len(only) != 1 else _lists(given[only[0]], (only[0],))
+    if rows:
         return rows
     nested = any(isinstance(value, list | dict) for value in given.values())
     if one_line and (path.suffix != ".json" or (len(given) > 1 and not nested)):
         return None  # the only line of JSON Lines
-    keys = ", ".join(list(given)[:_FEW_KEYS]) + ", …" * (len(given) > _FEW_KEYS)
-    raise DataCorrupt(f"{path}: it is one JSON object, with {keys or 'no keys'}, and {_EXPECTED}.")
+    raise DataCorrupt(
+        f"{path}: it is one JSON object, with {_keys(given)}, and {_EXPECTED}. If a key leads to "
+        f'the rows, name it: rows = "…".'
+    )
+
+
+def _lists(value: object, keys: tuple[str, ...] = ()) -> list[_Row] | None:
+    """Return the rows of an object of lists; None if it is none.
+
+    The keys become the cells `subject` and `split` of the rows, unless these have such cells.
+    """
+    if isinstance(value, list) and keys and all(isinstance(each, dict) for each in value):
+        named = {("split" if each.lower() in _SPLITS else "subject"): each for each in keys}
+        return [{**named, **each} for each in value]
+    if not isinstance(value, dict) or len(keys) > 1:
+        return None
+    found = [_lists(each, (*keys, str(key))) for key, each in value.items()]
+    whole = [each for each in found if each is not None]
+    return [row for each in whole for row in each] if len(whole) == len(found) else None
+
+
+def _below(path: Path, text: str, keys: str) -> list[_Row]:
+    """Return the rows that keys of a JSON object lead to, as a list or as an object of lists."""
+    declared = f"rows = {json.dumps(keys, ensure_ascii=False)}"
+    try:
+        value = _decoded(text, object)
+    except _NamedTwiceError as error:
+        raise DataCorrupt(f"{path} has {error}. Rename one.") from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _unreadable(f"{path}, read with {declared},", error) from error
+    rest, above = keys, ""
+    while rest:
+        fitting = (key for key in _dict(value) if f"{rest}.".startswith(f"{key}."))
+        here = max(fitting, key=len, default=rest.partition(".")[0])
+        if here not in _dict(value):
+            there = f"the keys {_keys(value)}" if _dict(value) else f"a {type(value).__name__}"
+            raise DataCorrupt(
+                f"{path}: {declared} finds no {here!r}: {above or 'the file'} has {there}. Correct"
+                " `rows` in the benchmark.toml."
+            )
+        value, above, rest = value[here], f"{above}.{here}".lstrip("."), rest[len(here) + 1 :]
+    if isinstance(value, dict):
+        if rows := _lists(value):
+            return rows
+        what = f"an object with {_keys(value)}"
+    else:
+        try:
+            return msgspec.convert(value, list[_Row])
+        except msgspec.ValidationError as error:
+            what = str(error)
+    raise DataCorrupt(
+        f"{path}: {declared} leads to no rows, which are a list of objects, or such lists by "
+        f"subject: {what}."
+    )
+
+
+def _dict(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _keys(value: Mapping[str, object]) -> str:
+    return ", ".join(list(value)[:_FEW_KEYS]) + ", …" * (len(value) > _FEW_KEYS) or "no keys"
 
 
 class _NamedTwiceError(ValueError):
@@ -512,9 +654,9 @@ def _named_once(pairs: list[tuple[str, object]]) -> None:
 _SPLITS = ("test", "dev", "train", "val", "valid", "validation")
 
 
-def _json(path: Path, text: str) -> list[str | dict[str, object]]:
+def _json(path: Path, text: str) -> list[_Row]:
     try:
-        rows: list[str | dict[str, object]] = _decoded(text, list[str | dict[str, object]])
+        rows: list[_Row] = _decoded(text, list[_Row])
     except _NamedTwiceError as error:
         raise DataCorrupt(f"{path} has {error}. Rename one.") from error
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hkcanto_metrics.reasoning import split_reasoning
 
+from ..catalogue import unknown_subjects
 from ..figures import Pair, reasoning_values
 from ..judgements import Judgement
 from ..runs import Floats, Items, ItemText, codes
@@ -78,7 +79,8 @@ class ItemRows:
             )
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
-            raise Unusable(f"the catalogue of this version has no {what}")
+            hint = "".join(f". {each}" for each in unknown_subjects(self.setup.task.benchmark))
+            raise Unusable(f"the catalogue of this version has no {what}{hint}")
         values, judged = judgement.values, judgement.reasoning
         if further:
             values = {**values, **further}

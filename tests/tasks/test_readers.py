@@ -154,7 +154,7 @@ def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
         {"question": "題", "choices": ["007", "NA"], "answer": 1}
     ]
     file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(DataCorrupt, match="no whole Parquet file"):
+    with pytest.raises(DataCorrupt, match="not a complete Parquet file"):
         read_records(file)
 
 
