@@ -16,6 +16,7 @@ from .commands.doctor import doctor
 from .commands.estimate import estimate
 from .commands.fertility import fertility
 from .commands.list import list_
+from .commands.new import new
 from .commands.path import path
 from .commands.plan import plan
 from .commands.publish import publish
@@ -26,7 +27,7 @@ from .commands.show import show
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Before a run": (estimate, plan, fertility, contamination),
     "Read results": (report, compare, rescore, agreement, publish, board),
-    "Commands": (list_, show, path, doctor),
+    "Commands": (list_, show, new, path, doctor),
 }
 
 app = typer.Typer(
