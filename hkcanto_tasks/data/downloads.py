@@ -311,7 +311,7 @@ class GitHubHead(GitHubSource):
         below: The folder in the repository that is wanted; empty for all of it.
 
     Attributes:
-        prefix: The folder that all of the tables are in, with a final slash; empty if there is none.
+        prefix: The folder that all of the tables are in, with a final slash, or an empty text.
     """
 
     def __init__(

@@ -13,24 +13,29 @@ import msgspec
 
 from ..data.tables import Record, as_text
 
-_RIGHT = r"(?:the |correct |right |gold |golden |true |ground truth |standard |reference |正確|正确|標準|标准|參考|参考)*"
+_RIGHT = (
+    "(?:the |best |correct |right |gold |golden |true |ground truth |standard |reference "
+    "|正確|正确|標準|标准|參考|参考)*"
+)
 _ROLES = {
-    "question": r"(?:the )?(?:question|query|stem|prompt|problem|instruction|request)(?: text| stem)?"
-    r"|題目|题目|問題|问题|題幹|题干|提問|提问|題|题|問|问|指令|請求",
-    "answer": rf"{_RIGHT}(?:answer|ans|key|label|gold|target|truth|option|choice|correct|答案|答|選項|选项)s?"
-    r"(?: ?(?:key|idx|index|id|letter|label|number|text|option))?|gold|correct",
-    "label": r"(?:gold |true )?(?:label|class|category|sentiment|polarity|emotion|rating|stance|tag"
-    r"|標籤|标签|情感|情緒|情绪|類別|类别|分類|分类)(?: ?(?:id|name|text))?",
-    "text": r"text(?: ?[ab\d])?|sentence|review|comment|content|input|post|utterance|passage|document"
-    r"|文本|句子|評論|评论|內容|内容|留言|原文",
+    "question": r"(?:the )?(?:question|query|stem|prompt|problem|instruction|request)"
+    r"(?: text| stem)?|題目|题目|問題|问题|題幹|题干|提問|提问|題|题|問|问|指令|請求",
+    "answer": rf"{_RIGHT}(?:answer|ans|key|label|gold|target|truth|option|choice|correct|答案|答"
+    r"|選項|选项)s?(?: ?(?:key|idx|index|id|letter|label|number|text|option))?|gold|correct",
+    "label": r"(?:gold |true )?(?:label|class|sentiment|polarity|emotion|rating|stance|tag"
+    r"|標籤|标签|情感|情緒|情绪|分類|分类)(?: ?(?:id|name|text))?",
+    "text": r"text(?: ?[ab\d])?|sentence|review|comment|content|input|post|utterance|passage"
+    r"|document|文本|句子|評論|评论|內容|内容|留言|原文",
     "source": r"source|src|input|原文|source (?:text|sentence)",
     "target": r"target|tgt|output|reference|ref|translation|譯文|译文|target (?:text|sentence)",
     "subject": r"subject(?: (?:name|en|zh))?|科目|學科|学科",
-    "subject, perhaps": r"topic|category|domain|task|type|theme|類別|类别|主題|主题|範疇|类型|類型",
-    "id": r"(?:.+ )?(?:id|uid|qid|guid|uuid)|no|number|idx|index|#|unnamed.*|編號|编号|題號|题号|序號|序号",
+    "subject, perhaps": "(?:sub ?)?(?:topic|category|domain|task|type|theme)"
+    "|類別|类别|主題|主题|範疇|类型|類型",
+    "id": r"(?:.+ )?(?:id|uid|qid|guid|uuid)|no|number|idx|index|#||unnamed.*|編號|编号|題號|题号"
+    "|序號|序号",
     "aside": r"split|version|year|date|time|url|link|source|author|licen[cs]e|difficulty|level"
-    r"|language|lang|來源|来源|出處|出处|年份|難度|难度|explanation|reasoning|rationale|解析|comment"
-    r"|remarks?|notes?|備註|备注|metadata|tags?",
+    r"|language|lang|來源|来源|出處|出处|年份|難度|难度|explanation|reasoning|rationale|解析"
+    r"|comment|remarks?|notes?|備註|备注|metadata|tags?",
     "model": r"(?:.* )?(?:pred(?:iction|icted)?s?|model|response|generated|generation|completion"
     r"|(?:gpt|claude|llama|qwen|gemini|deepseek|mistral|chatglm)[\w.]*)(?: .*)?",
 }
@@ -66,8 +71,14 @@ class Column:
     cells: Sequence[object]
 
     def is_called(self, role: str) -> bool:
-        """Say whether its name is usual for a role."""
-        return re.fullmatch(_ROLES[role], words_of(self.name)) is not None
+        """Say whether its name is usual for a role, a language after it left out."""
+        name = words_of(self.name)
+        head, _, last = name.rpartition(" ")
+        found = [
+            name,
+            *[head] * bool(head and any(re.fullmatch(each, last) for each in _LANGUAGES.values())),
+        ]
+        return any(re.fullmatch(_ROLES[role], each) for each in found)
 
     @cached_property
     def language(self) -> str:

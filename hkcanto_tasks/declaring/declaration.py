@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +22,13 @@ from ..errors import CatalogueError, HKCantoError, OptionError, on_disk
 from ..printable import printable
 from ..setup import find_kind
 from .columns import called
-from .forms import Doubt, Proposal, recognise
+from .forms import Doubt, Proposal, languages_of, recognise
 from .origins import Origin, find_origin, ignoring_other_data, release_lines
-from .tables import Group, read_tables, single
+from .tables import Group, divided, read_tables
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 _MOST_SUBJECTS = 100
+_ACTING = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # on a terminal or in an editor
 
 
 @dataclass(frozen=True)
@@ -145,17 +147,15 @@ def _distinct(texts: Iterable[str], otherwise: str) -> Iterator[str]:
 def _recognised(name: str, origin: Origin) -> tuple[list[_Task], list[str]]:
     tables = read_tables(origin)
     remarks, found = [f"Left out: {each}" for each in tables.unread], []
-    for group in (part for each in tables.groups for part in single(each)):
+    for group in (part for each in tables.groups for part in divided(each, languages_of)):
         try:
             found.append((group, recognise(group)))
         except CatalogueError as error:
             remarks.append(f"Left out: {error}")
     if not found:
         raise CatalogueError("\n".join(each.removeprefix("Left out: ") for each in remarks))
-    folders = [group.folder.rpartition("/")[2] for group, _ in found]
-    alike = len({*folders}) < len(folders)
-    parts = (Path(group.files[0].split(".")[0]).name for group, _ in found)
-    slugs = _distinct(parts if alike else folders, "part")
+    folders = Counter(group.folder for group, _ in found)
+    slugs = _distinct((_called(group, folders[group.folder] < 2) for group, _ in found), "part")
     tasks = []
     for (group, proposals), slug in zip(found, slugs, strict=True):
         for proposal in proposals:
@@ -165,6 +165,12 @@ def _recognised(name: str, origin: Origin) -> tuple[list[_Task], list[str]]:
             title = f"{title}: {proposal.title}" if proposal.title else title
             tasks.append(_Task(whole, title, group, _with_group(proposal, group)))
     return tasks, remarks
+
+
+def _called(group: Group, alone: bool) -> str:
+    """Return what distinguishes a group: its folder, or where that has others, its first file."""
+    place = group.folder if alone and group.folder else group.files[0].partition(".")[0]
+    return place.rpartition("/")[2]
 
 
 def _with_group(proposal: Proposal, group: Group) -> Proposal:
@@ -231,9 +237,6 @@ def _entry(task: _Task, *, several: bool) -> Iterator[str]:
     if group.header:
         yield f"columns = {_value(columns)}"
     yield from (f"{key} = {_value(field)}" for key, field in proposal.fields.items())
-    for doubt in proposal.doubts:
-        yield f"# ? {_one_line(doubt.question)}"
-        yield from (f"# {line}" for line in doubt.choices)
     if "dev" in group.patterns:
         yield "# Worked examples in the prompt, from the dev file:"
         yield "# shots = 5"
@@ -241,6 +244,9 @@ def _entry(task: _Task, *, several: bool) -> Iterator[str]:
         yield "subjects = ["
         yield from (f"  {_value(each)}," for each in subjects)
         yield "]"
+    for doubt in proposal.doubts:
+        yield f"# ? {_one_line(doubt.question)}"
+        yield from (f"# {line}" for line in doubt.choices)
 
 
 def _subjects(group: Group) -> tuple[list[dict[str, str]], str]:
@@ -270,7 +276,8 @@ def _value(value: object) -> str:
         return f"{{ {', '.join(pairs)} }}" if value else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = json.dumps(value, ensure_ascii=False)
+    return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _key(key: str) -> str:

@@ -36,6 +36,7 @@ _MEANING = {
     "text": "its text",
     "letter_or_number": "its letter or its number from 1",
 }
+_SHUFFLE = "Models prefer some letters, so run it with shuffle_choices=1."
 _LARGEST_SET_OF_LABELS = 12
 _SHORT = 30  # characters of an answer that is a word or a phrase
 _BAD_SHARE = 0.01
@@ -47,14 +48,11 @@ class Doubt:
 
     Attributes:
         question: The question, with what was seen.
-        choices: Lines of the task's entry, one for each answer to it. The line that is in the entry
-            already, if any, is not among them.
-        open: Whether the task must not run before it is answered.
+        choices: Lines for the task's entry, which lacks them. It does not load before one is in it.
     """
 
     question: str
     choices: Sequence[str] = ()
-    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def recognise(group: Group) -> Sequence[Proposal]:
     )
 
 
-class Unrecognised(ValueError):
+class Unrecognised(ValueError):  # noqa: N818
     """Rows have a form that is known, and that cannot be declared; the message says why."""
 
 
@@ -180,10 +178,14 @@ def _left(group: Group, proposal: Proposal) -> Iterator[Doubt]:
             f'Is "{column.name}" the subject? It has the values {column.tally()}. If so, add it to '
             f'columns as subject = "{column.name}", and list these values as subjects.'
         )
+    said = "".join(doubt.question for doubt in proposal.doubts)
     texts = [
         each.name
         for each in left
-        if each.length > 4 and each not in asked and len(each.counts) > 1 and not each.language
+        if each.length > 4
+        and each not in asked
+        and len(each.counts) > 1
+        and f'"{each.name}"' not in said
     ]
     if texts:
         named = ", ".join(f'"{each}"' for each in texts)
@@ -237,8 +239,6 @@ def _multiple_choice(group: Group) -> Sequence[Proposal]:
     question, more = _question([each for each in others if each.name != answer], group)
     if way:
         fields["answer"] = way
-    elif any(doubt.open for doubt in doubts):
-        fields["answer"] = ""
     columns = {"question": question.name, **columns, "answer": answer}
     return [
         Proposal(
@@ -271,7 +271,7 @@ def _options(group: Group) -> _Options | None:
         return _Options([each.name for each in columns], None, len(columns), blank)
     wrong = [each for each in group.columns if _WRONG.fullmatch(each.name)]
     right = [each for each in called(group.columns, "answer") if each.is_whole]
-    if wrong and len(right) == 1:
+    if len(wrong) > 1 and len(right) == 1:
         names = [right[0].name, *(each.name for each in wrong)]
         return _Options(names, names, len(names), not all(e.is_whole for e in wrong), names[0])
     return None
@@ -312,11 +312,8 @@ def _answer(
     if not group.header:
         return group.columns[-1].name, "letter", ()
     if options.right:
-        doubt = (
-            f'The right option is always the first one, A: "{options.right}". Models prefer some '
-            "letters. Run it with shuffle_choices=1, which shuffles the options of each question."
-        )
-        return options.right, "text", [Doubt(doubt)]
+        said = f'Each right option is the first one, A: "{options.right}". {_SHUFFLE}'
+        return options.right, "text", [Doubt(said)]
     found = {}
     for column in columns:
         if column.texts and not column.is_called("model") and not _is_id(column):
@@ -346,11 +343,14 @@ def _answer(
         meant = " or ".join(f"{_MEANING[way]}" for way in ways)
         lines = [f'answer = "{way}"' for way in ways]
         said = f'Is "{chosen.name}" {meant}? It has the values {chosen.tally()}, and both fit.'
-        return chosen.name, "", [*doubts, Doubt(said, lines, open=True)]
+        return chosen.name, "", [*doubts, Doubt(said, lines)]
     (places,) = distinct
+    if [*ways] == ["letter_or_number"]:
+        said = f'Is "{chosen.name}" {_MEANING["letter_or_number"]}? It has {chosen.tally()}.'
+        doubts.append(Doubt(said))
     if len({*places}) == 1 and len(places) > 3:
-        said = f"Is it right that every answer is {_LETTERS[places[0]]}?"
-        doubts.append(Doubt(f"{said} If so, run it with shuffle_choices=1."))
+        said = f"Is it right that every answer is {_LETTERS[places[0]]}? If so: {_SHUFFLE}"
+        doubts.append(Doubt(said))
     return chosen.name, next(iter(ways)), doubts
 
 
@@ -372,6 +372,8 @@ def _ways(group: Group, definition: TaskDefinition, column: Column) -> dict[str,
         decided = _places(group, definition, column, "")
     except UndecidedAnswers:
         return {way: places for way, places in whole.items() if way != "letter_or_number"}
+    except DataCorrupt:  # of two sorts
+        return whole
     return {way: places for way, places in whole.items() if places == decided}
 
 
@@ -423,7 +425,7 @@ def _one_hot(group: Group) -> Sequence[Proposal]:
             question, doubts = _question(others, group)
             letters = _LETTERS[: max(map(len, marked))]
             first = len({each.index(1) for each in marked}) == 1
-            said = "Every right option is the first one, A. Run it with shuffle_choices=1."
+            said = f"Each right option is the first one, A. {_SHUFFLE}"
             return [
                 Proposal(
                     "multiple_choice",
@@ -438,14 +440,10 @@ def _one_hot(group: Group) -> Sequence[Proposal]:
 
 def _marks(value: object) -> list[int]:
     """Return the marks of options, 1 for a right one; nothing where a cell has no such marks."""
-    if not isinstance(value, Mapping) or len(value) < 2:
-        return []
-    marks: Sequence[object] = [*value.values()]
-    if all(isinstance(each, list) for each in marks) and "labels" in value:
+    marks: Any = [*value.values()] if isinstance(value, Mapping) and len(value) > 1 else []
+    if isinstance(value, Mapping) and isinstance(value.get("labels"), list):
         marks = value["labels"]
-    return (
-        [int(each) for each in marks if each in (0, 1)] if all(e in (0, 1) for e in marks) else []
-    )  # type: ignore[call-overload]
+    return marks if all(each in (0, 1) for each in marks) else []
 
 
 def _multi_answer(group: Group) -> Sequence[Proposal]:
@@ -531,8 +529,18 @@ def _translation(group: Group) -> Sequence[Proposal]:
         each for each in group.columns if each.is_whole and each.length > 1 and not _is_id(each)
     ]
     sides = [each for each in texts if each.language]
-    if len(sides) == 2 and len({each.language for each in sides}) == 2:
-        return [_direction(*pair, suffix=True) for pair in (sides, sides[::-1]) if _is_asked(*pair)]
+    if len(sides) == 2:
+        found = [_language(each) or each.language for each in sides]
+        if found[0] == found[1]:
+            return ()
+        doubts = [
+            Doubt(f'Is "{side.name}" {_NAMES[seen]}, as most of its texts are?')
+            for side, seen in zip(sides, found, strict=True)
+            if seen != side.language
+        ]
+        back = _direction(sides[1], sides[0], found[::-1], suffix=True)
+        both = [_direction(sides[0], sides[1], found, suffix=True), back]
+        return [replace(each, doubts=doubts) for each in both]
     source, target = next(called(texts, "source"), None), next(called(texts, "target"), None)
     if not source or not target or source is target:
         return ()
@@ -543,7 +551,7 @@ def _translation(group: Group) -> Sequence[Proposal]:
         f'Is "{target.name}" a translation of "{source.name}", from {_NAMES[languages[0]]} into '
         f"{_NAMES[languages[1]]}?"
     )
-    made = _direction(source, target, languages=languages)
+    made = _direction(source, target, languages)
     return [replace(made, doubts=[Doubt(ask)])]
 
 
@@ -551,14 +559,10 @@ _NAMES = {"yue": "Cantonese", "zh": "Written Chinese", "en": "English"}
 _CALLED = {"yue": "粵語", "zh": "書面語", "en": "英文"}
 
 
-def _is_asked(source: Column, target: Column) -> bool:
-    return bool(source.language and target.language)
-
-
 def _direction(
-    source: Column, target: Column, *, languages: Sequence[str] = (), suffix: bool = False
+    source: Column, target: Column, languages: Sequence[str], suffix: bool = False
 ) -> Proposal:
-    given, wanted = languages or (source.language, target.language)
+    given, wanted = languages
     into = wanted == "yue"
     return Proposal(
         "translation_to_cantonese" if into else "translation",
@@ -568,6 +572,17 @@ def _direction(
         suffix=f"{given}_{wanted}" if suffix else "",
         title=f"{_NAMES[given]} to {_NAMES[wanted]}",
     )
+
+
+def languages_of(group: Group) -> tuple[str, ...]:
+    """Return the languages of the columns that are called by one; nothing but for a pair.
+
+    Examples:
+        >>> languages_of(Group("", {}, []))
+        ()
+    """
+    sides = [each for each in group.columns if each.language and each.is_whole]
+    return tuple(map(_language, sides)) if len(sides) == 2 else ()
 
 
 def _language(column: Column) -> str:
@@ -588,8 +603,9 @@ def _sentiment(group: Group) -> Sequence[Proposal]:
     return [
         replace(each, kind="sentiment", columns={"text": text, "sentiment": label}, fields={})
         for each in _label(group)
-        for text, label in [(each.columns["text"], each.columns["label"])]
-        if {*next(c for c in group.columns if c.name == label).counts}
+        for text, label in [(each.columns.get("text"), each.columns["label"])]
+        if text
+        and {*next(c for c in group.columns if c.name == label).counts}
         <= {"Positive", "Negative", "Neutral"}
     ]
 
@@ -619,36 +635,27 @@ def _label(group: Group) -> Sequence[Proposal]:
     coded = all(re.fullmatch(r"-?\d+|[A-Za-z]", each) for each in names)
     doubts = []
     if coded:
-        doubts.append(
-            Doubt(
-                f'What do the values of "{label.name}" mean, {label.tally()}? Write a word that a '
-                "model can say for each into labels, and into the prompt.",
-                open=True,
-            )
-        )
+        told = ", ".join(f'"…" = {{ data = "{each}" }}' for each in names)
+        ask = f'What do the values of "{label.name}" mean, {label.tally()}? Name each of them.'
+        doubts.append(Doubt(ask, [f"labels = {{ {told} }}"]))
     elif not label.is_called("label") or len(usual) > 1:
         doubts.append(Doubt(f'Is "{label.name}" the answer? It has the values {label.tally()}.'))
+    columns, shown = {"text": texts[0].name}, "{source}"
     if len(texts) > 1:
+        places = {_place(each.name): each.name for each in texts}
+        columns = {place: name for place, name in places.items() if place != name}
+        shown = "\n".join(f"{name}：{{{place}}}" for place, name in places.items())
         named = ", ".join(f'"{each.name}"' for each in texts)
-        doubts.append(
-            Doubt(f"The prompt shows {named} one after the other. What is asked of them?")
-        )
-    main, *others = texts
-    places = {_place(each.name): each.name for each in others}
-    shown = "\n".join(f"{name}：{{{place}}}" for place, name in places.items())
-    head = f"{main.name}：{{text}}\n{shown}" if others else "{text}"
-    declared = {place: name for place, name in places.items() if place != name}
-    listed = "、".join(names)
-    question = f"{head}\n以上屬於邊一類：{listed}？淨係寫出類別。\n答案："
-    labels = {} if coded else {"labels": {each: [each] for each in names}}
+        doubts.append(Doubt(f"The prompt shows {named}. Is that what is asked about?"))
+    listed = "……" if coded else "、".join(names)
     return [
         Proposal(
             "label",
-            {"text": main.name, "label": label.name, **declared},
-            {"question": question},
-            labels,
+            {**columns, "label": label.name},
+            {"question": f"{shown}\n以上屬於邊一類：{listed}？淨係寫出類別。\n答案："},
+            {} if coded else {"labels": names},
             doubts=doubts,
-            own=[each.name for each in others],
+            own=[each.name for each in texts],
         )
     ]
 
@@ -668,20 +675,24 @@ def _short_answer(group: Group) -> Sequence[Proposal]:
 
 def _judged(group: Group) -> Sequence[Proposal]:
     """Requests without answers: what is a good one has to be said in a rubric."""
-    if any(each.texts for each in called(group.columns, "answer")):
-        return ()
     prompts = [each for each in called(group.columns, "question") if each.is_whole]
-    if len(prompts) != 1:
+    others = (each for each in group.columns if each not in prompts)
+    aside = ("id", "aside", "model", "subject", "subject, perhaps")
+    if len(prompts) != 1 or not all(any(map(each.is_called, aside)) for each in others):
         return ()
     ask = (
-        "What is a good answer? The file has none. Write the judge's prompt, its scale and what "
-        "each level means, and which levels pass."
+        "What is a good answer? The file has none. Write what a judge is asked, what each level "
+        "means, and which levels pass."
     )
-    return [
-        Proposal(
-            "judged", {"prompt": prompts[0].name}, PROMPTS["prompt"], doubts=[Doubt(ask, open=True)]
-        )
-    ]
+    rubric = (
+        "[tasks.rubric]",
+        'prompt = "…{prompt}…{answer}…{levels}"',
+        'levels = [{ number = 0, name = "…", meaning = "…" }, { number = 1, name = "…" }]',
+        "passes = [1]",
+        "higher_is_better = true",
+    )
+    columns = {"prompt": prompts[0].name}
+    return [Proposal("judged", columns, PROMPTS["prompt"], doubts=[Doubt(ask, rubric)])]
 
 
 PROMPTS: Mapping[str, Mapping[str, Any]] = {

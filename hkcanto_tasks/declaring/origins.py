@@ -1,4 +1,4 @@
-"""Where the rows of a new benchmark are: a file or folder here, a data set on the hub, a repository.
+"""Where the rows of a new benchmark are: in a file or folder, on the hub, or on GitHub.
 
 A repository or data set is downloaded into the cache at the commit that it is at now. The
 declaration pins that commit.
@@ -148,13 +148,8 @@ def release_lines(origin: Origin) -> Mapping[str, Mapping[str, object]]:
         >>> release_lines(Origin("x.csv", Path(), ["x.csv"], FolderData()))
         {'data': {}}
     """
-    names: dict[type[Release], str] = {
-        GitHubRelease: "github",
-        HubDataset: "hub",
-        FolderData: "data",
-    }
     release = origin.release
-    bare = type(release)(*[""] * (2 if isinstance(release, GitHubRelease) else 1))
+    name = {GitHubRelease: "github", HubDataset: "hub", FolderData: "data"}[type(release)]
+    usual = {field.name: field.default for field in msgspec.structs.fields(release)}
     given = msgspec.structs.asdict(release)
-    usual = msgspec.structs.asdict(bare if not isinstance(release, FolderData) else FolderData())
-    return {names[type(release)]: {key: text for key, text in given.items() if text != usual[key]}}
+    return {name: {key: text for key, text in given.items() if text != usual[key]}}

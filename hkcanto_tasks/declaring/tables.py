@@ -1,7 +1,7 @@
 """The tables of an origin, grouped into what can be a task each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -58,7 +58,7 @@ class Group:
             }
             if len(one) > 1:
                 return {}
-            found |= {split: each for each in one}
+            found |= dict.fromkeys([split] * len(one), *one)
         return found
 
 
@@ -165,12 +165,23 @@ def _with_stem(file: str, stem: str) -> str:
     return f"{head}{{stem}}{tail}" if found else file
 
 
-def single(group: Group) -> Iterator[Group]:
-    """Divide a group whose files one path cannot name into groups of one file each."""
-    if group.patterns or len(group.splits) == 1:
+def divided(group: Group, alike: Callable[[Group], object]) -> Iterator[Group]:
+    """Divide a group into those of its subjects that are alike, and that one path can name.
+
+    Args:
+        group: The group.
+        alike: What must be the same of all subjects of a group.
+    """
+    parts: dict[object, list[tuple[str, list[Record]]]] = {}
+    for stem, of in group.splits.items() if len(group.splits) > 1 else ():
+        own = [
+            row for row in group.records if row.where.rpartition(", row ")[0].endswith(of["test"])
+        ]
+        same = alike(replace(group, splits={stem: of}, records=own))
+        parts.setdefault(same if group.patterns else stem, []).append((stem, own))
+    if len(parts) < 2:
         yield group
         return
-    for stem, of in group.splits.items():
-        test = {str(file) for file in of["test"]}
-        own = [row for row in group.records if any(f"{file}, row" in row.where for file in test)]
-        yield replace(group, splits={stem: of}, records=own)
+    for part in parts.values():
+        splits = {stem: group.splits[stem] for stem, _ in part}
+        yield replace(group, splits=splits, records=[row for _, own in part for row in own])
