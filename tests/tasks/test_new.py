@@ -8,7 +8,6 @@ import csv
 import io
 import json
 import os
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -470,38 +469,50 @@ def test_a_file_that_cannot_be_written_leaves_nothing(
 # ---------------------------------------------------------------------- a stranger's path
 
 
+def five_commands(folder: Path) -> list[str]:
+    """What the guide has a stranger type in a folder."""
+    guide = Path(__file__).parents[2] / "docs" / "adding_a_benchmark.md"
+    block = guide.read_text("utf-8").partition("```sh\n")[2].partition("```")[0]
+    return block.replace("$PWD", str(folder)).splitlines()
+
+
+def test_the_guide_has_the_commands_that_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HKCANTO_BENCHMARKS", raising=False)
+    Path("questions.csv").write_text(as_csv(HEADER, LETTERED), "utf-8")
+    first, *others = five_commands(tmp_path)
+    printed = CliRunner().invoke(app, first.split()[1:]).output
+    assert printed.partition("Next\n")[2].splitlines() == others
+
+
+def test_commands_keep_the_benchmarks_that_are_there(
+    new: New, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = {"q.csv": as_csv(HEADER, LETTERED)}
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", "/elsewhere")
+    assert f"export HKCANTO_BENCHMARKS={tmp_path}/quiz:$HKCANTO_BENCHMARKS" in new(file)
+    assert "export" not in new(file, "--force")  # it is there by now
+
+
 @pytest.mark.slow
 def test_from_a_file_to_a_run_in_both_harnesses(tmp_path: Path) -> None:
-    """Five commands: the first one, and the four that it prints, as they are."""
-    (tmp_path / "q.csv").write_text(as_csv(HEADER, LETTERED), "utf-8")
-    python = f'{shlex.quote(sys.executable)} -c "from {{}} import {{}}; {{}}()"'
-    stand_ins = {
-        "hkcanto": python.format("hkcanto_tasks.cli", "app", "app"),
-        "lm_eval": f"{shlex.quote(sys.executable)} -m lm_eval",
-        "inspect": f"{shlex.quote(sys.executable)} -m inspect_ai",
-    }
-    functions = "".join(f'{name}() {{ {command} "$@"; }}\n' for name, command in stand_ins.items())
-    environment = {**os.environ, "COLUMNS": "200", "HKCANTO_BENCHMARKS": ""}
-
-    def shell(script: str) -> str:
-        done = subprocess.run(
-            ["bash", "-ec", functions + script],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    printed = shell("hkcanto new my_quiz --from q.csv")
-    commands = printed.partition("Next\n")[2].strip().splitlines()
-    assert len(commands) == 4
-    assert commands[0].startswith("export ")
-    commands[3] = f"{commands[3]} --display plain"
-    ran = shell("\n".join(commands))
-    assert "│ 天星小輪由尖沙咀開去邊度？" in ran or "│ 邊樣係早餐？" in ran
-    assert "|my_quiz" in ran
-    assert ran.count("unparsed_rate") > 1
+    (tmp_path / "questions.csv").write_text(as_csv(HEADER, LETTERED), "utf-8")
+    done = subprocess.run(
+        ["bash", "-ec", "\n".join(five_commands(tmp_path)) + " --display plain"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "200",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert done.stdout.count("→ ") == 3
+    assert "|my_quiz|" in done.stdout
+    assert "unparsed_rate  1" in done.stdout.replace("1.000", "1")
