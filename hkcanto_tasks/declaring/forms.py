@@ -392,11 +392,8 @@ def _question(columns: Sequence[Column], group: Group) -> tuple[Column, Sequence
     """Return the column of the question, and whether that is unsure."""
     if not group.header:
         return group.columns[0], ()
-    texts = [
-        each
-        for each in columns
-        if each.texts and not any(map(each.is_called, ("id", "model"))) and len(each.texts) > 0
-    ]
+    odd = ("id", "model")
+    texts = [each for each in columns if each.texts and not any(map(each.is_called, odd))]
     usual = [*called(texts, "question"), *called(texts, "text")]
     whole = [each for each in usual if each.is_whole] or usual
     if whole:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
 from hkcanto_tasks.catalogue import find_benchmark, find_task, left_out
@@ -515,4 +516,9 @@ def test_from_a_file_to_a_run_in_both_harnesses(tmp_path: Path) -> None:
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert done.stdout.count("→ ") == 3
     assert "|my_quiz|" in done.stdout
-    assert "unparsed_rate  1" in done.stdout.replace("1.000", "1")
+    (file,) = tmp_path.glob("logs/*.eval")
+    log = read_eval_log(str(file))
+    assert log.status == "success"
+    assert log.results is not None
+    assert log.results.total_samples == 3
+    assert log.results.scores[0].metrics["unparsed_rate"].value == 1
