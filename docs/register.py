@@ -19,7 +19,7 @@ import hkcanto
 from hkcanto import tasks
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
-from hkcanto_tasks.describing import describe, questions_of
+from hkcanto_tasks.describing import describe, items_of_run
 
 REPOSITORY = Path(__file__).parents[1]
 FILE = REPOSITORY / "inspect_evals" / "hkcanto" / "eval.yaml"
@@ -72,12 +72,12 @@ def _task(name: str) -> dict[str, Any]:
     """A task as `inspect eval` runs it without options."""
     if name in PAPERS and (averages := find_benchmark(name).averages):
         parts = {part for of in averages for column in of.columns for part in column}
-        samples = sum(questions_of(find_task(part)) for part in parts)
+        samples = sum(items_of_run(find_task(part)) for part in parts)
     else:
         if name not in {task.inspect for each in benchmarks() for task in each.tasks}:
             return {"name": name, "kind": "maintenance"}  # scores judges, not models
         size = inspect.signature(getattr(tasks, name)).parameters.get("size")
-        samples = questions_of(describe(f"hkcanto/{name}").task)
+        samples = items_of_run(describe(f"hkcanto/{name}").task)
         samples = min(samples, size.default) if size else samples
     return {"name": name, "dataset_samples": samples}
 

@@ -23,14 +23,18 @@ from .commands.publish import publish
 from .commands.report import report
 from .commands.rescore import rescore
 from .commands.show import show
+from .console import Command, Group
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Before a run": (estimate, plan, fertility, contamination),
-    "Read results": (report, compare, rescore, agreement, publish, board),
-    "Commands": (list_, show, new, path, doctor),
+    "Find tasks and data": (list_, show, new, doctor, path),
+    "Plan a run": (estimate, plan, fertility, contamination),
+    "Read results": (report, compare, rescore, agreement),
+    "Publish results": (publish, board),
 }
 
+
 app = typer.Typer(
+    cls=Group,
     help="HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness and Inspect.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -39,8 +43,8 @@ app = typer.Typer(
 )
 for _panel, _commands in _PANELS.items():
     for _command in _commands:
-        app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_command)
-app.add_typer(data, name="data", rich_help_panel="Commands")
+        app.command(_command.__name__.strip("_"), cls=Command, rich_help_panel=_panel)(_command)
+app.add_typer(data, name="data", cls=Group, rich_help_panel="Find tasks and data")
 
 
 @app.callback(invoke_without_command=True)

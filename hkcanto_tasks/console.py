@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+from typer.core import TyperCommand, TyperGroup
 
 from .errors import HKCantoError
 from .printable import printable
@@ -28,6 +29,27 @@ class _SafeConsole(Console):
     ) -> Iterable[Segment]:
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text), style, control)
+
+
+class _PlainHelp:
+    """A command whose `--help` gives no Python types for switches and arguments."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in parameters:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""
+            elif each.param_type_name == "argument":
+                each.display_type_rich = lambda **_: None  # since typer 0.25
+        return parameters
+
+
+class Command(_PlainHelp, TyperCommand):
+    """A command of `hkcanto`."""
+
+
+class Group(_PlainHelp, TyperGroup):
+    """Several commands under one name, such as `hkcanto data`."""
 
 
 out = _SafeConsole()

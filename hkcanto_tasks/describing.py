@@ -5,6 +5,7 @@ no right answer, and no question of a downloaded release: prompts are of the sam
 in the benchmark's own folder. `first_items` has both, for the eyes of whoever declares a benchmark.
 """
 
+import difflib
 import inspect
 import json
 import logging
@@ -134,7 +135,7 @@ def describe(
 
 def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> Description:
     definition, benchmark = task.definition, task.benchmark
-    questions, in_table = questions_of(task), {figure.name for figure in setup.table}
+    in_table = {figure.name for figure in setup.table}
     every = [find_task(definition.name), *variants_of(definition)]
     commands = _commands(task, setup.shots, chosen)
     prompt, origin, hidden = _prompt(task, setup.shots, chosen)
@@ -145,7 +146,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
         "lm-eval": commands["lm-eval"],
         "Inspect": commands["Inspect"] or "none, as it does not ask models for log-likelihoods",
-        "questions": f"{questions:,}" if questions else "",
+        "items": _items(task, setup),
         "version": str(definition.version),
         "signature": setup.signature("…").text,
         "kind": f"{definition.kind}: {' '.join(kind.split())}",
@@ -331,9 +332,32 @@ def inspect_name(task: TaskVariant) -> str:
     return f"hkcanto/{definition.inspect}{chosen}"
 
 
-def questions_of(task: TaskVariant) -> int:
-    """Return the published number of a task's questions; 0 where it is not known."""
+def _items(task: TaskVariant, setup: Setup) -> str:
+    published, scored = published_items(task), items_of_run(task, setup)
+    drawn = f" drawn from {published:,}" if scored < published else ""
+    return f"{scored:,}{drawn}" if published else ""
+
+
+def published_items(task: TaskVariant) -> int:
+    """Return the published number of a task's items; 0 where it is not known."""
     return sum(subject.rows for subject in task.subjects)
+
+
+def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:
+    """Return how many items a run of a task scores; 0 where that is not known.
+
+    Args:
+        task: The task.
+        setup: How it is run; None means by default.
+
+    Examples:
+        >>> translation = find_task("hkmmlu_translation_yue_zh")
+        >>> published_items(translation), items_of_run(translation)
+        (44146, 2000)
+    """
+    published = published_items(task)
+    size = getattr((setup or make_setup(task.name)).options, "size", 0)
+    return min(published, size) if size else published
 
 
 def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
@@ -418,9 +442,12 @@ def matching(text: str) -> list[TaskVariant]:
     every = [task for task in named_tasks().values() if not task.variant.suffix]
     found = [task for task in every if text.casefold() in _searched(task).casefold()]
     if not found:
+        known = {task.name.casefold(): task.name for task in every}
+        near = difflib.get_close_matches(text.casefold(), known)
+        meant = f"Did you mean {' or '.join(known[each] for each in near)}? " if near else ""
         raise CatalogueError(
-            f"no task has {text!r} in its name, its title or its benchmark. `hkcanto list` shows "
-            "all."
+            f"no task has {text!r} in its name, its title or its benchmark. {meant}`hkcanto list` "
+            "shows all."
         )
     return [task for task in found if task.scope == "task"] or found
 
@@ -449,7 +476,8 @@ def record(task: TaskVariant) -> dict[str, Any]:
         "scoring": task.variant.scoring,
         "version": task.definition.version,
         "shots": task.shots,
-        "questions": questions_of(task),
+        "questions": published_items(task),
+        "items": items_of_run(task),
         "variants": [each.name for each in variants],
     }
 

@@ -10,28 +10,29 @@ from ..errors import on_disk
 from .output import option, progress
 
 _RESULTS = typer.Argument(
-    help="Folders of records (hkcanto publish --to eee) and logs, mixed freely. NAME=PATH names "
-    "the model of the logs in it. Without any, the board has the papers' tables.",
+    metavar="RESULTS",
+    help="Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of "
+    "the logs. Without RESULTS the leaderboard has the papers' tables.",
     show_default=False,
 )
-_CHECK = "Write nothing; list what would not be on the board, and fail if there is anything."
+_CHECK = "Only list what would be left out; exit status 1 if there is any."
 
 
 def board(
     results: Annotated[list[str] | None, _RESULTS] = None,
-    output: Annotated[Path, option("Folder to write the site to.", "-o", "--output")] = Path(
+    output: Annotated[Path, option("Folder for the site.", "-o", "--output", metavar="DIR")] = Path(
         "site"
     ),
     check: Annotated[bool, option(_CHECK, "--check")] = False,
-    title: Annotated[str, option("Its title.")] = "Cantonese board",
-    url: Annotated[str, option("The address that the site will have; for its feed.")] = "",
+    title: Annotated[str, option("Title of the site.", metavar="TEXT")] = "Cantonese board",
+    url: Annotated[str, option("Address of the site, for its feed.", metavar="URL")] = "",
 ) -> None:
-    """Make a site over many models and dates, beside the papers' models: no server, no network.
+    """Build a static leaderboard of many models, with the papers' scores.
 
     hkcanto board results/ -o site
 
-    What cannot be trusted is not on it, and a page says why. A `models.toml` in a folder of results
-    gives sizes, open or closed, and links.
+    Untrusted results are left out; a page lists them with reasons. A
+    models.toml in a folder of results gives sizes, licences and links.
     """
     with errors_without_traceback():
         from ..board.models import read_models

@@ -8,31 +8,34 @@ import typer
 from ..console import errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
-_DELTA = "Tolerance δ in points: exit status 1 unless B is at most this much worse than A."
-_LOOK = "Which look at growing runs this is, of how many planned: 2/4. They share the error of 5 %."
-_CANDIDATES = "Among how many runs the one that passes is chosen. They share the error of 5 %."
-_ALLOWED = "What the runs may differ in under a gate: parts of the signature, as shots,prompt."
+_DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
+_LOOK = "This is look K of N planned looks at growing runs; they share the error of 5 %."
+_CANDIDATES = "Number of candidates that the gate chooses from; they share the error of 5 %."
+_ALLOWED = "Parts of the signature in which runs may differ under a gate, such as shots,prompt."
 
 
 def compare(
     runs: Annotated[list[str], LOGS],
-    metric: Annotated[str | None, option("Compare this figure, not the headline.")] = None,
-    gate: Annotated[float | None, option(_DELTA, min=0, max=100)] = None,
+    metric: Annotated[
+        str | None, option("Compare this figure instead of the headline.", metavar="FIGURE")
+    ] = None,
+    gate: Annotated[float | None, option(_DELTA, metavar="POINTS", min=0, max=100)] = None,
     look: Annotated[str | None, option(_LOOK, metavar="K/N")] = None,
-    candidates: Annotated[int | None, option(_CANDIDATES, min=1, max=1000)] = None,
-    allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME[,NAME]")] = None,
-    seed: Annotated[int, option("Of the resampling.", min=0)] = 1234,
-    resamples: Annotated[int, option("Number of resamples.", min=100)] = 10_000,
+    candidates: Annotated[int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)] = None,
+    allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
+    seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
+    resamples: Annotated[int, option("Number of resamples.", metavar="N", min=100)] = 10_000,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
     full: Full = False,
 ) -> None:
-    """Compare two runs item by item, or several pairwise; --gate makes it a release test.
+    """Compare two runs item by item, or several in pairs; --gate tests a release.
 
     hkcanto compare runs/base runs/tuned --gate 2.0
 
-    Exit status: 0; 1 if a gate is not passed; 2 if runs cannot be compared, or with --gate if some
-    task, figure or log is missing, or the runs differ in more than the model.
+    Exit status: 0; 1 if a gate is not passed; 2 if runs cannot be
+    compared, or with --gate if a task, figure or log is missing, or if the
+    runs differ in more than the model.
     """
     if gate is None and {look, candidates, allow_differences} != {None}:
         raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")

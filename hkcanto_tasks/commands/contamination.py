@@ -16,23 +16,28 @@ def contamination(
         typer.Argument(
             exists=True,
             dir_okay=False,
+            metavar="FILES",
             help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
             show_default=False,
         ),
     ],
     benchmark: Annotated[
-        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated."),
     ] = None,
-    with_items: Annotated[bool, typer.Option(help="Show the items' texts, too.")] = False,
+    with_items: Annotated[
+        bool, typer.Option("--with-items", help="Also show the items' texts.")
+    ] = False,
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
-    full: Annotated[bool, typer.Option("--full", help="Print all lines, uncut.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print every line.")] = False,
 ) -> None:
-    """Look for benchmark items in training files, in either script.
+    """Find benchmark items in training files, in either script.
 
     hkcanto contamination sft.jsonl corpus/*.txt.gz
 
-    Exit status: 0 if there is none, 1 if there is, 2 if a file or the data cannot be read.
+    Exit status: 0 if there is none, 1 if there is, 2 if a file or the
+    data cannot be read.
     """
     with errors_without_traceback(status=2):
         kind = shared.format_of(output, format)

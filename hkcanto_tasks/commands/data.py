@@ -7,23 +7,25 @@ import typer
 from rich.text import Text
 
 from ..catalogue import Benchmark, benchmarks, find_benchmark
-from ..console import echo, errors_without_traceback, print_error, print_line
+from ..console import Command, echo, errors_without_traceback, print_error, print_line
 from ..data.locating import locate
 from ..errors import HKCantoError, NetworkUnavailable
 
-data = typer.Typer(help="Fetch, check and find the benchmarks' data.", no_args_is_help=True)
-Name = Annotated[str | None, typer.Argument(help="A benchmark; without one, all of them.")]
+data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_args_is_help=True)
+Name = Annotated[
+    str | None, typer.Argument(metavar="BENCHMARK", help="One benchmark; by default all.")
+]
 
 
-@data.command()
+@data.command(cls=Command)
 def fetch(benchmark: Name = None) -> None:
-    """Download the pinned release into the cache; what is there already is not fetched again."""
+    """Download the pinned release into the cache, if it is not there."""
     _for_each(benchmark, _fetch)
 
 
-@data.command()
+@data.command(cls=Command)
 def verify(benchmark: Name = None) -> None:
-    """Compare every file with its recorded checksum; exit status 1 if one differs."""
+    """Compare every file with its checksum; exit status 1 if one differs."""
     from ..doctor import files
     from .doctor import print_findings
 
@@ -34,9 +36,9 @@ def verify(benchmark: Name = None) -> None:
         raise typer.Exit(1)
 
 
-@data.command(name="path")
+@data.command(name="path", cls=Command)
 def path(benchmark: Name = None) -> None:
-    """Print where a benchmark's data is, or would be after `hkcanto data fetch`."""
+    """Print the folder of a benchmark's data."""
     _for_each(benchmark, lambda found: echo(locate(found).root))
 
 

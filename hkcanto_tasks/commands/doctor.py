@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def doctor(benchmark: Name = None, as_json: Json = False) -> None:
-    """Show versions, harnesses and data; exit status 1 if something is amiss."""
+    """Check versions, harnesses and data; exit status 1 if something is wrong."""
     from ..doctor import data, harnesses, installed, outside, versions
 
     with errors_without_traceback():

@@ -7,31 +7,39 @@ import typer
 from ..console import errors_without_traceback
 from . import output as shared
 
-_TASKS = typer.Argument(help="Tasks or benchmarks (hkcanto list).", show_default=False)
-_TOKENIZER = "A tokenizer.json, its folder, a hub id, or tiktoken:NAME; else by characters."
+_TASKS = typer.Argument(
+    metavar="TASKS", help="Tasks or benchmarks; see hkcanto list.", show_default=False
+)
+_TOKENIZER = "Hub id, folder, tokenizer.json, or tiktoken:NAME. Without one, tokens are guessed."
 _FROM = (
-    "Log or folder of logs of a quick look (--limit), for the tokens and seconds it took; may be "
-    "repeated. Without tasks, of the tasks that it has."
+    "Logs of a short run (--limit): measure tokens and seconds there instead of guessing. May be "
+    "repeated. Without TASKS, estimate the tasks of these logs."
 )
 _Speed = Annotated[
-    float | None, typer.Option(help="Tokens a second, of prompts and answers.", min=0.001)
+    float | None,
+    typer.Option(metavar="N", help="Tokens a second, prompts and answers.", min=0.001),
 ]
-_Price = Annotated[float | None, typer.Option(help="Of a million tokens.", min=0)]
+_PriceIn = Annotated[
+    float | None, typer.Option(metavar="X", help="Price of a million prompt tokens.", min=0)
+]
+_PriceOut = Annotated[
+    float | None, typer.Option(metavar="X", help="Price of a million answer tokens.", min=0)
+]
 
 
 def estimate(
     tasks: Annotated[list[str] | None, _TASKS] = None,
-    logs: Annotated[list[str] | None, shared.option(_FROM, "--from")] = None,
-    tokenizer: Annotated[str | None, typer.Option(help=_TOKENIZER)] = None,
+    logs: Annotated[list[str] | None, shared.option(_FROM, "--from", metavar="LOGS")] = None,
+    tokenizer: Annotated[str | None, typer.Option(metavar="NAME", help=_TOKENIZER)] = None,
     speed: _Speed = None,
-    price_in: _Price = None,
-    price_out: _Price = None,
+    price_in: _PriceIn = None,
+    price_out: _PriceOut = None,
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
 ) -> None:
-    """Estimate a run before it is made: requests, tokens, what a prefix cache serves, time, cost.
+    """Estimate requests, tokens, prefix cache hits, time and cost of a run.
 
-    hkcanto estimate hkmmlu --tokenizer Qwen/Qwen3-8B --speed 20000 --price-in 0.5 --price-out 1.5
+    hkcanto estimate hkmmlu --tokenizer Qwen/Qwen3-8B --speed 20000
     hkcanto estimate hkmmlu --from logs/
     """
     with errors_without_traceback():

@@ -12,19 +12,21 @@ def fertility(
     tokenizers: Annotated[
         list[str],
         typer.Argument(
+            metavar="TOKENIZERS",
             help="Hub ids, folders, tokenizer.json files, or tiktoken:o200k_base. NAME=TOKENIZER "
-            "gives one a name.",
+            "names one.",
             show_default=False,
         ),
     ],
     benchmark: Annotated[
-        list[str] | None, typer.Option(help="Only this benchmark or task; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated."),
     ] = None,
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
     full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
 ) -> None:
-    """Count tokens per character of each benchmark's questions, for one tokenizer or several.
+    """Count tokens per character of each benchmark's questions.
 
     hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
     """

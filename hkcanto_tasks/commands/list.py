@@ -10,74 +10,91 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from ..console import Json, errors_without_traceback, out, print_json, print_line
+from ..console import Json, echo, errors_without_traceback, out, print_json, print_line
 
 if TYPE_CHECKING:
     from ..catalogue import TaskVariant
 
-_UNLIMITED = 1_000_000  # columns, where the output is no terminal
-_SHORTEST_TITLE = 12
-_IS = "benchmark from outside cannot be read and is"
+_PIPED = ("name", "inspect", "items", "shots", "title")
+_SHORTEST_TITLE = 24
+_IS = "benchmark cannot be read and is"
 
 
 def list_(
     text: Annotated[
-        str, typer.Argument(metavar="[FILTER]", help="A part of a name, title or benchmark.")
+        str, typer.Argument(metavar="FILTER", help="A part of a name, title or benchmark.")
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """List the tasks, one a line, by their names in both harnesses."""
+    """List the tasks by their names in both harnesses.
+
+    Into a pipe or a file: one task a line, with tabs between its name in
+    lm-eval, its name in Inspect, items, shots and title.
+    """
     from ..catalogue import left_out
     from ..describing import matching, record
 
-    width = out.width if out.is_terminal else _UNLIMITED
     with errors_without_traceback():
         found = matching(text)
     if as_json:
         print_json([record(task) for task in found])
         return
-    for benchmark, tasks in groupby(found, key=attrgetter("benchmark")):
+    for task in () if out.is_terminal else found:
+        listed = record(task)
+        echo("\t".join(str("" if listed[key] is None else listed[key]) for key in _PIPED))
+    for benchmark, tasks in groupby(found if out.is_terminal else (), attrgetter("benchmark")):
         print_line(Text(benchmark.title, style="bold"))
-        for line in lines([*tasks], width):
+        for line in lines([*tasks], out.width):
             print_line(line)
         print_line()
-    if all(task.scope == "task" for task in found):
-        print_line("hkcanto show TASK tells the rest. A subject is a task, too: <task>_<subject>.")
+    if out.is_terminal and all(task.scope == "task" for task in found):
+        print_line("`hkcanto show TASK` shows one. A subject is a task, too: <task>_<subject>.")
     if lacking := len(left_out()):
-        are = "benchmarks from outside cannot be read and are" if lacking > 1 else _IS
-        print_line(f"{lacking} {are} left out: hkcanto doctor says why.")
+        are = "benchmarks cannot be read and are" if lacking > 1 else _IS
+        echo(f"{lacking} {are} left out: `hkcanto doctor` says why.", to_err=True)
 
 
 def lines(tasks: Sequence["TaskVariant"], width: int) -> Iterator[Text]:
-    """Lay out tasks of a benchmark, one a line; then the names of their variants and groups.
+    """Lay out the tasks of a benchmark, then the names of their variants and groups.
 
     Args:
         tasks: The tasks.
-        width: Of the terminal, in columns: titles are shortened to fit, or left out. Names are
-            never broken.
+        width: Of the terminal, in columns. Where a line has no room for titles, Inspect's name is
+            on a line of its own. Names are never broken; long titles are cut.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_task
-        >>> for line in lines([find_task("hkcanto_g2p"), find_task("hkcanto_law")], 60):
+        >>> for line in lines([find_task("hkcanto_g2p"), find_task("hkcanto_law")], 70):
         ...     print(line)
         lm-eval     Inspect     items shots
-        hkcanto_g2p hkcanto/g2p   145     5  Jyutping grapheme-to-p…
+        hkcanto_g2p hkcanto/g2p   145     5  Jyutping grapheme-to-phoneme 粵…
         hkcanto_law hkcanto/law   424     5  Hong Kong law 香港法律
         variants  hkcanto_law_mc
+        >>> for line in lines([find_task("hkcanto_law")], 50):
+        ...     print(line)
+        lm-eval     items shots
+        hkcanto_law   424     5  Hong Kong law 香港法律
+          hkcanto/law
+        variants  hkcanto_law_mc
     """
-    from ..describing import inspect_name, questions_of, short_title, variants_of
+    from ..describing import inspect_name, items_of_run, short_title, variants_of
 
-    names = [("lm-eval", "Inspect"), *((task.name, inspect_name(task)) for task in tasks)]
-    first, second = (max(map(len, column)) for column in zip(*names, strict=True))
-    used = first + 1 + second + len(" items shots")
-    shots, room = "n" if used > width else "shots", width - used - 2
-    yield Text(f"{'lm-eval':{first}} {'Inspect':{second}} items {shots}", style="dim")
-    for task, (ours, theirs) in zip(tasks, names[1:], strict=True):
+    inspect_names = [inspect_name(task) for task in tasks]
+    first = max(len("lm-eval"), *(len(task.name) for task in tasks))
+    second = max(len("Inspect"), *map(len, inspect_names)) + 1
+    counts = len(" items shots  ")
+    beside = width - first - second - counts >= _SHORTEST_TITLE
+    room = width - first - counts - (second if beside else 0)
+    head = f"{' Inspect':{second}}" if beside else ""
+    yield Text(f"{'lm-eval':{first}}{head} items shots", style="dim")
+    for task, theirs in zip(tasks, inspect_names, strict=True):
         title = short_title(task)
         if cell_len(title) > room:
-            title = f"{set_cell_size(title, room - 1).rstrip()}…" * (room >= _SHORTEST_TITLE)
-        counts = f"{questions_of(task) or '':>5} {task.shots:>{len(shots)}}"
-        yield Text(f"{ours:{first}} {theirs:{second}} {counts}  {title}".rstrip())
+            title = f"{set_cell_size(title, room - 1).rstrip()}…" if room > 1 else ""
+        name = f"{task.name:{first}}" + (f" {theirs:{second - 1}}" if beside else "")
+        yield Text(f"{name} {items_of_run(task) or '':>5} {task.shots:>5}  {title}".rstrip())
+        if not beside and theirs:
+            yield Text(f"  {theirs}", style="dim")
     whole = [task.definition for task in tasks if task.scope == "task"]
     variants = [variant for definition in whole for variant in variants_of(definition)]
     variants.sort(key=lambda task: task.definition.variants.index(task.variant))

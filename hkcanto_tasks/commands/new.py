@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="The benchmark's name: a to z, digits and _.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The benchmark's name: a to z, digits and _.")
+    ],
     source: Annotated[
         str,
         option(
-            "A file or folder; owner/name on the hub; github:owner/name; also @revision.", "--from"
+            "A file or folder; owner/name on the hub; github:owner/name; also @revision.",
+            "--from",
+            metavar="FILE_OR_REPO",
         ),
     ],
-    into: Annotated[Path, option("The folder to make the benchmark's folder in.")] = Path(),
+    into: Annotated[
+        Path, option("Make the benchmark's folder in this one.", "--into", metavar="FOLDER")
+    ] = Path(),
     force: Annotated[bool, option("Replace files that are there.", "--force")] = False,
 ) -> None:
     """Look at rows and write a first benchmark.toml, with questions where it is unsure."""

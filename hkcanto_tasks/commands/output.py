@@ -26,17 +26,24 @@ def option(text: str, *names: str, **more: Any) -> Any:
 
 
 LOGS = typer.Argument(
-    help="Logs or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect, "
-    "mixed freely. NAME=PATH gives a run a name of your own.",
+    metavar="LOGS",
+    help="Logs, or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect. "
+    "NAME=PATH names the model.",
     show_default=False,
 )
 Output = Annotated[
-    Path | None, option("File to write, such as report.html; else the terminal.", "-o", "--output")
+    Path | None,
+    option("Write to this file, such as report.html.", "-o", "--output", metavar="FILE"),
 ]
 FormatOption = Annotated[
-    Format | None, option("By default what the file's name ends in; github: for a PR.", "--format")
+    Format | None,
+    option(
+        "html, md, json, csv, or github (a pull request comment); by default by the file's name.",
+        "--format",
+        metavar="FORMAT",
+    ),
 ]
-Full = Annotated[bool, option("Print everything on the terminal, uncut.", "--full")]
+Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:

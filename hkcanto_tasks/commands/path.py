@@ -9,9 +9,11 @@ from ..console import echo
 
 
 def path(
-    what: Annotated[str, typer.Argument(help="lm-eval, inspect or evaluate.")] = "lm-eval",
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="lm-eval, inspect or evaluate.")
+    ] = "lm-eval",
 ) -> None:
-    """Print the folder of our task files: lm_eval --include_path "$(hkcanto path)"."""
+    """Print the folder of the task files: lm_eval --include_path "$(hkcanto path)"."""
     import hkcanto
     import hkcanto_lm_eval
     import hkcanto_metrics

@@ -9,23 +9,33 @@ from ..console import errors_without_traceback
 from . import output as shared
 
 _RUNS = typer.Argument(
-    help="Logs of two runs, as in hkcanto compare: what they disagree on is what is planned with. "
-    "With one of the assumptions below: benchmarks or tasks, which are also planned together.",
+    metavar="LOGS|TASKS",
+    help="Logs of two runs, whose disagreement the plan is based on. Or benchmarks and tasks, with "
+    "one of --discordance, --sd and --responses; they are also planned together.",
     show_default=False,
 )
-_DISCORDANCE = "Assume that so many % of the questions are right in exactly one of the two runs."
-_DEVIATION = "Assume so many points of standard deviation of the differences; for other figures."
-_RESPONSES = "Real models' answers: a .csv or .csv.gz (docs/planning.md) of many models."
-_GATES = "Points of difference, or tolerance δ (2); may be repeated."
-_FULL = "Print everything on the terminal, uncut."
-_Percent = Annotated[float | None, typer.Option(help=_DISCORDANCE, min=0, max=100)]
-_Points = Annotated[float | None, typer.Option(help=_DEVIATION, min=0, max=100)]
-_Items = typer.Option(help="A number of questions; may be repeated.", min=1)
-_Loss = typer.Option(help="Points that the second run truly loses.", min=-100, max=100)
-_Looks = typer.Option(help="At growing runs, which share a gate's error of 5 %.", min=1, max=99)
-_Candidates = typer.Option(help="Runs to choose from, which share it, too.", min=1, max=1000)
-_Benchmark = typer.Option(help="Only this benchmark or task; may be repeated.")
-_Metric = typer.Option(help="This figure of the runs, not the headline.")
+_DISCORDANCE = (
+    "Assume that the two runs differ on this share of the questions: one right, one wrong."
+)
+_DEVIATION = (
+    "Assume this standard deviation of the differences, for figures that are not right or wrong."
+)
+_RESPONSES = "Answers of many real models, as .csv or .csv.gz; see docs/planning.md."
+_GATES = "Difference or tolerance δ in points; may be repeated. Default: 2."
+_Percent = Annotated[float | None, typer.Option(metavar="%", help=_DISCORDANCE, min=0, max=100)]
+_Points = Annotated[float | None, typer.Option(metavar="POINTS", help=_DEVIATION, min=0, max=100)]
+_Items = typer.Option(metavar="N", help="Number of questions; may be repeated.", min=1)
+_Loss = typer.Option(
+    metavar="POINTS", help="Points that the second run truly loses.", min=-100, max=100
+)
+_Looks = typer.Option(
+    metavar="N", help="Looks at a growing run; they share the gate's error of 5 %.", min=1, max=99
+)
+_Candidates = typer.Option(
+    metavar="N", help="Candidates; they share the gate's error of 5 %, too.", min=1, max=1000
+)
+_Benchmark = typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated.")
+_Metric = typer.Option(metavar="FIGURE", help="Plan for this figure instead of the headline.")
 _SIZES = (100, 250, 500, 1_000, 2_000)
 
 
@@ -33,9 +43,11 @@ def plan(
     runs: Annotated[list[str] | None, _RUNS] = None,
     discordance: _Percent = None,
     sd: _Points = None,
-    responses: Annotated[Path | None, typer.Option(help=_RESPONSES)] = None,
+    responses: Annotated[Path | None, typer.Option(metavar="FILE", help=_RESPONSES)] = None,
     items: Annotated[list[int] | None, _Items] = None,
-    gate: Annotated[list[float] | None, typer.Option(help=_GATES, max=100)] = None,
+    gate: Annotated[
+        list[float] | None, typer.Option(metavar="POINTS", help=_GATES, max=100)
+    ] = None,
     loss: Annotated[float, _Loss] = 0.0,
     looks: Annotated[int, _Looks] = 1,
     candidates: Annotated[int, _Candidates] = 1,
@@ -43,11 +55,11 @@ def plan(
     metric: Annotated[str | None, _Metric] = None,
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
-    full: Annotated[bool, typer.Option("--full", help=_FULL)] = False,
+    full: shared.Full = False,
 ) -> None:
-    """Plan how many questions are enough to see a difference, or to pass a gate.
+    """Plan how many questions show a difference, or pass a gate.
 
-    hkcanto plan hkmmlu tmmluplus_gen --discordance 29.3 --gate 2 --loss 0.46
+    hkcanto plan hkmmlu --discordance 29.3 --gate 2 --loss 0.46
     """
     with errors_without_traceback():
         from ..catalogue import benchmarks, named_tasks

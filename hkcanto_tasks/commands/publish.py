@@ -12,17 +12,23 @@ from ..console import echo, errors_without_traceback
 from ..errors import on_disk
 
 _RUNS = typer.Argument(
-    help="Logs or folders of logs, as for report. ORGANISATION/NAME=PATH gives the model's name on "
-    "the hub.",
+    metavar="LOGS",
+    help="Logs or folders of logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's "
+    "name on the hub.",
     show_default=False,
 )
 _TO = typer.Option(
+    metavar="FORM",
     help="eee: Every Eval Ever. hf: .eval_results of the model's repository. card: a table for its "
-    "card. github: a comment for a pull request."
+    "card. github: a pull request comment.",
 )
-_OUTPUT = typer.Option("-o", "--output", help="Folder to write to.")
-_YOURS = typer.Option(help="Yours to the models' developers; for eee.")
-_URL = typer.Option(help="Where the logs or a report of them are.")
+_OUTPUT = typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")
+_YOURS = typer.Option(
+    metavar="WHICH",
+    help="Yours to the developers of the models, for eee: first_party, third_party, collaborative "
+    "or other.",
+)
+_URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, are.")
 
 
 class Destination(StrEnum):
@@ -32,7 +38,7 @@ class Destination(StrEnum):
 
 
 class Relationship(StrEnum):
-    """What who ran a model is to its developer, in the words of Every Eval Ever."""
+    """How the evaluator relates to the model's developer, in the words of Every Eval Ever."""
 
     first_party, third_party = "first_party", "third_party"
     collaborative, other = "collaborative", "other"
@@ -42,15 +48,16 @@ def publish(
     runs: Annotated[list[str], _RUNS],
     to: Annotated[Destination, _TO],
     output: Annotated[Path, _OUTPUT],
-    by: Annotated[str, typer.Option(help="Who ran the models.")] = "",
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who ran the models.")] = "",
     relationship: Annotated[Relationship | None, _YOURS] = None,
     url: Annotated[str, _URL] = "",
 ) -> None:
-    """Write results as others collect them: checked, and without questions. Uploads nothing.
+    """Write checked results for leaderboards and model cards, without items.
 
     hkcanto publish runs/ --to card -o published
 
-    Sample data, unknown data, parts of a task, and figures unlike the harness's are refused.
+    Refused: sample data, unknown data, parts of a task, and figures that
+    differ from the harness's. Nothing is uploaded.
     """
     with errors_without_traceback():
         from ..logs import read_runs

@@ -8,13 +8,14 @@ import typer
 from ..console import echo, err, errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
-_ITEMS = option("Also show questions, answers and responses. Such a report must not be published.")
-_BEST = (
-    "Print a line for each task, separated by tabs: the best run, its figure, the runs not told "
-    "apart from it (by commas), the task, its condition, and what the figure is too good by on "
-    "average if these runs are equal in truth."
+_ITEMS = option(
+    "Also show questions, answers and responses. Do not publish such a report.", "--with-items"
 )
-_TOKENS = option("Count lengths in tokens of this tokenizer (hub id, folder or file).")
+_BEST = (
+    "Print the best run of each task, one a line, tab-separated: run, score, runs not "
+    "significantly worse, task, condition, expected optimism of the score if all runs were equal."
+)
+_TOKENS = option("Count lengths in tokens: hub id, folder or tokenizer.json.", metavar="NAME")
 
 
 def report(
@@ -23,12 +24,12 @@ def report(
     format: FormatOption = None,  # noqa: A002
     with_items: Annotated[bool, _ITEMS] = False,
     tokenizer: Annotated[str | None, _TOKENS] = None,
-    title: Annotated[str, option("Its title; else the models' names.")] = "",
+    title: Annotated[str, option("Title; by default the models' names.", metavar="TEXT")] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
     example: Annotated[bool, option("Report two engines on sample data.", "--example")] = False,
 ) -> None:
-    """Show results next to the published ones, with intervals, by subject, and what went wrong.
+    """Show results beside published scores, with intervals and warnings.
 
     hkcanto report runs/ -o report.html
     hkcanto report runs/ --best

@@ -14,35 +14,38 @@ if TYPE_CHECKING:
     from ..rescoring.rescore import Rescored
 
 _PATHS = typer.Argument(
+    metavar="PATHS",
     help="Logs of lm-eval (with --log_samples) and of Inspect, .jsonl files with answers, "
     "twinkle-eval's eval_results_….jsonl, or folders of these.",
     show_default=False,
 )
 _COLUMNS = (
-    "What is in which column of a .jsonl: id, question, choices, response, reasoning, task, model. "
-    "A dot leads into a value: response=response.body.choices.0.message.content"
+    "Columns of a .jsonl for id, question, choices, response, reasoning, task and model. Dots "
+    "reach into a value: response=body.choices.0.message"
 )
 
 _READER = (
-    "A model of Inspect, as openai/gpt-4o, that reads the letters which the rules leave unread. "
-    "Figures of its own: forced, acc_reread; the headline stays that of the rules."
+    "An Inspect model, such as openai/gpt-4o, that reads the letters which the rules could not. "
+    "It adds the figures forced and acc_reread; the headline does not change."
 )
 
 
 def rescore(
     paths: Annotated[list[Path], _PATHS],
-    output: Annotated[Path, option("Folder to write logs into.", "-o", "--output")],
-    task: Annotated[str, option("Of a .jsonl that does not name it, as hkmmlu.")] = "",
-    model: Annotated[str, option("The model of a .jsonl; else the file's name.")] = "",
-    columns: Annotated[str, option(_COLUMNS, metavar="WHAT=NAME[,…]")] = "",
+    output: Annotated[Path, option("Folder for the new logs.", "-o", "--output", metavar="DIR")],
+    task: Annotated[str, option("Task of a .jsonl that does not name it.", metavar="TASK")] = "",
+    model: Annotated[
+        str, option("Model of a .jsonl; by default the file's name.", metavar="NAME")
+    ] = "",
+    columns: Annotated[str, option(_COLUMNS, metavar="FIELD=COLUMN,…")] = "",
     reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
 ) -> None:
-    """Score answers again without a model: those of logs, of other tools, of batch APIs.
+    """Score saved answers again, from logs, other tools or batch APIs.
 
     hkcanto rescore runs/ -o rescored
-    hkcanto rescore answers.jsonl --task hkmmlu --columns response=output -o rescored
+    hkcanto rescore answers.jsonl --task hkmmlu -o rescored
 
-    The logs that it writes are for hkcanto report, compare and publish.
+    It writes logs that hkcanto report, compare and publish read.
     """
     with errors_without_traceback():
         from ..publishing.writing import write
@@ -66,7 +69,7 @@ def rescore(
             _say(run)
         for each in skipped:
             err.print(f"Left out: {each.path}: {each.reason}", highlight=False, markup=False)
-        print_line(f"Written: {len(files)} files. Look at them: hkcanto report {output}")
+        print_line(f"Wrote {len(files)} files. Next: hkcanto report {output}")
 
 
 def _say(run: "Rescored") -> None:

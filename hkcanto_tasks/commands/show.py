@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def show(
     task: Annotated[str, typer.Argument(help="A name in lm-eval or Inspect: hkcanto/mmlu.")],
-    shots: Annotated[int | None, typer.Option(min=0, help="Worked examples.")] = None,
+    shots: Annotated[int | None, typer.Option(metavar="N", min=0, help="Worked examples.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", "-T", metavar="NAME=VALUE", help="As in inspect eval."),
