@@ -25,6 +25,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt
 from hkcanto_tasks.loading import load_task
 
+from ..test_outside_benchmark import PROVIDER, install
 from .test_cli import in_terminal
 from .test_first_contact import as_parquet
 from .test_hub_downloads import FIRST, blob_id, publish
@@ -500,12 +501,16 @@ def test_commands_keep_the_benchmarks_that_are_there(
 @pytest.mark.slow
 def test_from_a_file_to_a_run_in_both_harnesses(tmp_path: Path) -> None:
     (tmp_path / "questions.csv").write_text(as_csv(HEADER, LETTERED), "utf-8")
+    install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
+    # Inspect's mock model would download a tokenizer.
+    script = "\n".join(five_commands(tmp_path)).replace("mockllm/model", "letters/b")
     done = subprocess.run(
-        ["bash", "-ec", "\n".join(five_commands(tmp_path)) + " --display plain"],
+        ["bash", "-ec", f"{script} --display plain"],
         cwd=tmp_path,
         env={
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
             "COLUMNS": "200",
         },
         capture_output=True,
@@ -521,4 +526,4 @@ def test_from_a_file_to_a_run_in_both_harnesses(tmp_path: Path) -> None:
     assert log.status == "success"
     assert log.results is not None
     assert log.results.total_samples == 3
-    assert log.results.scores[0].metrics["unparsed_rate"].value == 1
+    assert log.results.scores[0].metrics["unparsed_rate"].value == 0
