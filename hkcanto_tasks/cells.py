@@ -21,13 +21,14 @@ from .samples import Sample
 from .setup import Setup
 
 # The whole name of a column: `Reading_Passage`, `contextText`, 背景資料.
-_CONTEXT = re.compile(
+CONTEXT = re.compile(
     r"(?:(?:the|full|reading|source|input|閱讀|阅读)[\W_]*)?"
     r"(?:passage|context|article|premise|paragraph|story|background|document|excerpt|scenario"
     r"|dialog(?:ue)?|conversation|narrative|material|text"
     r"|文章|背景|材料|段落|短文|篇章|語境|语境|上下文|前提|情境|故事|對話|对话|文本|原文|課文|课文)s?"
     r"(?:[\W_]*(?:text|body|content|zh|en|yue|tc|sc|hk|資料|资料|內容|内容|\d))?"
 )
+"""The names of columns that look like context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def read_rows(
     for row in [row for row in rows if not isinstance(row, UnreadableRow)][:1]:
         _refuse_unfilled(setup, row, records[0], own, taken)
     unread = [each for each in columns if each not in taken and each not in shown.values()]
-    suspect = [each for each in unread if _CONTEXT.fullmatch(each)]
+    suspect = [each for each in unread if CONTEXT.fullmatch(each)]
     filled = (each for each in suspect if any(_is_filled(record, each) for record in records))
     return ReadRows(rows, [*filled])
 

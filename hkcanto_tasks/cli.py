@@ -16,6 +16,7 @@ from .commands.doctor import doctor
 from .commands.estimate import estimate
 from .commands.fertility import fertility
 from .commands.list import list_
+from .commands.new import new
 from .commands.path import path
 from .commands.plan import plan
 from .commands.publish import publish
@@ -25,7 +26,7 @@ from .commands.show import show
 from .console import Command, Group
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Find tasks and data": (list_, show, doctor, path),
+    "Find tasks and data": (list_, show, new, doctor, path),
     "Plan a run": (estimate, plan, fertility, contamination),
     "Read results": (report, compare, rescore, agreement),
     "Publish results": (publish, board),

@@ -2,7 +2,7 @@
 
 `hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. A description has
 no right answer, and no question of a downloaded release: prompts are of the sample data, or of data
-in the benchmark's own folder.
+in the benchmark's own folder. `first_items` has both, for the eyes of whoever declares a benchmark.
 """
 
 import difflib
@@ -21,6 +21,7 @@ from unittest.mock import patch
 import msgspec
 
 from .catalogue import (
+    BENCHMARKS,
     Subject,
     TaskDefinition,
     TaskVariant,
@@ -169,6 +170,69 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         ],
         options=[*_options(task, setup)],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item as a person checks it.
+
+    Attributes:
+        id: Its id in the logs.
+        prompt: The prompt as it is sent.
+        answer: The right answer as a worked example has it; empty if there is none.
+    """
+
+    id: str
+    prompt: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstItems:
+    """The items that a run with a limit asks, of a benchmark from outside this package.
+
+    Attributes:
+        items: The items; none of a release of ours, or before a download.
+        downloaded: Whether they are of a release, which is its authors'.
+        why: Why there are none; empty if there are some, or if there is nothing to say.
+    """
+
+    items: Sequence[Item] = ()
+    downloaded: bool = False
+    why: str = ""
+
+
+def first_items(of: Description, count: int = 3) -> FirstItems:
+    """Return the first items of a task that a user declared, with their right answers.
+
+    Nothing is downloaded for it.
+
+    Args:
+        of: The task and how it is run.
+        count: How many items.
+    """
+    if Path(of.task.benchmark.home).parent == BENCHMARKS:
+        return FirstItems()
+    try:
+        with patch.dict(os.environ, HKCANTO_OFFLINE="1"):
+            loaded = load_task(
+                of.task.name,
+                [each.name for each in of.task.subjects if each.name],
+                shots=of.setup.shots,
+                multiturn=of.setup.multiturn,
+                **msgspec.structs.asdict(of.setup.options),
+            )
+    except NetworkUnavailable:
+        fetch = f"`hkcanto data fetch {of.task.benchmark.name}`"
+        return FirstItems(why=f"Its release is not downloaded yet: {fetch} does that.")
+    except (CatalogueError, DataCorrupt, DataNotFound) as error:
+        return FirstItems(why=str(error))
+    items = [
+        Item(each.id, loaded.prompt(each).text(), loaded.setup.answer(each))
+        for each in loaded.samples[:count]
+    ]
+    own = of.task.benchmark.data is not None or loaded.revision == "sample"
+    return FirstItems(items, downloaded=not own)
 
 
 def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:

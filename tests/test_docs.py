@@ -394,7 +394,7 @@ def test_every_place_on_the_map_exists() -> None:
 
 
 def test_pieces_of_a_declaration_are_read() -> None:
-    whole = tomllib.loads(blocks("sh")[0].partition("<<'END'\n")[2].partition("\nEND")[0])
+    whole = tomllib.loads(blocks("sh")[1].partition("<<'END'\n")[2].partition("\nEND")[0])
     pieces = [tomllib.loads(block) for block in blocks("toml")]
     assert len(pieces) > 5
     for piece in pieces:
@@ -411,7 +411,7 @@ def test_pieces_of_a_declaration_are_read() -> None:
 
 @pytest.mark.slow
 def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
-    declare, run, *_ = blocks("sh")
+    _, declare, run, *_ = blocks("sh")
     listed, table, *_ = blocks("text")
     install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
     printed = shell(declare, tmp_path)

@@ -66,6 +66,19 @@ def test_an_error_does_not_act_on_the_terminal(benchmark: Path) -> None:
     assert "]0;owned" in printed("show", "sums", status=1)
 
 
+def test_a_file_that_is_declared_does_not_act_on_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{n}+1?,{n},{n + 1},{'AB'[n % 2]}\n" for n in range(4))
+    (tmp_path / "q.csv").write_text(f"question,A,B,{HOSTILE}\n{rows}", "utf-8")
+    assert "owned" in printed("new", "quiz", "--from", "q.csv")
+    written = (tmp_path / "quiz" / "benchmark.toml").read_text("utf-8")
+    assert not ACTING.search(written.replace("\n", ""))
+    (tmp_path / HOSTILE).write_text("x", "utf-8")
+    assert "owned" in printed("new", "other", "--from", HOSTILE, status=1)
+
+
 @pytest.fixture
 def logs(tmp_path: Path, inspect_g2p: Path) -> Iterator[Path]:
     """A log of Inspect, in a file of a hostile name, of a hostile model."""

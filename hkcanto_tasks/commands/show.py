@@ -11,7 +11,7 @@ from ..console import Json, errors_without_traceback, out, print_json, print_lin
 from ..errors import OptionError
 
 if TYPE_CHECKING:
-    from ..describing import Description
+    from ..describing import Description, FirstItems
 
 
 def show(
@@ -24,17 +24,17 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a task: commands, prompt, figures, options and signature."""
-    from ..describing import describe
+    from ..describing import describe, first_items
 
     with errors_without_traceback():
         described = describe(task, dict(map(_option, option or ())), shots)
         if as_json:
             print_json(described.record())
         else:
-            _show(described)
+            _show(described, first_items(described))
 
 
-def _show(of: "Description") -> None:
+def _show(of: "Description", first: "FirstItems") -> None:
     from ..describing import UNITS, WAYS
 
     print_line(Text(of.task.name, style="bold"))
@@ -47,10 +47,17 @@ def _show(of: "Description") -> None:
             print_line(Text.assemble(head, "\n" * too_long, fact))
         else:
             print_row(head, fact)
-    _section("Prompt")
-    print_line(Text(of.origin, style="dim"))
-    for line in of.prompt.split("\n") if of.prompt else ():
-        print_row(Text("│ ", style="dim"), line)
+    if first.items and (out.is_terminal or not first.downloaded):
+        _show_items(first)
+    else:
+        _section("Prompt")
+        print_line(Text(of.origin, style="dim"))
+        _quote(of.prompt)
+        if first.items:
+            there = "The first items of the downloaded release are shown on a terminal only."
+            print_line(Text(there, style="dim"))
+        elif first.why:
+            print_row(Text(), Text(first.why, style="yellow"))
     figures = (
         (one.name, f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}", f"{one.title}. {one.help}")
         for one in of.figures
@@ -65,6 +72,21 @@ def _show(of: "Description") -> None:
     if len(of.task.subjects) > 1:
         _section("Subjects")
         out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
+
+
+def _show_items(first: "FirstItems") -> None:
+    _section(f"The first {len(first.items)} items, as they are sent")
+    if first.downloaded:
+        print_line(Text("Of the release that you downloaded: not to be published.", style="dim"))
+    for item in first.items:
+        print_line(Text(item.id, style="dim"))
+        _quote(item.prompt)
+        print_row(Text("→ ", style="green"), item.answer or "no right answer: it is judged")
+
+
+def _quote(text: str) -> None:
+    for line in text.split("\n") if text else ():
+        print_row(Text("│ ", style="dim"), line)
 
 
 def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:

@@ -10,17 +10,19 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
 from .folders import DataFolder, digest
 from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
-from .tables import is_file, read_bytes, refusal
+from .tables import is_file, is_table, read_bytes, refusal
 from .transfers import TRIES, Transfer, receive
 
 _log = logging.getLogger("hkcanto")
@@ -208,6 +210,10 @@ class HubSource(GitHubSource):
         commit, folder.recorded = self._downloaded()
         folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
 
+    def commit(self) -> str:
+        """Ask the hub which commit the revision is now."""
+        return self._ask(self._revision)[0]
+
     def moved(self) -> str:
         """Say that the branch or tag leads to another commit now; nothing without a network."""
         commit, _ = self._downloaded()
@@ -292,6 +298,90 @@ class HubSource(GitHubSource):
             why = f"{asked.url} answers with commit {commit}, not with the one asked for"
             raise self.failure(why, DataCorrupt)
         return commit, files
+
+
+class GitHubHead(GitHubSource):
+    """A GitHub repository at a commit that is not known yet: its tables, and what they are.
+
+    Args:
+        name: The release's folder name.
+        home: The release's folder in the cache; it need not exist yet.
+        repository: `owner/name`.
+        revision: A commit, tag or branch; empty for the default branch.
+        below: The folder in the repository that is wanted; empty for all of it.
+
+    Attributes:
+        prefix: The folder that all of the tables are in, with a final slash, or an empty text.
+    """
+
+    def __init__(
+        self, name: str, home: Path, repository: str, revision: str = "", below: str = ""
+    ) -> None:
+        super().__init__(name, home, repository)
+        self._revision, self._below = revision or "HEAD", below
+        self.prefix = ""
+
+    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        """Download all tables of the commit, and record what came."""
+        del files
+        commit = str(self._ask(f"commits/{quote(self._revision, safe='')}")["sha"])
+        tree = self._ask(f"git/trees/{commit}?recursive=1")
+        if tree.get("truncated"):
+            why = f"{self.repository} has more files than GitHub lists: name a folder of it"
+            raise self.failure(why, DataNotFound)
+        found = {
+            each["path"]: each
+            for each in tree["tree"]
+            if each["type"] == "blob"
+            and (is_table(each["path"]) or each["path"].lower().endswith(".zip"))
+            and f"{each['path']}/".startswith(self._below.rstrip("/") + "/" * bool(self._below))
+        }
+        if not found:
+            where = f"{self.repository}/{self._below}".rstrip("/")
+            raise self.failure(f"{where} at {commit} has no table", DataNotFound)
+        self.prefix = "".join(f"{each}/" for each in _shared_folders(found))
+        folder.root = inside(self.home, commit[:7], f"the commit of {self.repository}")
+        recorded = {
+            path.removeprefix(self.prefix): RecordedFile(
+                each["sha"], commit, path, each.get("size")
+            )
+            for path, each in found.items()
+        }
+        self.download(
+            folder.root,
+            {
+                file: entry
+                for file, entry in recorded.items()
+                if digest(self.inside(folder.root, file), entry.sha256) != entry.sha256
+            },
+            progress,
+        )
+        folder.recorded = {
+            file: replace(entry, sha256=digest(folder.root / file))
+            for file, entry in recorded.items()
+        }
+
+    def _ask(self, what: str) -> dict[str, Any]:
+        """Ask GitHub's interface, or what stands for it on a mirror."""
+        asked = self.transfer(f"/repos/{self.repository}/{what}")
+        if not os.environ.get(self.mirror):
+            asked.url = asked.url.replace(self.server, "https://api.github.com", 1)
+        for _ in receive([asked]):
+            self.check(asked)
+        try:
+            said: dict[str, Any] = json.loads(asked.content.getvalue())
+            if not re.fullmatch(_COMMIT, str(said["sha"])):
+                raise ValueError(f"{said['sha']!r} is no commit")
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            why = f"{asked.url} does not answer as GitHub does ({error!r})"
+            raise self.failure(why) from error
+        return said
+
+
+def _shared_folders(files: Iterable[str]) -> list[str]:
+    """Return the folders that all of these are in, from the outermost."""
+    levels = zip(*(each.split("/")[:-1] for each in files), strict=False)
+    return [level[0] for level in takewhile(lambda level: len({*level}) == 1, levels)]
 
 
 def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:

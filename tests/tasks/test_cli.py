@@ -60,7 +60,7 @@ def in_terminal(columns: int, *arguments: str, status: int = 0) -> list[str]:
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (50, columns))
     command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", *arguments]
-    env = {**os.environ, "TERM": "xterm", "HKCANTO_DATA": "sample"}
+    env = {**os.environ, "TERM": "xterm"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as running:
         os.close(theirs)
         printed = b""

@@ -1,0 +1,5 @@
+"""First declarations of benchmarks that are not declared yet, for `hkcanto new`.
+
+`origins` finds the files, `tables` groups them, `columns` describes what is in them, `forms`
+recognises kinds of task, and `declaration` writes, checks and installs a `benchmark.toml`.
+"""

@@ -1,0 +1,155 @@
+"""Where the rows of a new benchmark are: in a file or folder, on the hub, or on GitHub.
+
+A repository or data set is downloaded into the cache at the commit that it is at now. The
+declaration pins that commit.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import msgspec
+
+from ..catalogue import Benchmark
+from ..data.downloads import GitHubHead, HubSource, cache_folder, own_cache
+from ..data.folders import DataFolder, files_under
+from ..data.locating import locate
+from ..data.releases import FolderData, GitHubRelease, HubDataset, Registry, Release
+from ..data.tables import ENDINGS, is_table, with_members
+from ..errors import DataNotFound, OptionError
+
+_NAME = r"(?P<name>[A-Za-z0-9][\w.-]*/[\w.-]+?)"
+_GITHUB = re.compile(
+    rf"(?:github:|(?:https?://)?(?:www\.)?github\.com/){_NAME}(?:\.git)?/?"
+    r"(?:(?:@|/tree/)(?P<revision>[^/@]+)/?(?P<below>.*))?"
+)
+_HUB = re.compile(
+    rf"(?:(?:https?://)?huggingface\.co/datasets/|hf:)?{_NAME}/?"
+    r"(?:(?:@|/tree/)(?P<revision>[^/@]+))?"
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Files that are to be declared.
+
+    Attributes:
+        said: What a person calls them.
+        root: The folder that paths start from.
+        files: The tables in it, members of archives among them.
+        release: How a `benchmark.toml` refers to them.
+        copied: Whether they are to be copied into the benchmark's own folder.
+        recorded: The checksums of a GitHub release.
+    """
+
+    said: str
+    root: Path
+    files: Sequence[str]
+    release: Release
+    copied: bool = False
+    recorded: Registry = field(default_factory=dict)
+
+
+def find_origin(given: str, name: str, home: Path) -> Origin:
+    """Find the files that a user names, and download them if need be.
+
+    Args:
+        given: A path; `owner/name` on the hub; `github:owner/name` or the address of a GitHub
+            repository. `@revision` names a commit, tag or branch of the last two.
+        name: The benchmark's name, which is that of the download's folder in the cache.
+        home: The benchmark's own folder, which need not exist.
+
+    Raises:
+        OptionError: It is none of these.
+        DataNotFound: There is no such file, repository or data set, or no table in it.
+        NetworkUnavailable: A download is needed and cannot be had.
+    """
+    path = Path(given).expanduser()
+    if path.exists():
+        return _local(path, home)
+    if found := _GITHUB.fullmatch(given):
+        return _of_github(found, name)
+    if given.endswith((*ENDINGS, ".zip", ".gz")) or given.startswith((".", "/", "~")):
+        raise DataNotFound(f"{given} does not exist. Give a file or a folder that does.")
+    if found := _HUB.fullmatch(given):
+        return _of_hub(found, name)
+    raise OptionError(
+        f"--from {given}: there is no such file or folder, and it names no repository. Give a path,"
+        " owner/name for a data set on the Hugging Face hub, or github:owner/name."
+    )
+
+
+def _local(path: Path, home: Path) -> Origin:
+    if path.is_file() and not (is_table(path.name) or path.suffix.lower() == ".zip"):
+        raise OptionError(f"{path} is in no format that is read: {', '.join(ENDINGS)}, .zip, .gz.")
+    inside = path.resolve().is_relative_to(home.resolve())
+    root = home.resolve() if inside else path.resolve() if path.is_dir() else path.resolve().parent
+    if path.is_dir():
+        below = path.resolve().relative_to(root).as_posix()
+        files = [each for each in files_under(root) if below == "." or each.startswith(f"{below}/")]
+    else:
+        files = [path.resolve().relative_to(root).as_posix()]
+    return Origin(str(path), root, _tables(root, files, path), FolderData(), not inside)
+
+
+def _of_hub(found: re.Match[str], name: str) -> Origin:
+    repo_id = found["name"]
+    with ignoring_other_data():
+        source = HubSource(name, _place(name), HubDataset(repo_id, found["revision"]))
+        release = HubDataset(repo_id, source.commit())
+        folder = locate(
+            Benchmark(name=name, title="", tasks=(), prompts={}, folder=name, hub=release)
+        )
+        folder.fetch()
+    return Origin(
+        f"{repo_id} on the hub", folder.root, _tables(folder.root, folder.files()), release
+    )
+
+
+def _of_github(found: re.Match[str], name: str) -> Origin:
+    repository, place = found["name"], _place(name)
+    with ignoring_other_data():
+        source = GitHubHead(name, place, repository, found["revision"] or "", found["below"] or "")
+        folder = DataFolder(name, "cache", place, source=source)
+        folder.fetch()
+    commit = next(iter(folder.recorded.values())).commit
+    release = GitHubRelease(repository, commit, prefix=source.prefix)
+    files = _tables(folder.root, [*folder.recorded])
+    return Origin(f"{repository} on GitHub", folder.root, files, release, recorded=folder.recorded)
+
+
+def ignoring_other_data() -> AbstractContextManager[object]:
+    """Ignore the user's choice of other data for as long as this lasts."""
+    return patch.dict(os.environ, HKCANTO_DATA="", HKCANTO_DATA_DIR="")
+
+
+def _place(name: str) -> Path:
+    return own_cache(own_cache(cache_folder()) / name)
+
+
+def _tables(root: Path, files: Sequence[str], said: object = "") -> list[str]:
+    found = [each for each in with_members(root, files) if is_table(each)]
+    if not found:
+        raise DataNotFound(
+            f"{said or root} has no file that is read. These are: {', '.join(ENDINGS)}, also with "
+            f".gz or in a .zip; it has {', '.join(files[:6]) or 'no files'}."
+        )
+    return found
+
+
+def release_lines(origin: Origin) -> Mapping[str, Mapping[str, object]]:
+    """Return the table of a `benchmark.toml` that says where the files are.
+
+    Examples:
+        >>> release_lines(Origin("x.csv", Path(), ["x.csv"], FolderData()))
+        {'data': {}}
+    """
+    release = origin.release
+    name = {GitHubRelease: "github", HubDataset: "hub", FolderData: "data"}[type(release)]
+    usual = {field.name: field.default for field in msgspec.structs.fields(release)}
+    given = msgspec.structs.asdict(release)
+    return {name: {key: text for key, text in given.items() if text != usual[key]}}

@@ -1,0 +1,187 @@
+"""The tables of an origin, grouped into what can be a task each."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from pathlib import PurePosixPath
+
+from ..data.layouts import SPLITS, Split, find_splits
+from ..data.tables import Record, Table, read_table
+from ..errors import DataCorrupt
+from .columns import Column, columns_of
+from .origins import Origin
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tables with the same columns in one place: the subjects and splits of one task.
+
+    Attributes:
+        folder: Where they are.
+        splits: Stem of a file → split → its files.
+        records: The rows that are asked.
+        header: Whether the tables name their columns.
+        bad: How many rows cannot be read.
+        only: The split that is asked, where there is no `test`.
+    """
+
+    folder: str
+    splits: dict[str, dict[str, tuple[str, ...]]]
+    records: Sequence[Record]
+    header: bool = True
+    bad: int = 0
+    only: str = ""
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns that have something in them."""
+        return [each for each in columns_of(self.records) if not each.is_blank]
+
+    @property
+    def files(self) -> list[str]:
+        """Its files."""
+        return [file for of in self.splits.values() for files in of.values() for file in files]
+
+    @cached_property
+    def patterns(self) -> dict[str, str]:
+        """Split → the path of its files, with `{stem}`; nothing where one path cannot say it."""
+        found: dict[str, str] = {}
+        for split in ("dev", "test"):
+            paths = {stem: of[split] for stem, of in self.splits.items() if split in of}
+            if any(len(files) > 1 for files in paths.values()):
+                return {}
+            one = {
+                files[0] if len(self.splits) == 1 else _with_stem(files[0], stem)
+                for stem, files in paths.items()
+            }
+            if len(one) > 1:
+                return {}
+            found |= dict.fromkeys([split] * len(one), *one)
+        return found
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the files of an origin are.
+
+    Attributes:
+        groups: The groups of tables.
+        unread: What is said of files that cannot be read.
+    """
+
+    groups: Sequence[Group] = ()
+    unread: Sequence[str] = field(default_factory=list)
+
+
+def read_tables(origin: Origin) -> Tables:
+    """Read the tables of an origin, and group those that belong together.
+
+    Raises:
+        DataCorrupt: None of them can be read, or none has a row.
+    """
+    read: list[tuple[tuple[str, tuple[str, ...], bool], Split, Table]] = []
+    unread: list[str] = []
+    for split in find_splits(origin.root, tuple(origin.files)):
+        try:
+            table, header = _read(origin, split)
+        except DataCorrupt as error:
+            unread.append(str(error))
+            continue
+        if not table.records:
+            unread.append(f"{origin.root / split.files[0]} has no rows.")
+            continue
+        columns = dict.fromkeys(name for each in table.records for name in each.cells)
+        read.append(((_outside(split.files[0]), tuple(sorted(columns)), header), split, table))
+    if not read:
+        raise DataCorrupt("\n".join(unread))
+    read.sort(key=lambda each: each[0])
+    groups = [
+        _group(folder, header, [each[1:] for each in parts])
+        for (folder, _, header), parts in groupby(read, key=lambda each: each[0])
+    ]
+    return Tables(groups, unread)
+
+
+def _read(origin: Origin, split: Split) -> tuple[Table, bool]:
+    parts = [read_table(origin.root / file, (), split.delimiter) for file in split.files]
+    table = Table(
+        [row for each in parts for row in each.records], [b for p in parts for b in p.bad]
+    )
+    if _is_csv(split) and _lacks_header(table.records):
+        names = [str(place) for place, _ in enumerate(table.records[0].cells, start=1)]
+        parts = [read_table(origin.root / file, names, split.delimiter) for file in split.files]
+        return Table([row for each in parts for row in each.records], []), False
+    return table, True
+
+
+def _is_csv(split: Split) -> bool:
+    return re.search(r"\.[ct]sv(\.gz)?$", split.files[0], re.IGNORECASE) is not None
+
+
+def _lacks_header(records: Sequence[Record]) -> bool:
+    """Say whether the first row of a CSV file is an item: it says what other rows say."""
+    columns = columns_of(records)
+    known = ("question", "answer", "label", "text", "source", "target", "subject", "id")
+    if any(each.language or any(map(each.is_called, known)) for each in columns):
+        return False
+    again = (each for each in columns if len(each.counts) <= len(each.texts) / 2)
+    return any(each.name in {text.lower() for text in each.counts} for each in again) or any(
+        len(each.name) > 30 or re.search(r"[?？。！]$|^\d+\.?\d*$", each.name) for each in columns
+    )
+
+
+def _outside(file: str) -> str:
+    """Return the folder of a file, without those that name a split."""
+    folders = PurePosixPath(file).parent.parts
+    return "/".join(each for each in folders if each.lower() not in SPLITS)
+
+
+def _group(folder: str, header: bool, parts: Sequence[tuple[Split, Table]]) -> Group:
+    names = {split.name for split, _ in parts}
+    only = "" if "test" in names else "val" if "val" in names else "dev"
+    if only:
+        parts = [
+            (replace(split, name="test"), table) for split, table in parts if split.name == only
+        ]
+    splits: dict[str, dict[str, tuple[str, ...]]] = {}
+    for split, _ in sorted(parts, key=lambda each: each[0].rank):
+        splits.setdefault(split.stem, {}).setdefault(split.name, split.files)
+    tested = {stem: of for stem, of in splits.items() if "test" in of}
+    tests = [table for split, table in parts if split.name == "test"]
+    return Group(
+        folder,
+        tested,
+        [row for table in tests for row in table.records],
+        header,
+        sum(len(table.bad) for table in tests),
+        {"dev": "train", "val": "validation"}.get(only, ""),
+    )
+
+
+def _with_stem(file: str, stem: str) -> str:
+    head, found, tail = file.rpartition(stem)
+    return f"{head}{{stem}}{tail}" if found else file
+
+
+def divided(group: Group, alike: Callable[[Group], object]) -> Iterator[Group]:
+    """Divide a group into those of its subjects that are alike, and that one path can name.
+
+    Args:
+        group: The group.
+        alike: What must be the same of all subjects of a group.
+    """
+    parts: dict[object, list[tuple[str, list[Record]]]] = {}
+    for stem, of in group.splits.items() if len(group.splits) > 1 else ():
+        own = [
+            row for row in group.records if row.where.rpartition(", row ")[0].endswith(of["test"])
+        ]
+        same = alike(replace(group, splits={stem: of}, records=own))
+        parts.setdefault(same if group.patterns else stem, []).append((stem, own))
+    if len(parts) < 2:
+        yield group
+        return
+    for part in parts.values():
+        splits = {stem: group.splits[stem] for stem, _ in part}
+        yield replace(group, splits=splits, records=[row for _, own in part for row in own])
