@@ -28,6 +28,11 @@ _READER = (
     "Figures of its own: forced, acc_reread; the headline stays that of the rules."
 )
 
+_GRADER = (
+    "A model of Inspect, as openai/gpt-4o, that judges the answers of tasks with a rubric, such as "
+    "those of lm-eval, which has no judge."
+)
+
 
 def rescore(
     paths: Annotated[list[Path], _PATHS],
@@ -36,6 +41,7 @@ def rescore(
     model: Annotated[str, option("The model of a .jsonl; else the file's name.")] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="WHAT=NAME[,…]")] = "",
     reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
+    grader: Annotated[str, option(_GRADER, metavar="MODEL")] = "",
 ) -> None:
     """Score answers again without a model: those of logs, of other tools, of batch APIs.
 
@@ -59,6 +65,10 @@ def rescore(
             from ..rescoring.second_look import reread
 
             runs = reread(runs, reader)
+        if grader:
+            from ..rescoring.grading import grade
+
+            runs = grade(runs, grader)
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)
@@ -73,7 +83,7 @@ def _say(run: "Rescored") -> None:
     """Print what came of a run."""
     figure, (then, now) = run.setup.headline, run.headlines
     factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
-    shown = f"{factor * now:.2f}{sign}"
+    shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):
         shown = f"{factor * then:.2f}{sign} → {shown}, {run.changed:,} read otherwise"
     said = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "

@@ -41,6 +41,11 @@ class ItemRows:
         self._pairs = bool(form & {"corpus", "rate"})
         self._known = {subject.name for subject in setup.task.definition.subjects}
         self._rows: list[tuple[Any, ...]] = []
+        self._graders: set[str] = set()
+
+    def judged_by(self, signature: Signature) -> Signature:
+        """Return a signature with the models that judged, as the items name them."""
+        return signature.judged_by(self._graders)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -80,6 +85,7 @@ class ItemRows:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise Unusable(f"the catalogue of this version has no {what}")
         values, judged = judgement.values, judgement.reasoning
+        self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
         if further:
             values = {**values, **further}
         if judged:
