@@ -397,7 +397,7 @@ def _problems(rubric: Rubric | None) -> Iterator[str]:
         )
     for name in repeated([*map(str, scale), *names]):
         yield f"two levels of the rubric are called {name!r}"
-    for number in sorted({*passes, rubric.empty or scale[0]} - {*scale}):
+    for number in sorted({*passes, scale[0] if rubric.empty is None else rubric.empty} - {*scale}):
         yield f"rubric.passes or rubric.empty names the level {number}, and {has}"
     if not failing:
         yield f"every level passes, so that pass_rate would say nothing: {has}"
