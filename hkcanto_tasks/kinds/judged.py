@@ -31,6 +31,7 @@ from ..signatures import Signature
 from .writing import EMPTY
 
 _OF_JUDGE = ("answer", "levels", "code")
+_EMPTY = "none: empty"
 _PROBES = (
     *(
         "{marker}: {low}",
@@ -220,15 +221,8 @@ class Judged(setup.Setup):
 
     # ------------------------------------------------------------------ judging
 
-    def judge(self, response: str | None, sample: Sample, reasoning: str = "") -> Judgement:
-        """Judge a response as far as it can be without the judge."""
-        made = super().judge(response, sample, reasoning)
-        if made.reason != "none: cut off":
-            return made
-        return msgspec.structs.replace(made, values=_UNJUDGED)
-
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Return an answer that waits for its judge; an empty one waits for none.
+        """Return an answer that nobody has judged yet.
 
         Examples:
             >>> kind = Judged.__new__(Judged)  # made by `setup` for a task of this kind
@@ -236,16 +230,13 @@ class Judged(setup.Setup):
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """
         del sample
-        if answer.strip():
-            return Judgement(
-                {"unjudged_rate": 1.0, "empty": 0.0},
-                answer=answer,
-                reason="none: no judge",
-                explanation="No judge was asked.",
-            )
-        levels = [each for each in self.rubric.levels if each.number == self.rubric.empty]
-        values = self._of_levels(levels) | {"empty": 1.0} if levels else _UNJUDGED
-        return Judgement(values, reason="none: empty", explanation="The answer is empty.")
+        empty = not answer.strip()
+        return Judgement(
+            {"unjudged_rate": 1.0, "empty": float(empty)},
+            answer="" if empty else answer,
+            reason=_EMPTY if empty else "none: no judge",
+            explanation="The answer is empty." if empty else "No judge was asked.",
+        )
 
     def waits(self, judgement: Judgement) -> bool:
         """Whether an answer is one to show to the judge: not empty, not cut off in its reasoning.
@@ -277,33 +268,35 @@ class Judged(setup.Setup):
 
         Args:
             judgement: What `judge` made of it.
-            said: What each of them said.
+            said: What each of them said; nothing of an answer that does not wait for them.
         """
         levels, words, failed = list[Level](), list[str](), list[str]()
         for each in said:
             try:
-                level = read_level(each.text, self.rubric) if not each.failure else None
+                level = None if each.failure else read_level(each.text, self.rubric)
                 problem = f"no judgement: {each.failure}"
             except ValueError as error:
                 level, problem = None, f"unread: {error}"
             if level:
                 levels.append(level)
+                problem = _named(level)
             else:
                 failed.append("judge failed" if each.failure else "judgement unread")
-            found = f"{level.number} ({level.name})" if level else problem
-            words.append("\n\n".join(filter(None, (f"**{each.grader}:** {found}", each.text))))
-        numbers = ", ".join(f"{level.number} ({level.name})" for level in levels)
-        values = self._of_levels(levels) | {"empty": 0.0} if levels else judgement.values
-        details = {
-            "grader": ", ".join(dict.fromkeys(each.grader for each in said)),
-            "said": msgspec.json.encode(said).decode(),
-        }
+            words.append("\n\n".join(filter(None, (f"**{each.grader}:** {problem}", each.text))))
+        reason = f"none: {failed[0]}" if failed else judgement.reason
+        if levels:
+            reason = f"level {', '.join(map(_named, levels))}"
+        elif reason == _EMPTY:
+            levels = [each for each in self.rubric.levels if each.number == self.rubric.empty]
+        details = {"said": msgspec.json.encode(said).decode()}
+        if graders := ", ".join(dict.fromkeys(each.grader for each in said)):
+            details["grader"] = graders
         return msgspec.structs.replace(
             judgement,
-            values=values,
-            reason=f"level {numbers}" if levels else f"none: {failed[0]}",
+            values={**judgement.values, **self._of_levels(levels)},
+            reason=reason,
             details={**judgement.details, **details},
-            explanation="\n\n".join(words),
+            explanation="\n\n".join(words) or judgement.explanation,
         )
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
@@ -314,19 +307,18 @@ class Judged(setup.Setup):
             before: The one in the log, made by the same rubric.
         """
         said = before.details.get("said") if before else None
-        if not said or not self.waits(judgement):
+        if said is None:
             return judgement
         return self.judged(judgement, msgspec.json.decode(said, type=list[Said]))
 
     def _of_levels(self, levels: Sequence[Level]) -> dict[str, float]:
+        if not levels:
+            return {}
         return {
             "pass_rate": fmean(level.number in self.rubric.passes for level in levels),
             "mean_level": fmean(level.number for level in levels),
             "unjudged_rate": 0.0,
         }
-
-
-_UNJUDGED = {"unjudged_rate": 1.0, "empty": 1.0}
 
 
 def read_level(reply: str, rubric: Rubric) -> Level:
@@ -361,6 +353,10 @@ def read_level(reply: str, rubric: Rubric) -> Level:
     if unlike := [each for each in others if isinstance(each, Level) and each != level]:
         raise ValueError(f"it gives two levels, {unlike[-1].number} and {level.number}")
     return level
+
+
+def _named(level: Level) -> str:
+    return f"{level.number} ({level.name})"
 
 
 def _level(said: str, rubric: Rubric) -> Level | str:

@@ -47,9 +47,11 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
             made.append(run)
             continue
         scored = [
-            each._replace(judgement=how.judged(each.judgement, [next(replies)]))
-            if how.waits(each.judgement)
-            else each
+            each._replace(
+                judgement=how.judged(
+                    each.judgement, [next(replies)] if how.waits(each.judgement) else []
+                )
+            )
             for each in run.scored
         ]
         unjudged = sum(each.judgement.values["unjudged_rate"] or 0 for each in scored)

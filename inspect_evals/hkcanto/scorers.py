@@ -45,7 +45,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
-        if isinstance(how, Judged) and how.waits(judgement):
+        if isinstance(how, Judged):
             judgement = await _by_rubric(how, asked, judgement, state)
         cut_off.add(judgement)
         if cut_off.responses == FIRST and cut_off.many:
@@ -67,9 +67,10 @@ async def _by_rubric(
     how: Judged, sample: Sample, judgement: Judgement, state: TaskState
 ) -> Judgement:
     """Have the role `grader` judge an answer; say where it ends at the limit of its length."""
-    said = await ask_role(how, sample, judgement.answer, state.epoch)
+    waits, answer = how.waits(judgement), judgement.answer
+    said = await ask_role(how, sample, answer, state.epoch) if waits else ()
     made = how.judged(judgement, said)
-    if state.output.stop_reason not in ("max_tokens", "model_length"):
+    if not waits or state.output.stop_reason not in ("max_tokens", "model_length"):
         return made
     return msgspec.structs.replace(
         made,

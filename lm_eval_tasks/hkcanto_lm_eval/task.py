@@ -324,8 +324,10 @@ class CatalogueTask(Task):
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return what belongs to the figures by the rows of the table: some repeat the headline."""
-        headline, task = of_figures[self.setup.headline.name], self.loaded.task
+        headline, task = of_figures.get(self.setup.headline.name), self.loaded.task
         rows = dict(of_figures)
+        if self.setup.headline.name not in rows:  # an answer that nobody judged has none
+            return rows
         if task.definition.printed and task.scope == "task":
             rows[task.definition.printed] = headline
         return rows | dict.fromkeys((of.name for of in self._averages), headline)
