@@ -24,7 +24,9 @@ from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     Average,
     Benchmark,
+    Level,
     PromptTemplate,
+    Rubric,
     Subject,
     TaskDefinition,
     Variant,
@@ -195,6 +197,7 @@ _SECTIONS = {
     "Jyutping": ("g2p",),
     "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
     "Instructions": ("constraints",),
+    "By a rubric": ("judged",),
 }
 
 
@@ -361,6 +364,8 @@ def field_records() -> dict[str, type[Any]]:
         "data": FolderData,
         "prompts": PromptTemplate,
         "tasks": TaskDefinition,
+        "rubric": Rubric,
+        "levels": Level,
         "subjects": Subject,
         "variants": Variant,
         "averages": Average,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,16 @@ def example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
 
 
-def judged(folder: Path, grader: Grader, say: Callable[[str], str] = answer, **options: Any) -> Any:
-    """Run the example in Inspect; returns its log."""
-    options = {"task": tasks.run(task=TASK), "model_roles": {"grader": grader.model}, **options}
-    file = run_inspect(folder, options.pop("task"), answering_model(say), **options)
+def judged(
+    folder: Path,
+    grader: Grader,
+    say: Callable[[str], str] = answer,
+    task: str = TASK,
+    **options: Any,
+) -> Any:
+    """Run a task in Inspect, the example by default; returns its log."""
+    options = {"model_roles": {"grader": grader.model}, **options}
+    file = run_inspect(folder, tasks.run(task=task), answering_model(say), **options)
     return read_eval_log(str(file))
 
 
@@ -240,13 +247,24 @@ def test_several_judges_count_by_their_mean(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- in lm-eval, and afterwards
 
 
-@pytest.fixture
-def both(example: None, tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A folder with lm-eval's log, and one with Inspect's."""
+    folder = tmp_path_factory.mktemp("logs")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+        environment.setenv("HKCANTO_DATA", "sample")
+        environment.delenv("HKCANTO_DATA_DIR", raising=False)
+        run_lm_eval(folder / "lm_eval", TASK, model=AnsweringLM(answer))
+        judged(folder / "inspect", Grader(verdict))
+    return folder / "lm_eval", folder / "inspect"
+
+
+@pytest.fixture
+def both(example: None, logs: tuple[Path, Path]) -> tuple[Path, Path]:
+    """The same, and the benchmark of the example."""
     del example
-    run_lm_eval(tmp_path / "lm_eval", TASK, model=AnsweringLM(answer))
-    judged(tmp_path / "inspect", Grader(verdict))
-    return tmp_path / "lm_eval", tmp_path / "inspect"
+    return logs
 
 
 @pytest.mark.usefixtures("example")
@@ -350,11 +368,12 @@ def test_two_judges_are_not_compared_silently(both: tuple[Path, Path], tmp_path:
 def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Path, Path]) -> None:
     said = hkcanto("report", both[1], "--format", "md")
     assert "50.0" in said
-    assert "unread" in said
+    assert "50% unread" in said
+    assert "Many answers have no level of their rubric" in said
     (run,) = read_runs(both[1])
     headline = run.value("pass_rate")
     # Wilson's interval of two of four, on the four answers that have a level.
-    assert headline.count == 4
+    assert headline.items == 4
     assert (headline.low, headline.high) == pytest.approx((0.150, 0.850), abs=5e-4)
     assert run.figures["mean_level"].higher_is_better is False
 
@@ -435,7 +454,7 @@ def test_a_chinese_rubric_with_a_column_for_the_judge_alone(
         return found
 
     grader = Grader(said)
-    log = judged(tmp_path / "logs", grader, say, task=tasks.run(task="asked"))
+    log = judged(tmp_path / "logs", grader, say, task="asked")
     # The levels are 2, 3 and, as declared for an empty answer, 1.
     found = figures(log)
     assert (found["pass_rate"], found["mean_level"]) == (pytest.approx(2 / 3), 2)
@@ -464,9 +483,7 @@ def test_an_answer_cut_off_in_its_reasoning_is_not_an_empty_one(
     declare: Callable[..., Path], tmp_path: Path
 ) -> None:
     declare()
-    log = judged(
-        tmp_path / "logs", Grader(str), lambda _: "<think>諗緊", task=tasks.run(task="asked")
-    )
+    log = judged(tmp_path / "logs", Grader(str), lambda _: "<think>諗緊", task="asked")
     assert figures(log)["unjudged_rate"] == 1
 
 
@@ -624,3 +641,50 @@ def test_a_log_without_levels_has_no_agreement(both: tuple[Path, Path], tmp_path
     people.write_text("id,level\nx,1\n", "utf-8")
     said = hkcanto("agreement", file, people, status=1)
     assert "no answer has a level. Judge them: hkcanto rescore" in said
+
+
+# ---------------------------------------------------------------------- compare, plan, publish
+
+
+def test_two_models_of_one_judge_are_compared_planned_and_published(
+    declare: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = f'[github]\nrepository = "someone/asked"\ncommit = "{"a1" * 20}"'
+    subjects = 'subjects = [{ name = "", rows = 40 }]\n'
+    rows = [f"{n},第{n}條問題？,答案{n}" for n in range(40)]
+    content = "\n".join(["id,prompt,reference", *rows])
+    own = declare(content=content, text=TEXT.replace("[data]", release) + subjects)
+    (own / "prompts.csv").rename(tmp_path / "prompts.csv")
+    digest = sha256((tmp_path / "prompts.csv").read_bytes()).hexdigest()
+    (own / "checksums.sha256").write_text(f"prompts.csv {digest}\n", "utf-8")
+    data = tmp_path / "data" / "asked"
+    data.mkdir(parents=True)
+    (tmp_path / "prompts.csv").rename(data / "prompts.csv")
+    monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(data.parent))
+    for name, wrong in (("base", 20), ("tuned", 10)):
+        judged(
+            tmp_path / name,
+            Grader(lambda prompt: "等級：1" if "回答：唔知" in prompt else "等級：3"),
+            lambda prompt, wrong=wrong: "唔知" if int(prompt[1:-4]) < wrong else "知",
+            task="asked",
+        )
+    both = tmp_path / "base", tmp_path / "tuned"
+    said = hkcanto("compare", *both)
+    # 20 and 30 of 40 pass; all ten that differ are for the second: p is 2 · 2^-10, McNemar's.
+    assert "+25.0" in said
+    assert "wins 10 items, loses 0" in said
+    assert "0.002" in said
+    assert hkcanto("plan", *both)
+    assert hkcanto("report", *both)
+    who = "--to", "eee", "--by", "me", "--relationship", "other"
+    hkcanto("publish", both[1], *who, "-o", tmp_path / "published")
+    (made,) = (tmp_path / "published").rglob("*.json")
+    text = made.read_text("utf-8")
+    assert "judge:mockllm/judge" in text
+    assert "rubric:" in text
+    scores = {
+        each["evaluation_name"]: each["score_details"]["score"]
+        for each in json.loads(text)["evaluation_results"]
+    }
+    assert 0.75 in scores.values()
