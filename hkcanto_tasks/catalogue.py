@@ -148,7 +148,7 @@ class Level(Declared, frozen=True):
         meaning: When an answer is of this level.
     """
 
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=0)]
     name: Annotated[str, msgspec.Meta(min_length=1)]
     meaning: str = ""
 

@@ -36,7 +36,13 @@ from .loading import load_task
 from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
-UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
+UNITS = {
+    "share": "0 to 1",
+    "rate": "from 0",
+    "score": "0 to 100",
+    "count": "count",
+    "number": "number",
+}
 """What values a figure can have, by its unit."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}

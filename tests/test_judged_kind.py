@@ -684,7 +684,9 @@ def test_two_models_of_one_judge_are_compared_planned_and_published(
     assert "judge:mockllm/judge" in text
     assert "rubric:" in text
     scores = {
-        each["evaluation_name"]: each["score_details"]["score"]
+        each["metric_config"]["metric_kind"]: each["score_details"]
         for each in json.loads(text)["evaluation_results"]
     }
-    assert 0.75 in scores.values()
+    assert scores["pass_rate"]["score"] == 0.75
+    assert scores["mean_level"]["score"] == 2.5
+    assert "details" not in scores["mean_level"]  # no loop moves a level

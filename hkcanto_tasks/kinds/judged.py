@@ -77,7 +77,7 @@ class Judged(setup.Setup):
         Figure(
             "mean_level",
             "Mean level",
-            "count",
+            "number",
             None,
             "Mean of the judged answers' levels, by their numbers.",
         ),
