@@ -24,7 +24,9 @@ from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     Average,
     Benchmark,
+    Level,
     PromptTemplate,
+    Rubric,
     Subject,
     TaskDefinition,
     Variant,
@@ -248,6 +250,7 @@ _SECTIONS = {
         "fluency",
     ),
     "Instruction following": ("constraints",),
+    "By a rubric": ("judged",),
 }
 _EVERY_TASK = "Reasoning, for every task"
 
@@ -417,6 +420,8 @@ def field_records() -> dict[str, type[Any]]:
         "data": FolderData,
         "prompts": PromptTemplate,
         "tasks": TaskDefinition,
+        "rubric": Rubric,
+        "levels": Level,
         "subjects": Subject,
         "variants": Variant,
         "averages": Average,

@@ -5,18 +5,25 @@ from math import isnan
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+
 from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
     agreement,
     read_human_scores,
+    weighted_kappa,
 )
 
 from .errors import LogError
+from .kinds.judged import Judged
+from .logs import read_runs
 from .logs.inspect import judge_scores
 from .reports.blocks import Column, Estimate, Report, Row, Section, Table
+from .reports.estimates import mean_estimate
 from .reports.report import report_of
+from .runs import Run
 
 _FEW = 5
 
@@ -25,19 +32,22 @@ def agreement_report(log: Path, people: Path) -> Report:
     """Compare the judge's scores in an Inspect log with people's in a CSV file.
 
     Args:
-        log: A log of a task that was run with a judge.
+        log: A log of a task that was run with a judge, or that `hkcanto rescore --grader` wrote.
         people: A CSV file with the columns `id` (the sample's id in the log) and one for each
             criterion, in the judge's units: `judged_accuracy` and `judged_score` from 0 to 1, the
-            criteria of summaries from 1 to 5. One row for each item and person.
+            criteria of summaries from 1 to 5, `level` by the rubric's own scale. One row for each
+            item and person.
 
     Returns:
         A report with one row for each criterion of the file.
 
     Raises:
-        LogError: The log has no judge's scores, or the file and the log do not fit together.
+        LogError: The log has no judge's scores, or the file and the log do not fit together, such
+            as levels that are not of the rubric's scale.
     """
+    run = _by_rubric(log)
     try:
-        judge = judge_scores(log)
+        judge = {"level": _levels(run)} if run else judge_scores(log)
         human = read_human_scores(people, judge)
     except (OSError, ValueError) as error:
         raise LogError(str(error)) from error
@@ -45,9 +55,16 @@ def agreement_report(log: Path, people: Path) -> Report:
         rows = agreement(judge, human)
     except ValueError as error:
         raise LogError(f"{log} and {people}: {error}") from error
+    if run:
+        _refuse_another_scale(run, human["level"], people)
+    of_levels = [
+        Column("Exact", "percent", "People's levels that the judge gives, too."),
+        Column("Weighted kappa", "number", "Cohen's, with quadratic weights, of judge and person."),
+    ]
     columns = [
         Column("Criterion"),
         Column("Items", "count"),
+        *(of_levels if run else ()),
         *(Column(name, "number") for name in ("Pearson", "Spearman", "Kendall")),
         Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
         Column("People's alpha", "number", "Among the people."),
@@ -59,6 +76,7 @@ def agreement_report(log: Path, people: Path) -> Report:
             [
                 row.criterion,
                 row.items,
+                *(_of_levels(judge["level"], human["level"]) if run else ()),
                 *(_correlation(row, kind) for kind in ("pearson", "spearman", "kendall")),
                 row.alpha,
                 row.human_alpha,
@@ -73,6 +91,63 @@ def agreement_report(log: Path, people: Path) -> Report:
     title = "Agreement of the judge with people"
     made = Table("agreement", title, columns, listed)
     return report_of([Section(title, [made], "agreement", True)], title)
+
+
+def _by_rubric(log: Path) -> Run | None:
+    """Return the run of a log if a model judged it by a rubric; else None."""
+    try:
+        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
+    except LogError:
+        return None
+    if len(runs) > 1:
+        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
+    return runs[0] if runs else None
+
+
+def _levels(run: Run) -> dict[str, float]:
+    levels = run.items.values.get("mean_level", np.full(len(run.items), np.nan))
+    found = {
+        name: float(level)
+        for name, level in zip(run.items.ids, levels, strict=True)
+        if not isnan(level)
+    }
+    where = run.sources[0]
+    if len(set(run.items.ids)) < len(run.items):
+        raise LogError(
+            f"{where} has several answers to an item, and people's levels do not say which they "
+            "are of. Run it with one epoch."
+        )
+    if not found:
+        raise LogError(
+            f"{where}: no answer has a level. Judge them: hkcanto rescore {where} --grader "
+            "openai/gpt-4o -o judged."
+        )
+    return found
+
+
+def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
+    """Refuse people's levels that the rubric does not have."""
+    assert isinstance(run.setup, Judged)
+    scale = {each.number: each.name for each in run.setup.rubric.levels}
+    for item, levels in human.items():
+        for level in levels:
+            if level not in scale:
+                listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
+                raise LogError(
+                    f"{people}: {item} has the level {level:g}, and the scale of {run.task} is "
+                    f"{listed}. Give people's levels by the same scale."
+                )
+
+
+def _of_levels(
+    judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
+) -> tuple[Estimate, Estimate]:
+    """Return how often people give the judge's level, and kappa."""
+    shared = [(judge[item], levels) for item, levels in human.items() if item in judge]
+    given, levels = zip(*shared, strict=True)
+    exact = [fmean(level == own for level in of_people) for own, of_people in shared]
+    found = mean_estimate(np.array(exact), np.arange(len(exact)))
+    return found, _figure(weighted_kappa(given, levels), len(shared))
 
 
 def _correlation(row: Agreement, kind: Correlation) -> Estimate:

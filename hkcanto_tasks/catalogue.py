@@ -153,6 +153,44 @@ class DeclaredLabel(Declared, frozen=True):
     words: tuple[str, ...] = ()
 
 
+class Level(Declared, frozen=True):
+    """A level of a rubric.
+
+    Attributes:
+        number: What the judge writes for it.
+        name: What a person calls it.
+        meaning: When an answer is of this level.
+    """
+
+    number: Annotated[int, msgspec.Meta(ge=0)]
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    meaning: str = ""
+
+
+class Rubric(Declared, frozen=True):
+    """By what a model judges answers.
+
+    Attributes:
+        prompt: What the judge is asked. `{answer}` is the answer, without its reasoning; `{levels}`
+            the scale, a level on a line; `{code}` a text that no answer can know, for the tags
+            around the answer. Another place is one of the task's own or a column, which the model
+            under test is shown only if its prompt has that place, too.
+        levels: The scale.
+        passes: The numbers of the levels that pass.
+        higher_is_better: What a higher level means.
+        marker: How the line begins on which the judge gives the level: `Level: 2`.
+        empty: The level of an empty answer, which the judge is not shown; without one it counts as
+            unjudged.
+    """
+
+    prompt: str
+    levels: Annotated[tuple[Level, ...], msgspec.Meta(min_length=2)]
+    passes: Annotated[tuple[int, ...], msgspec.Meta(min_length=1)]
+    higher_is_better: bool
+    marker: Annotated[str, msgspec.Meta(pattern=r"^\w[\w ]*\Z")] = "Level"
+    empty: int | None = None
+
+
 class TaskDefinition(Declared, frozen=True):
     """A task of a benchmark: one subject, or several that are run alike.
 
@@ -216,6 +254,7 @@ class TaskDefinition(Declared, frozen=True):
             One that takes longer than a second on a question is an error.
         coarse: Type of question → the types that it sums up.
         titles: Category, set or type → what a person calls it.
+        rubric: By what a model judges the answers, for the kind `judged`.
         subject_files: Whether lm-eval's folder has a file for each subject. Without them,
             lm-eval has these tasks in memory, as it has those of benchmarks from outside.
     """
@@ -260,6 +299,7 @@ class TaskDefinition(Declared, frozen=True):
     types: dict[str, str] = {}
     coarse: dict[str, tuple[str, ...]] = {}
     titles: dict[str, str] = {}
+    rubric: Rubric | None = None
     subject_files: bool = True
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ import msgspec
 
 from .catalogue import (
     BENCHMARKS,
+    Rubric,
     Subject,
     TaskDefinition,
     TaskVariant,
@@ -37,7 +38,13 @@ from .loading import load_task
 from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
-UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100", "count": "count"}
+UNITS = {
+    "share": "0 to 1",
+    "rate": "from 0",
+    "score": "0 to 100",
+    "count": "count",
+    "number": "number",
+}
 """What values a figure can have, by its unit."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}
@@ -151,6 +158,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "signature": setup.signature("…").text,
         "kind": f"{definition.kind}: {' '.join(kind.split())}",
         "scoring": _SCORING[task.variant.scoring],
+        "rubric": _scale(definition.rubric) if definition.rubric else "",
         "look at": unshown(hidden),
         "response": f"ends {_ends(setup)}" if setup.is_generative else "",
         "variants": " ".join(each.name for each in every if each.variant != task.variant),
@@ -242,11 +250,20 @@ def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[
     metadata = json.dumps(chosen if by_flag else with_shots, ensure_ascii=False)
     lm_eval = f"lm_eval --model … --tasks {task.name}" + f" --num_fewshot {shots}" * by_flag
     by_parameter = "".join(f" -T {name}={plain(value)}" for name, value in with_shots.items())
-    name = inspect_name(task)
+    name, grader = inspect_name(task), " --model-role grader=…" * bool(task.definition.rubric)
     return {
         "lm-eval": lm_eval + f" --metadata '{metadata}'" * (metadata != "{}"),
-        "Inspect": f"inspect eval {name}{by_parameter} --model …" if name else "",
+        "Inspect": f"inspect eval {name}{by_parameter} --model …{grader}" if name else "",
     }
+
+
+def _scale(rubric: Rubric) -> str:
+    """Say by which levels a model judges."""
+    levels = (
+        f"{each.number} {each.name}" + " (passes)" * (each.number in rubric.passes)
+        for each in rubric.levels
+    )
+    return f"a model judges: {', '.join(levels)}; lm-eval's answers by hkcanto rescore --grader …"
 
 
 def _ends(setup: Setup) -> str:

@@ -30,7 +30,7 @@ from .catalogue import Average, Subject, TaskVariant, find_task
 from .judgements import Judgement
 from .samples import Sample
 
-Unit = Literal["share", "score", "rate", "count"]
+Unit = Literal["share", "score", "rate", "count", "number"]
 Over = Literal["questions", "subjects", "categories"]
 Form = Literal["mean", "rate", "corpus"]
 
@@ -52,7 +52,8 @@ class Figure:
         name: The key in results.
         title: What a person calls it.
         unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
-            where more is added than is right; `score` from 0 to 100; `count`.
+            where more is added than is right; `score` from 0 to 100; `count`, without a limit;
+            `number` on a scale of its own, from 0.
         higher_is_better: Which way is good; None if neither is.
         help: What it measures, in a sentence.
         form: `mean`, `rate` or `corpus`, as the module says. No item has a corpus figure.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .reports.intervals import Estimate
 
 
-UNREAD = ("unparsed_rate", "invalid_rate", "empty")
+UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 """The kinds' names for the share of responses that nothing could be read from."""
 
 

@@ -45,7 +45,7 @@ RUN_OPTIONS = {
 
 OF_CHOICES = (
     *("letters", "blank_options", "answer", "types", "coarse"),
-    *("sentence", "sentences", "examples"),
+    *("sentence", "sentences", "examples", "rubric"),
 )
 """What the entry of a task may declare for questions with options."""
 
@@ -120,7 +120,8 @@ class Setup(ABC):
         definition, known = task.definition, [figure.name for figure in self.FIGURES]
         known += ["acc_macro", "acc_category_macro"] * ("acc" in known)
         roles = [*self.COLUMNS, "subject"]
-        texts = chain.from_iterable(each.texts for each in task.benchmark.prompts.values())
+        texts = [*chain.from_iterable(each.texts for each in task.benchmark.prompts.values())]
+        texts += [definition.rubric.prompt] if definition.rubric else []
         shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
         said: list[tuple[str, str, Sequence[str]]] = [
             ("a column for", role, roles) for role in definition.columns if role not in shown

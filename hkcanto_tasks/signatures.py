@@ -11,6 +11,9 @@ from .errors import CatalogueError, LogError
 UNKNOWN = "unknown"
 """What a signature says of what nobody logged: of the answers of another tool."""
 
+OF_A_JUDGE = ("judge", "rubric")
+"""The parts that say which model judged, and by which rubric."""
+
 _NO_SETUP = ("data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
 
@@ -63,6 +66,17 @@ class Signature:
         """The same for all subjects of the task."""
         whole = (each for each in self.options if each[0] != "subjects")
         return replace(self, options=tuple(whole))
+
+    def judged_by(self, graders: Iterable[str]) -> "Signature":
+        """Return the same with the models that judged the answers; without any, with none.
+
+        Examples:
+            >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
+            >>> ours.judged_by(["openai/gpt-4o"]).options
+            (('judge', 'openai/gpt-4o'),)
+        """
+        judge, others = "+".join(sorted(graders)), (o for o in self.options if o[0] != "judge")
+        return replace(self, options=(*others, *([("judge", judge)] if judge else [])))
 
     @property
     def prompt_known(self) -> bool:

@@ -22,14 +22,14 @@ from ..publishing.runs import MODEL
 from ..reports.intervals import CONFIDENCE, Estimate
 from ..results import UNREAD, Harness, Result
 from ..setup import Setup, setup
-from ..signatures import Signature, parse_signature
+from ..signatures import OF_A_JUDGE, Signature, parse_signature
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 """A time for what has none."""
 
 _TOLERANCE = 1e-6
 _HARNESSES: Mapping[str, Harness] = {library: name for name, library in LIBRARIES.items()}
-_NOT_OPTIONS = ("turns", "subjects", "rationale", "rescored")
+_NOT_OPTIONS = ("turns", "subjects", "rationale", "rescored", *OF_A_JUDGE)
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
 
 # ---------------------------------------------------------------------- the form of a file

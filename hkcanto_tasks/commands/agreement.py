@@ -10,10 +10,10 @@ from . import output as shared
 
 
 def agreement(
-    log: Annotated[Path, typer.Argument(exists=True, help="An Inspect log with a judge's scores.")],
+    log: Annotated[Path, typer.Argument(exists=True, help="A log with a judge's scores.")],
     people: Annotated[
         Path,
-        typer.Argument(exists=True, help="A CSV of people's scores: id, a column per criterion."),
+        typer.Argument(exists=True, help="A CSV of people's scores: id, and level or criteria."),
     ],
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002

@@ -29,6 +29,11 @@ _READER = (
     "It adds the figures forced and acc_reread; the headline does not change."
 )
 
+_GRADER = (
+    "A model of Inspect, as openai/gpt-4o, that judges the answers of tasks with a rubric, such as "
+    "those of lm-eval, which has no judge."
+)
+
 
 def rescore(
     paths: Annotated[list[Path], _PATHS],
@@ -39,6 +44,7 @@ def rescore(
     ] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="FIELD=COLUMN,…")] = "",
     reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
+    grader: Annotated[str, option(_GRADER, metavar="MODEL")] = "",
 ) -> None:
     """Score saved answers again, from logs, other tools or batch APIs.
 
@@ -62,6 +68,10 @@ def rescore(
             from ..rescoring.second_look import reread
 
             runs = reread(runs, reader)
+        if grader:
+            from ..rescoring.grading import grade
+
+            runs = grade(runs, grader)
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)
@@ -76,7 +86,7 @@ def _say(run: "Rescored") -> None:
     """Print what came of a run."""
     figure, (then, now) = run.setup.headline, run.headlines
     factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
-    shown = f"{factor * now:.2f}{sign}"
+    shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):
         shown = f"{factor * then:.2f}{sign} → {shown}, {run.changed:,} read otherwise"
     said = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "

@@ -204,7 +204,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 label="",
                 model=about.model,
                 harness="inspect",
-                signature=signature,
+                signature=items[key].judged_by(signature),
                 created=about.created,
                 sources=(path,),
                 items=items[key].items(),

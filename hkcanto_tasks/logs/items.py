@@ -42,6 +42,11 @@ class ItemRows:
         self._pairs = bool(form & {"corpus", "rate"})
         self._known = {subject.name for subject in setup.task.definition.subjects}
         self._rows: list[tuple[Any, ...]] = []
+        self._graders: set[str] = set()
+
+    def judged_by(self, signature: Signature) -> Signature:
+        """Return a signature with the models that judged, as the items name them."""
+        return signature.judged_by(self._graders)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -82,6 +87,7 @@ class ItemRows:
             hint = "".join(f". {each}" for each in unknown_subjects(self.setup.task.benchmark))
             raise Unusable(f"the catalogue of this version has no {what}{hint}")
         values, judged = judgement.values, judgement.reasoning
+        self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
         if further:
             values = {**values, **further}
         if judged:

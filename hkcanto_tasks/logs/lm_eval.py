@@ -109,7 +109,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 label="",
                 model=model,
                 harness="lm-eval",
-                signature=signature,
+                signature=items.judged_by(signature),
                 created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
                 sources=(path,),
                 items=items.items(),

@@ -28,6 +28,7 @@ UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
     "rate": ("rate", "Infinity"),
     "score": ("points", 100),
     "count": ("count", "Infinity"),
+    "number": ("number", "Infinity"),
 }
 _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 

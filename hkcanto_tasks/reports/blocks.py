@@ -23,7 +23,7 @@ Unit = Literal[
 ]
 Kind = Literal["run", "published", "human", "random", "best", "other"]
 
-_UNITS: Mapping[str, Unit] = {"score": "score", "count": "number"}
+_UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
 
 ITEMS_NOTICE = (
     "Do not publish this report: it contains benchmark items and gold answers. On the web they end "

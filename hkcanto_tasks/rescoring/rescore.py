@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ..errors import LogError, OptionError
 from ..figures import Figure, item_values, language_of, value
 from ..fingerprints import fingerprints
 from ..judgements import Judgement
+from ..kinds.judged import Judged
 from ..loading import LoadedTask, load_task
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
@@ -23,7 +24,7 @@ from ..logs.lm_eval import Origin
 from ..runs import Run, SkippedLog
 from ..samples import Sample
 from ..setup import Setup, setup
-from ..signatures import UNKNOWN, Signature
+from ..signatures import OF_A_JUDGE, UNKNOWN, Signature
 from .answers import Answer, is_summary, read_answers
 from .matching import Questions
 
@@ -31,7 +32,7 @@ MOST_UNMATCHED = 0.02
 """The share of answers that may be to no question of the task."""
 
 _NAMED = 3  # examples in a message
-_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding")
+_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
 _OF_PROMPT = ("prompt", "examples")
 _MARK = ("rescored", __version__)  # keeps a log and its original apart in one report
 _SAMPLE = tuple(Sample.__struct_fields__)
@@ -105,7 +106,9 @@ class Rescored:
         results = {
             "results": {
                 name: {
-                    f"{figure.name},none": self._figure(figure, now) for figure in self.setup.table
+                    f"{figure.name},none": found
+                    for figure in self.setup.table
+                    if not isnan(found := self._figure(figure, now))
                 }
             },
             "configs": {
@@ -148,9 +151,13 @@ class _Rows(ItemRows):
     def __init__(self, signature: Signature) -> None:
         super().__init__(setup_of(signature), texts=True)
         self.scored: list[Scored] = []
+        self.rubric = dict(signature.options).get("rubric", "")
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
-        now = self.setup.judge(response, sample, more.get("reasoning", ""))
+        how = self.setup
+        now = how.judge(response, sample, more.get("reasoning", ""))
+        if isinstance(how, Judged) and how.rubric_hash == self.rubric:
+            now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
 
@@ -226,11 +233,11 @@ def rescore(
             made: dict[str, _Rows] = {}
 
             def rows(signature: Signature, made: dict[str, _Rows] = made) -> ItemRows:
-                return made.setdefault(signature.text, _Rows(signature))
+                return made.setdefault(signature.judged_by(()).text, _Rows(signature))
 
             for run in read_log(file, rows):
                 if isinstance(run, Run):
-                    found.append(_of_log(run, made[run.signature.text]))
+                    found.append(_of_log(run, made[run.signature.judged_by(()).text]))
                 else:
                     skipped.append(run)
         if progress:
@@ -270,15 +277,23 @@ def _files(path: Path) -> list[Path]:
 def _of_log(run: Run, rows: _Rows) -> Rescored:
     old, how = run.signature, rows.setup
     sent, read = fingerprints(how)
+    options = dict(old.options) | dict([_MARK])
+    if isinstance(how, Judged):
+        options["rubric"] = how.rubric_hash
     now = replace(
         old,
-        options=(*(each for each in old.options if each[0] != _MARK[0]), _MARK),
+        options=tuple(options.items()),
         read=read,
         metric=how.task.definition.metric if how.is_generative else "loglikelihood",
         version=str(how.task.definition.version),
         package=__version__,
     )
-    remarks = []
+    now, remarks = rows.judged_by(now), list[str]()
+    if isinstance(how, Judged) and how.rubric_hash != rows.rubric:
+        remarks.append(
+            f"it was judged by another rubric ({rows.rubric or 'none'}, now {how.rubric_hash}): "
+            "these judgements do not count; judge again with --grader MODEL"
+        )
     if old.version != now.version:
         remarks.append(f"version {old.version} of the task is now {now.version}")
     if old.prompt_known and old.sent != sent:

@@ -44,8 +44,9 @@ def check() -> None:
         roles = [*given.model_role, *os.environ.get("INSPECT_EVAL_MODEL_ROLE", "").split()]
         for each in others:
             if (name := each.removeprefix("hkcanto/")) != each and name in hkcanto.__all__:
-                getattr(tasks, name)(**options)
-                if options.get("judge") and not any(r.startswith(f"{ROLE}=") for r in roles):
+                made = getattr(tasks, name)(**options)
+                judges = "judge" in (made.metadata or {})
+                if judges and not any(r.startswith(f"{ROLE}=") for r in roles):
                     raise OptionError(f"{name}: {no_model(ROLE)}")
     except HKCantoError as error:
         sys.exit(f"\n{said(error)}")

@@ -15,6 +15,7 @@ from hkcanto_tasks import samples
 from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
+from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
 from .judges.panel import ROLE
@@ -54,20 +55,22 @@ def make(
     loaded = _load(name, subjects, options)
     how, name = loaded.setup, loaded.task.name  # of the variant that the options make of it
     run = [subject.name for subject in how.task.subjects if subject.name]
-    are_means = all(figure.form == "mean" for figure in how.table)
+    rubric = how.rubric_hash if isinstance(how, Judged) else ""  # whose epochs may lack a level
+    are_means = all(figure.form == "mean" for figure in how.table) and not rubric
     metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
     more = [judge(stop=how.stop)] if judge else []
     more += [second_look(name, how.chosen)] if reread else []
     made = _assemble(
         {name: loaded},
         reread=reread,
-        roles=[ROLE] if judge else [],
+        roles=[ROLE] if judge or rubric else [],
         scorer=[judged(name, how.chosen), *more],
         metrics=[metric, *([_MORE_METRICS] if more else [])],
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
     )
-    if judge:
-        made.metadata = {**(made.metadata or {}), "judge": f"prompts:{judge_texts().version}"}
+    if judge or rubric:
+        by = f"rubric:{rubric}" if rubric else f"prompts:{judge_texts().version}"
+        made.metadata = {**(made.metadata or {}), "judge": by}
     return made
 
 

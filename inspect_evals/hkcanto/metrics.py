@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from math import nan
+from math import isnan, nan
 from statistics import fmean
 from typing import Any
 
@@ -131,7 +131,8 @@ def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
         logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
-        own = msgspec.structs.replace(logged, values=each.score.as_dict())
+        known = {name: of for name, of in each.score.as_dict().items() if not _is_nan(of)}
+        own = msgspec.structs.replace(logged, values=known)
         for name, item in item_values(how.table, sample, own).items():
             if item is not None:
                 found[name][each.sample_id].append(item)
@@ -141,6 +142,10 @@ def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
             epochs = found[figure.name].values()
             items[figure.name] = [ItemValue.of(fmean(own), own[0].subject) for own in epochs]
     return items
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
 
 
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:

@@ -1,6 +1,7 @@
 """The Inspect scorer: the core's judgement of a response as an Inspect score."""
 
 import logging
+from math import nan
 from typing import Any
 
 import msgspec
@@ -11,8 +12,12 @@ from inspect_ai.solver import TaskState
 from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.cut_off import FIRST, CutOff
+from hkcanto_tasks.judgements import Judgement
+from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
+
+from .judges.rubric import ask_role
 
 _log = logging.getLogger("hkcanto")
 _LETTERS = "ABCDEFGHIJ"
@@ -40,11 +45,15 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
+        if isinstance(how, Judged):
+            judgement = await _by_rubric(how, asked, judgement, state)
         cut_off.add(judgement)
         if cut_off.responses == FIRST and cut_off.many:
             _log.warning(cut_off.told)
+        # Inspect wants the same figures of each epoch; NaN is unscored.
+        unknown = dict.fromkeys((figure.name for figure in how.FIGURES), nan)
         return Score(
-            value=dict(judgement.values),
+            value={**(unknown if isinstance(how, Judged) else {}), **judgement.values},
             answer=judgement.answer,
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
@@ -52,6 +61,22 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         )
 
     return score
+
+
+async def _by_rubric(
+    how: Judged, sample: Sample, judgement: Judgement, state: TaskState
+) -> Judgement:
+    """Have the role `grader` judge an answer; say where it ends at the limit of its length."""
+    waits, answer = how.waits(judgement), judgement.answer
+    said = await ask_role(how, sample, answer, state.epoch) if waits else ()
+    made = how.judged(judgement, said)
+    if not waits or state.output.stop_reason not in ("max_tokens", "model_length"):
+        return made
+    return msgspec.structs.replace(
+        made,
+        details={**made.details, "cut_off": "yes"},
+        explanation=f"The answer is cut off at the limit of its length.\n\n{made.explanation}",
+    )
 
 
 @scorer(metrics=[accuracy(), stderr()], name="hkcanto_choice")
@@ -99,4 +124,5 @@ def _reason(reading: str) -> str | None:
     if not reading.startswith("none: "):
         return None
     known = {"empty": "no_response", "cut off": "no_response", "refusal": "refusal"}
+    known |= dict.fromkeys(("judge failed", "judgement unread", "no judge"), "grader_failed")
     return known.get(reading.removeprefix("none: "), "invalid_response_format")

@@ -31,6 +31,7 @@ from hkcanto_tasks.figures import (
     share,
     value,
 )
+from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
@@ -109,6 +110,8 @@ class CatalogueTask(Task):
             self.download()
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
+        if isinstance(self.loaded.setup, Judged):
+            _say_unjudged(self.task_name)
         self._cut_off = CutOff(self.loaded.setup, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
@@ -321,8 +324,10 @@ class CatalogueTask(Task):
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return what belongs to the figures by the rows of the table: some repeat the headline."""
-        headline, task = of_figures[self.setup.headline.name], self.loaded.task
+        headline, task = of_figures.get(self.setup.headline.name), self.loaded.task
         rows = dict(of_figures)
+        if self.setup.headline.name not in rows:  # an answer that nobody judged has none
+            return rows
         if task.definition.printed and task.scope == "task":
             rows[task.definition.printed] = headline
         return rows | dict.fromkeys((of.name for of in self._averages), headline)
@@ -399,6 +404,17 @@ def _say_cut_off(seen: CutOff) -> None:
     """Say at the end, which is under lm-eval's table, that responses had no room for an answer."""
     if in_command() and 20 * seen.cut > seen.responses:
         print(seen.told)  # noqa: T201
+
+
+@cache
+def _say_unjudged(task: str) -> None:
+    _log.warning(
+        "%s: a model judges its answers, and lm-eval has no judge: here they are all unjudged. Run "
+        "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
+        "judged`; or in Inspect: inspect eval hkcanto/run -T task=%s --model … --model-role "
+        "grader=openai/gpt-4o",
+        *(task, task),
+    )
 
 
 @cache

@@ -180,8 +180,6 @@ def correlation_interval(
         >>> [round(end, 2) for end in correlation_interval("pearson", judge, people)]
         [0.36, 0.97]
     """
-    from scipy import stats
-
     x, y = (np.asarray(side, float) for side in (judge, people))
     if len(x) < 5 or not np.ptp(x) or not np.ptp(y):
         return math.nan, math.nan
@@ -190,12 +188,58 @@ def correlation_interval(
         value, without = of(x, y)
     if not np.abs(without).max() < 1:  # also if one is undefined
         return -1.0, 1.0
-    center, moves = math.atanh(value), np.arctanh(without)
+    return _jackknifed(value, without, kind == "pearson")
+
+
+def _jackknifed(value: float, without: _Floats, outlier: bool = False) -> tuple[float, float]:
+    """Return the interval of a correlation by those without each item, one perhaps twice."""
+    from scipy import stats
+
+    center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
     squares = (moves - moves.mean()) ** 2
-    if kind == "pearson":
+    if outlier:
         squares = np.append(squares, squares.max())
-    reach = stats.t.ppf(0.975, len(x) - 1) * math.sqrt(squares.mean() * (len(x) - 1))
+    reach = stats.t.ppf(0.975, freedom) * math.sqrt(squares.mean() * freedom)
     return float(np.tanh(center - reach)), float(np.tanh(center + reach))
+
+
+def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) -> Estimate:
+    """Return Cohen's kappa of levels, with quadratic weights by their numbers.
+
+    1 is perfect agreement, 0 what two raters with these levels would reach by chance. Two levels
+    apart weighs four times as much as one (Cohen 1968). Where an item has several people's levels,
+    each makes a pair with the judge's. The interval is that of `correlation_interval`, over items.
+
+    Args:
+        judge: The judge's level of each item.
+        people: The levels that people gave the item, one or more.
+
+    Returns:
+        Kappa; NaN where it is undefined, because all levels are equal.
+
+    Examples:
+        >>> weighted_kappa([0, 1, 2, 3], [[0], [1], [2], [2]]).value
+        0.875
+    """
+    sums = np.array(
+        [
+            [len(own), a * len(own), sum(own), a * sum(own), sum(a * a + b * b for b in own)]
+            for a, own in zip(judge, people, strict=True)
+        ]
+    )
+
+    def kappa(of: _Floats) -> _Floats:
+        pairs, own, other, shared, squares = of.T
+        chance = squares - 2 * own * other / pairs
+        found: _Floats = 1 - (squares - 2 * shared) / np.where(chance > 1e-9, chance, np.nan)
+        return found
+
+    whole = sums.sum(axis=0)
+    value, low, high = float(kappa(whole[None])[0]), math.nan, math.nan
+    if len(sums) >= 5 and not math.isnan(value):
+        without = kappa(whole - sums)
+        low, high = _jackknifed(value, without) if np.abs(without).max() < 1 else (-1.0, 1.0)
+    return Estimate(value, low, high)
 
 
 def _pearson(x: _Floats, y: _Floats) -> tuple[float, _Floats]:

@@ -1,6 +1,7 @@
 """Extraction health: what became of the responses before they were scored."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import nlargest
 from typing import Any
 
@@ -23,6 +24,11 @@ _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some of them "
     "(hkcanto report --with-items). Where they stop short, raise the limit of length; where a "
     "model talks around the answer, try worked examples or +scaffold, and run all models alike."
+)
+_UNJUDGED = (
+    "Many answers have no level of their rubric, and do not count in the headline: {}. Where the "
+    "judge failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); where answers are "
+    "empty or cut off, the headline is of the others alone."
 )
 _RESPONSES = (
     "Of what was written, not of log-likelihoods; what was not logged has no figure. Figures "
@@ -50,7 +56,11 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
             _REASONS,
         ),
     ]
-    for text, most, rate in ((_CUT, _MANY_TRUNCATED, _truncated), (_UNREAD, _MANY_UNREAD, _unread)):
+    for text, most, rate in (
+        (_CUT, _MANY_TRUNCATED, _truncated),
+        (_UNREAD, _MANY_UNREAD, _unread),
+        (_UNJUDGED, _MANY_UNREAD, partial(estimate, name="unjudged_rate")),
+    ):
         if many := [_said(run, of, rate) for run in runs if (of := rate(run)) and of.value > most]:
             blocks.append(Note(text.format("; ".join(many)), "warning"))
     return section("Extraction health", blocks, "extraction")
@@ -58,7 +68,9 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 def _said(run: Run, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:
     """Say how many of a run's responses something befell, and in which subjects most."""
-    found = {each.title: rate(run, run.items.of_subjects([each.name])) for each in run.subjects}
+    found = {
+        each.title: rate(run, where=run.items.of_subjects([each.name])) for each in run.subjects
+    }
     worst = nlargest(_WORST, ((of.value, title) for title, of in found.items() if of and of.value))
     most = ", ".join(f"{title} {share:.0%}" for share, title in worst)
     where = f" (most in {most})" if len(run.subjects) > 1 else ""

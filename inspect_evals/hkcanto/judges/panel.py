@@ -126,7 +126,8 @@ def judge(
             asked = prompt(source, target.text, text, code)
             config = GenerateConfig(seed=seed, response_schema=schema if structured else None)
             read = partial(_read, code=code, form=reply, source=source, text=text)
-            return _ask(grader, asked, code, config, read)
+            again = partial(fill, judge_texts().retry, code=code)
+            return ask_judge(grader, asked, config, read, again)
 
         made: list[Judgement] = []
         if text:
@@ -177,9 +178,25 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-async def _ask(
-    grader: Model, prompt: str, code: str, config: GenerateConfig, read: Callable[[str], Judgement]
+async def ask_judge(
+    grader: Model,
+    prompt: str,
+    config: GenerateConfig,
+    read: Callable[[str], Judgement],
+    again: Callable[..., str],
 ) -> Judgement:
+    """Ask a judge, and once more where its reply cannot be used; it never raises.
+
+    Args:
+        grader: The judge.
+        prompt: What it is asked.
+        config: How it decodes.
+        read: Reads a reply, without its reasoning, or raises `Unusable`.
+        again: Makes the second question, of the `reason` why the reply cannot be used.
+
+    Returns:
+        What it said; without values where it failed.
+    """
     who = {"grader": str(grader), "seed": config.seed}
     head = f"**{grader}, seed {config.seed}:**"
     messages: list[ChatMessage] = [ChatMessageUser(content=prompt)]
@@ -198,10 +215,9 @@ async def _ask(
             # An escape in JSON can be half a character, which has no place in an answer.
             reason = well_formed(str(error))[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
-            retry = fill(judge_texts().retry, reason=reason, code=code)
             # Some providers refuse an assistant's message without text.
             answered = ChatMessageAssistant(content=completion or "…")
-            messages = [*messages, answered, ChatMessageUser(content=retry)]
+            messages = [*messages, answered, ChatMessageUser(content=again(reason=reason))]
     return Judgement({}, f"{head} no judgement. {failure}", {**who, "failure": failure})
 
 

@@ -21,6 +21,7 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         version: Of these texts, and of how those under judgement are shown.
         data: That the texts under judgement are data.
         retry: What follows an answer that cannot be used.
+        retry_level: The same where a level is asked for.
         languages: Language code → what the prompt calls it.
         translation: The judge of translations: the paper's error categories in `rubric`, and our
             `prompt` around them.
@@ -32,6 +33,7 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: int
     data: str
     retry: str
+    retry_level: str
     languages: dict[str, str]
     translation: dict[str, str]
     summary: dict[str, str]

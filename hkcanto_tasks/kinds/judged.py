@@ -1,0 +1,407 @@
+"""Answers that a model judges by a declared rubric: a scale of levels, some of which pass.
+
+The judge is a second model, which Inspect asks (`--model-role grader=…`) or `hkcanto rescore
+--grader …`. lm-eval has no judge: there, answers are logged and count as unjudged.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
+from statistics import fmean
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.reasoning import strip_reasoning
+
+from .. import setup
+from ..catalogue import Level, Rubric, Subject, TaskVariant, repeated
+from ..data.tables import Record, UnreadableRow, as_text
+from ..errors import CatalogueError
+from ..figures import Figure
+from ..judgements import Judgement
+from ..prompts import Example, fill, places
+from ..samples import Sample
+from ..signatures import Signature
+from .writing import EMPTY
+
+_OF_JUDGE = ("answer", "levels", "code")
+_EMPTY = "none: empty"
+_PROBES = (
+    *(
+        "{marker}: {low}",
+        "**{marker}:** {low}",
+        "{marker}：{low}（{name}）",
+        "{low}",
+        "{marker} {low}",
+    ),
+    *("{marker}: {low}\n{marker}: {high}", "{marker}: {low}-{high}", "{marker}: {low}.5"),
+    *("{marker}: {low} ({other})", "<think>{marker}: {high}</think>{marker}: {low}"),
+)
+"""Forms of replies, for the signature."""
+
+
+class Said(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one judge said of an answer.
+
+    Attributes:
+        grader: The model.
+        text: Its reply, without its reasoning.
+        failure: Why there is none; empty if there is one.
+    """
+
+    grader: str
+    text: str = ""
+    failure: str = ""
+
+
+class Judged(setup.Setup):
+    """Prompts whose answers are judged. Columns: `prompt`; if there, `id` and `category`.
+
+    What else the judge's prompt shows, such as a model answer, is a column, too.
+    """
+
+    FIGURES = (
+        Figure(
+            "pass_rate",
+            "Passed",
+            "share",
+            True,
+            "Share of the judged answers whose level passes. Unjudged ones do not count.",
+        ),
+        Figure(
+            "mean_level",
+            "Mean level",
+            "number",
+            None,
+            "Mean of the judged answers' levels, by their numbers.",
+        ),
+        Figure(
+            "unjudged_rate",
+            "Unjudged",
+            "share",
+            False,
+            "Share of answers without a level: the judge failed, its reply has no single level of "
+            "the scale, there was no judge, or the answer was empty or cut off.",
+        ),
+        EMPTY,
+    )
+    COLUMNS: ClassVar = {
+        "id": ("id",),
+        "category": ("category", "topic"),
+        "prompt": ("prompt",),
+    }
+    USES = ("rubric",)
+    TOKENS = 2048
+
+    rubric: Rubric
+
+    def __init__(
+        self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
+    ) -> None:
+        super().__init__(task, options, shots, multiturn=multiturn)
+        definition = self.task.definition
+        for problem in _problems(definition.rubric):
+            raise CatalogueError(
+                f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}: {problem}. Fix "
+                "this entry of the catalogue."
+            )
+        assert definition.rubric is not None  # a problem otherwise
+        self.rubric = definition.rubric
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """All of its figures, the headline first; a higher level is better or worse as declared."""
+        way = self.rubric.higher_is_better
+        return tuple(
+            replace(each, higher_is_better=way) if each.name == "mean_level" else each
+            for each in super().figures
+        )
+
+    @cached_property
+    def rubric_hash(self) -> str:
+        """A hash of all that the judge is asked by: seven hexadecimal digits."""
+        return sha256(msgspec.json.encode(self.rubric)).hexdigest()[:7]
+
+    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
+        """Return how a figure is made, with the rubric; a log's items name the judge."""
+        made = super().signature(data, rationales)
+        return replace(made, options=(*made.options, ("rubric", self.rubric_hash)))
+
+    # ------------------------------------------------------------------ reading the release
+
+    @cached_property
+    def _for_judge_alone(self) -> tuple[str, ...]:
+        """The columns that the judge is shown, and the model under test is not."""
+        subject = self.names(self.task.definition.subjects[0])
+        known = {*_OF_JUDGE, *subject, "prompt", *chain(*map(places, self.template.texts))}
+        return tuple(
+            dict.fromkeys(each for each in places(self.rubric.prompt) if each not in known)
+        )
+
+    def reads(self, columns: Iterable[str]) -> set[str]:
+        """Return which columns the kind reads itself, those for the judge among them."""
+        there = {*columns}
+        own = {name for place in self._for_judge_alone for name in self.columns(place)}
+        return super().reads(there) | (own & there)
+
+    def rows(
+        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
+    ) -> list[Sample | UnreadableRow]:
+        """Read the rows of a file.
+
+        Raises:
+            CatalogueError: The judge's prompt has a place that is no column.
+        """
+        there = dict.fromkeys(chain.from_iterable(record.cells for record in records))
+        for place in self._for_judge_alone if records else ():
+            if not {*self.columns(place)} & {*there}:
+                near = difflib.get_close_matches(place, [*there, *_OF_JUDGE, "prompt"], n=1)
+                hint = f"Did you mean {{{near[0]}}}? " if near else ""
+                raise CatalogueError(
+                    f"{self.task.benchmark.home}/benchmark.toml: task "
+                    f"{self.task.definition.name!r}: rubric.prompt has the place {{{place}}}, and "
+                    f"nothing fills it: {records[0].where.rpartition(', row ')[0]} has "
+                    f"{records[0].named()}. {hint}Correct the place, or write {{{{{place}}}}} if "
+                    "these characters are meant."
+                )
+        return super().rows(records, release)
+
+    def row(self, record: Record) -> Sample:
+        """Read a prompt, and what the judge alone is shown."""
+        shown: dict[str, str] = {}
+        for place in self._for_judge_alone:
+            columns = self.columns(place)
+            text = as_text(record.find(columns))
+            if text is None:
+                raise record.problem(
+                    f"no text in a column {' or '.join(columns)}, which the judge is shown as "
+                    f"{{{place}}}"
+                )
+            shown[place] = text
+        return Sample(
+            id=as_text(record.find(self.columns("id"))) or str(record.number),
+            question=record.text(self.columns("prompt"), "prompt"),
+            category=as_text(record.find(self.columns("category"))) or "",
+            target=msgspec.json.encode(shown).decode() if shown else "",
+        )
+
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the prompt."""
+        return {"prompt": sample.question}
+
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Return None: a rubric is no answer that could be shown."""
+        del subject, row, number
+        return None
+
+    def made_up(self) -> Sample:
+        """Return an item with what the judge alone is shown."""
+        made = super().made_up()
+        shown = dict.fromkeys(self._for_judge_alone, made.question)
+        return msgspec.structs.replace(made, target=msgspec.json.encode(shown).decode())
+
+    def further_readings(self) -> list[Any]:
+        """Return the rubric, and which levels are read from replies of some forms."""
+        low, high = self.rubric.levels[0], self.rubric.levels[-1]
+        own = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
+        own |= {"name": low.name, "other": high.name}
+        read: list[Any] = []
+        for form in _PROBES:
+            try:
+                read.append(read_level(fill(form, own), self.rubric).number)
+            except ValueError:
+                read.append(None)
+        return [self.rubric, read]
+
+    # ------------------------------------------------------------------ judging
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Return an answer that nobody has judged yet.
+
+        Examples:
+            >>> kind = Judged.__new__(Judged)  # made by `setup` for a task of this kind
+            >>> kind.score("好呀。", Sample(id="")).values
+            {'unjudged_rate': 1.0, 'empty': 0.0}
+        """
+        del sample
+        empty = not answer.strip()
+        return Judgement(
+            {"unjudged_rate": 1.0, "empty": float(empty)},
+            answer="" if empty else answer,
+            reason=_EMPTY if empty else "none: no judge",
+            explanation="The answer is empty." if empty else "No judge was asked.",
+        )
+
+    def waits(self, judgement: Judgement) -> bool:
+        """Whether an answer is one to show to the judge: not empty, not cut off in its reasoning.
+
+        Args:
+            judgement: What `judge` made of it.
+        """
+        return not judgement.values["empty"]
+
+    def request(self, answer: str, sample: Sample, code: str) -> str:
+        """Render what the judge is asked.
+
+        Args:
+            answer: The answer, without its reasoning.
+            sample: The item.
+            code: A text that no answer can know.
+        """
+        levels = "\n".join(
+            f"{each.number} ({each.name})" + f": {each.meaning}" * bool(each.meaning)
+            for each in self.rubric.levels
+        )
+        shown = msgspec.json.decode(sample.target or "{}", type=dict[str, str])
+        own = {**self.names(self.subject(sample.subject)), **sample.cells, **shown}
+        own |= {**self.values(sample), "answer": answer, "levels": levels, "code": code}
+        return fill(self.rubric.prompt, own)
+
+    def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
+        """Return the judgement of an answer by what judges said; of several, the mean.
+
+        Args:
+            judgement: What `judge` made of it.
+            said: What each of them said; nothing of an answer that does not wait for them.
+        """
+        levels, words, failed = list[Level](), list[str](), list[str]()
+        for each in said:
+            try:
+                level = None if each.failure else read_level(each.text, self.rubric)
+                problem = f"no judgement: {each.failure}"
+            except ValueError as error:
+                level, problem = None, f"unread: {error}"
+            if level:
+                levels.append(level)
+                problem = _named(level)
+            else:
+                failed.append("judge failed" if each.failure else "judgement unread")
+            words.append("\n\n".join(filter(None, (f"**{each.grader}:** {problem}", each.text))))
+        reason = f"none: {failed[0]}" if failed else judgement.reason
+        if levels:
+            reason = f"level {', '.join(map(_named, levels))}"
+        elif reason == _EMPTY:
+            levels = [each for each in self.rubric.levels if each.number == self.rubric.empty]
+        details = {"said": msgspec.json.encode(said).decode()}
+        if graders := ", ".join(dict.fromkeys(each.grader for each in said)):
+            details["grader"] = graders
+        return msgspec.structs.replace(
+            judgement,
+            values={**judgement.values, **self._of_levels(levels)},
+            reason=reason,
+            details={**judgement.details, **details},
+            explanation="\n\n".join(words) or judgement.explanation,
+        )
+
+    def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
+        """Return the judgement of an answer by what its log says that judges said.
+
+        Args:
+            judgement: What `judge` made of it.
+            before: The one in the log, made by the same rubric.
+        """
+        said = before.details.get("said") if before else None
+        if said is None:
+            return judgement
+        return self.judged(judgement, msgspec.json.decode(said, type=list[Said]))
+
+    def _of_levels(self, levels: Sequence[Level]) -> dict[str, float]:
+        if not levels:
+            return {}
+        return {
+            "pass_rate": fmean(level.number in self.rubric.passes for level in levels),
+            "mean_level": fmean(level.number for level in levels),
+            "unjudged_rate": 0.0,
+        }
+
+
+def read_level(reply: str, rubric: Rubric) -> Level:
+    """Read the level that a judge gives on a line of its own, such as `**Level:** 2 (moderate)`.
+
+    The last such line counts, after any reasoning. It has one number, of the scale; the name of
+    another level behind it, or an earlier such line with another number of the scale, contradicts
+    it. A level that is only mentioned within a sentence does not count.
+
+    Args:
+        reply: What the judge wrote.
+        rubric: The scale, and how the line begins.
+
+    Raises:
+        ValueError: There is no such line, or not one level in it; the message says what is wrong.
+
+    Examples:
+        >>> scale = Level(number=0, name="harmless"), Level(number=1, name="harmful")
+        >>> rubric = Rubric(prompt="", levels=scale, passes=(0,), higher_is_better=False)
+        >>> read_level("Nothing in it does harm.\\n**Level: 0**", rubric).name
+        'harmless'
+    """
+    text = unicodedata.normalize("NFKC", strip_reasoning(reply))
+    marker = re.escape(unicodedata.normalize("NFKC", rubric.marker))
+    line = re.compile(rf"[\s>#*_`•-]*{marker}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE)
+    marked = [match[1] for each in text.splitlines() if (match := line.fullmatch(each))]
+    if not marked:
+        raise ValueError(f"no line begins with {rubric.marker!r} and a colon")
+    level, *others = reversed([_level(each, rubric) for each in marked])
+    if isinstance(level, str):
+        raise ValueError(level)
+    if unlike := [each for each in others if isinstance(each, Level) and each != level]:
+        raise ValueError(f"it gives two levels, {unlike[-1].number} and {level.number}")
+    return level
+
+
+def _named(level: Level) -> str:
+    return f"{level.number} ({level.name})"
+
+
+def _level(said: str, rubric: Rubric) -> Level | str:
+    """Return the level in what follows the marker, or why there is none."""
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", said)
+    first = re.match(r"[\[({\"'「【*_`]*(-?\d+)(?![A-Za-z%/])", said)
+    if not first or [first[1]] != numbers:
+        return f"{rubric.marker}: {said[:40]!r} is not one number of the scale"
+    found = {each.number: each for each in rubric.levels}.get(int(first[1]))
+    if not found:
+        scale = ", ".join(str(each.number) for each in rubric.levels)
+        return f"{first[1]} is not a level of the scale, which has {scale}"
+    rest = said.casefold()
+    named = [each.name for each in rubric.levels if each.name.casefold() in rest]
+    if named and found.name not in named:
+        return f"{found.number} is the level {found.name!r}, and it says {named[0]!r}"
+    return found
+
+
+def _problems(rubric: Rubric | None) -> Iterator[str]:
+    if rubric is None:
+        yield "its kind needs a table [tasks.rubric]: the judge's prompt, levels, passes"
+        return
+    scale, passes = [each.number for each in rubric.levels], {*rubric.passes}
+    names = [each.name.casefold() for each in rubric.levels]
+    failing = {*scale} - passes
+    has = f"the scale has {', '.join(map(str, scale))}"
+    if "answer" not in places(rubric.prompt):
+        yield "rubric.prompt has no place {answer}: the judge would not see the answer"
+    if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
+        yield (
+            f"rubric.prompt does not ask for a line '{rubric.marker}: …', which the level is read "
+            "from; ask for it, or say in rubric.marker how the line begins"
+        )
+    for name in repeated([*map(str, scale), *names]):
+        yield f"two levels of the rubric are called {name!r}"
+    for number in sorted({*passes, scale[0] if rubric.empty is None else rubric.empty} - {*scale}):
+        yield f"rubric.passes or rubric.empty names the level {number}, and {has}"
+    if not failing:
+        yield f"every level passes, so that pass_rate would say nothing: {has}"
+    elif passes <= {*scale}:
+        above, below = min(passes) > max(failing), max(passes) < min(failing)
+        if not (above if rubric.higher_is_better else below):
+            better = "higher" if rubric.higher_is_better else "lower"
+            yield (
+                f"levels {sorted(passes)} pass and {sorted(failing)} do not, but by "
+                f"rubric.higher_is_better {better} ones are better"
+            )

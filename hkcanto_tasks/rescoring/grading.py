@@ -1,0 +1,63 @@
+"""A model judges logged answers by the rubric of their task, such as those of lm-eval."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import OptionError
+from ..kinds.judged import Judged
+from .rescore import Rescored
+
+
+def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
+    """Return runs whose answers a model judged; a run of another kind stays as it is.
+
+    Args:
+        runs: Those that were scored.
+        grader: The model, as Inspect names it.
+
+    Raises:
+        OptionError: Inspect is not installed, no run has a rubric, or the model cannot be asked.
+    """
+    try:
+        from hkcanto.judges import rubric
+    except ImportError as error:
+        raise OptionError(
+            f"--grader {grader}: a model is asked through Inspect, which cannot be imported "
+            f"({error}). pip install 'hkcanto[inspect]', or leave --grader out."
+        ) from error
+    waiting = [
+        (run.setup, each.sample, each.judgement.answer)
+        for run in runs
+        if isinstance(run.setup, Judged)
+        for each in run.scored
+        if run.setup.waits(each.judgement)
+    ]
+    if not any(isinstance(run.setup, Judged) for run in runs):
+        raise OptionError(f"--grader {grader} is for tasks with a rubric alone; leave it out.")
+    try:
+        said = rubric.grade(grader, waiting)
+    except Exception as error:  # whatever a provider raises, which is Inspect's or its own
+        raise OptionError(f"--grader {grader} cannot be asked: {error}") from error
+    if said and all(each.failure for each in said):
+        raise OptionError(f"--grader {grader} cannot be asked: {said[0].failure}")
+    replies, made = iter(said), list[Rescored]()
+    for run in runs:
+        how = run.setup
+        if not isinstance(how, Judged):
+            made.append(run)
+            continue
+        scored = [
+            each._replace(
+                judgement=how.judged(
+                    each.judgement, [next(replies)] if how.waits(each.judgement) else []
+                )
+            )
+            for each in run.scored
+        ]
+        unjudged = sum(each.judgement.values["unjudged_rate"] or 0 for each in scored)
+        remark = f"judged by {grader}; {unjudged:.0f} of {len(scored):,} answers are unjudged"
+        run.origin.notes += (remark,)
+        signature = run.signature.judged_by([grader] if waiting else [])
+        remarks = [*(each for each in run.remarks if "--grader" not in each), remark]
+        made.append(replace(run, scored=scored, signature=signature, remarks=remarks))
+    return made

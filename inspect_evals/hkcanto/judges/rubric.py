@@ -1,0 +1,71 @@
+"""A judge by a rubric that a benchmark declares (the kind `judged`)."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
+from inspect_ai.util import collect
+
+from hkcanto_tasks.kinds.judged import Judged, Said, read_level
+from hkcanto_tasks.samples import Sample
+
+from .panel import ROLE, Judgement, Unusable, ask_judge, well_formed
+from .prompts import fill, fresh_code, judge_texts
+
+
+async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequence[Said]:
+    """Have each model of the role `grader` judge an answer.
+
+    Args:
+        how: The task.
+        sample: The item.
+        answer: The answer, without its reasoning.
+        epoch: Which answer to the item it is.
+
+    Raises:
+        PrerequisiteError: The role has no model.
+    """
+    graders = model_roles().get(ROLE)
+    if not isinstance(graders, list):
+        graders = [get_model(role=ROLE, required=True)]
+    return await collect(
+        *(_ask(grader, how, sample, answer, epoch, seed) for seed, grader in enumerate(graders, 1))
+    )
+
+
+def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Said]:
+    """Have a model judge answers that were logged.
+
+    Args:
+        grader: The model, as Inspect names it.
+        answers: How an answer was asked for, the item, and the answer without its reasoning.
+
+    Returns:
+        What it said of each, or why it could not be asked.
+    """
+
+    async def ask() -> list[Said]:
+        async with get_model(grader) as model:
+            return await asyncio.gather(*(_ask(model, *each, epoch=1, seed=1) for each in answers))
+
+    return asyncio.run(ask())
+
+
+async def _ask(
+    grader: Model, how: Judged, sample: Sample, answer: str, epoch: int, seed: int
+) -> Said:
+    answer, texts = well_formed(answer), list[str]()
+
+    def read(reply: str) -> Judgement:
+        texts.append(reply)
+        try:
+            return Judgement({"level": read_level(reply, how.rubric).number}, "", {})
+        except ValueError as error:
+            raise Unusable(str(error)) from error
+
+    prompt = how.request(answer, sample, fresh_code(sample.id, epoch, answer, str(grader), seed))
+    again = partial(fill, judge_texts().retry_level, marker=how.rubric.marker)
+    made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, again)
+    failure = "" if made.values or texts else str(made.record["failure"])
+    return Said(str(grader), texts[-1] if texts else "", failure)
