@@ -45,6 +45,7 @@ RUN_OPTIONS = {
 
 OF_SOME_KINDS = (
     *("letters", "blank_options", "answer", "types", "coarse"),
+    *("question", "options", "answers", "option_labels", "shuffle_options"),
     *("sentence", "sentences", "examples"),
 )
 """What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
@@ -223,6 +224,12 @@ class Setup(ABC):
             columns: The file's columns, in lower case.
         """
         return {name for role in self.COLUMNS for name in self.columns(role)} & {*columns}
+
+    @property
+    def nested(self) -> set[str]:
+        """The paths into a cell, such as `choices.a`, that the task or its prompt names."""
+        roles = {*self.task.definition.columns, *chain.from_iterable(map(places, self.template.texts))}
+        return {name for role in roles for name in self.columns(role) if "." in name}
 
     @property
     def headerless(self) -> tuple[str, ...]:

@@ -70,7 +70,13 @@ class MultipleChoice(setup.Setup):
     """
 
     FIGURES = (ACCURACY, UNPARSED)
-    USES = setup.OF_SOME_KINDS
+    SEVERAL: ClassVar = False
+    """Whether several options may be right, and a target has the letters of all of them."""
+
+    USES = (
+        *("letters", "blank_options", "answer", "answers", "question", "options", "option_labels"),
+        *("shuffle_options", "types", "coarse", "sentence", "sentences", "examples"),
+    )
     SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {
@@ -112,12 +118,21 @@ class MultipleChoice(setup.Setup):
     @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
-        return ("question", *self._letters.lower(), "answer")
+        definition = self.task.definition
+        question = () if definition.question else ("question",)
+        options = () if definition.options else self._letters.lower()
+        return (*question, *options, "answer")
 
     def reads(self, columns: Iterable[str]) -> set[str]:
         """Return which columns of a file the kind reads itself, those of options among them."""
-        own = super().reads(columns)
-        declared = "options" in self.task.definition.columns
+        definition = self.task.definition
+        roles = [
+            role
+            for role in self.COLUMNS
+            if role not in ("question", "options") or not getattr(definition, role)
+        ]
+        own = {name for role in roles for name in self.columns(role)} & {*columns}
+        declared = definition.options or "options" in definition.columns
         return own if declared else own | option_columns(columns)
 
     def row(self, record: Record) -> Sample:
@@ -131,25 +146,32 @@ class MultipleChoice(setup.Setup):
         self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
     ) -> list[Sample | UnreadableRow]:
         """Read the rows of a file: their columns, and how answers name options, are its own."""
-        read = read_choices(records, self.task.definition, self.columns("answer"), release)
+        definition = self.task.definition
+        read = read_choices(
+            records, definition, self.columns("answer"), release, several=self.SEVERAL
+        )
         questions, explanations = self.columns("question"), self.columns("explanation")
-        absent, letters = self.task.definition.blank_options == "absent", self._letters
+        absent, letters = definition.blank_options == "absent", self._letters
         rows: list[Sample | UnreadableRow] = []
         for record, each in zip(records, read, strict=True):
-            text = as_text(record.find(questions))
+            text = definition.question or as_text(record.find(questions))
             if isinstance(each, UnreadableRow):
                 rows.append(each)
                 continue
             if text is None or not text.strip():
-                what = f"no question in a column {' or '.join(questions)}; found {record.named()}"
+                what = (
+                    f"no question in a column {' or '.join(questions)} (declare columns = "
+                    '{ question = "…" } for another, or question = "…" for the same in every row); '
+                    f"found {record.named()}"
+                )
                 rows.append(record.problem(what))
                 continue
-            choices, answer = each.choices, each.answer
+            choices, right = each.choices, each.answers
             if absent:
-                if not (choices[answer] or "").strip():
+                if not all((choices[place] or "").strip() for place in right):
                     _warn_of_blank_answer(record.where)
                 choices = tuple(
-                    choice if (choice and choice.strip()) or place == answer else None
+                    choice if (choice and choice.strip()) or place in right else None
                     for place, choice in enumerate(choices)
                 )
             explanation = as_text(record.find(explanations))
@@ -158,7 +180,7 @@ class MultipleChoice(setup.Setup):
                     id=str(record.number),
                     question=text,
                     choices=choices,
-                    target=letters[answer],
+                    target="".join(letters[place] for place in right),
                     reasoning=(explanation or "").strip(),
                 )
             )
@@ -205,7 +227,12 @@ class MultipleChoice(setup.Setup):
         """Return the question and its options, a line each."""
         pairs = zip(self._letters, sample.choices, strict=False)
         lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
-        return {"question": sample.question, "options": "\n".join(lines)}
+        alone = dict(zip(self._letters, sample.choices, strict=False))
+        return {
+            "question": sample.question,
+            "options": "\n".join(lines),
+            **{f"option_{letter}": text or "" for letter, text in alone.items()},
+        }
 
     @property
     def example_source(self) -> str:
@@ -312,17 +339,17 @@ class MultipleChoice(setup.Setup):
         return convert(filled, self._convert)
 
     def _shuffled(self, row: Sample, subject: Subject) -> Sample:
-        seed = self.options.shuffle_choices
+        seed = self.options.shuffle_choices or self.task.definition.shuffle_options
         if not seed:
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
         random.Random(f"{seed}/{subject.name}/{row.id}").shuffle(moved)
-        choices = list(row.choices)
+        choices, right = list(row.choices), {*map(self._letters.index, row.target)}
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
-        answer = self._letters[there[moved.index(self._letters.index(row.target))]]
-        return msgspec.structs.replace(row, choices=tuple(choices), target=answer)
+        target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
+        return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
         """Convert a question to the script that is asked for, unless the release has it so."""
