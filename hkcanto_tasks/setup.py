@@ -228,7 +228,10 @@ class Setup(ABC):
     @property
     def nested(self) -> set[str]:
         """The paths into a cell, such as `choices.a`, that the task or its prompt names."""
-        roles = {*self.task.definition.columns, *chain.from_iterable(map(places, self.template.texts))}
+        roles = {
+            *self.task.definition.columns,
+            *chain.from_iterable(map(places, self.template.texts)),
+        }
         return {name for role in roles for name in self.columns(role) if "." in name}
 
     @property
@@ -286,6 +289,11 @@ class Setup(ABC):
         """Return the items of a subject that are scored, as they are asked; all, by default."""
         del subject
         return rows
+
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Say what makes a score on these items meaningless; nothing, by default."""
+        del samples
+        return ""
 
     # ------------------------------------------------------------------ rendering
 

@@ -356,7 +356,9 @@ def _marked(record: Record, column: str) -> tuple[Sequence[str | None], list[boo
     """
     cell, texts, marks = decoded(record.cells.get(column)), list[object](), list[object]()
     if isinstance(cell, list) and cell and all(isinstance(each, Mapping) for each in cell):
-        pairs = [([*filter(_is_mark, each.values())], _first(each, _TEXT_KEYS, str)) for each in cell]
+        pairs = [
+            ([*filter(_is_mark, each.values())], _first(each, _TEXT_KEYS, str)) for each in cell
+        ]
         if all(len(own) == 1 and text for own, text in pairs):
             marks, texts = [own for (own,), _ in pairs], [text for _, text in pairs]
     elif isinstance(cell, Mapping):

@@ -7,6 +7,7 @@ in `unparsed_rate`.
 import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -24,11 +25,14 @@ from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example, convert, fill
 from ..samples import Sample
+from ..signatures import Signature
 
 _log = logging.getLogger("hkcanto")
 
 # A letter, or a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
+
+_ENOUGH = 10  # rows whose right option is in one place by no chance
 
 _SLOWEST = 1  # second for one type of question to match
 
@@ -188,7 +192,12 @@ class MultipleChoice(setup.Setup):
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions, shuffled and in the script that is asked for."""
-        return [self._shown(self._shuffled(row, subject), parts=self._types(row)) for row in rows]
+        seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+        shuffled = (self._shuffled(row, subject, seed) for row in rows)
+        return [
+            self._shown(each, parts=self._types(row))
+            for each, row in zip(shuffled, rows, strict=True)
+        ]
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return what a template may call a subject by, and what the options make of the prompt."""
@@ -242,6 +251,32 @@ class MultipleChoice(setup.Setup):
     def has_rationale(self, row: Sample) -> bool:
         """Whether a row has the reasoning that an example of a chain of thought shows."""
         return bool(row.reasoning) or not self.options.cot
+
+    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+        """Render rows as worked examples, shuffled where the task declares it; printed ones not."""
+        seed = self.task.definition.shuffle_options
+        shuffled = [self._shuffled(row, subject, seed) if row.id else row for row in rows]
+        return super().examples(subject, shuffled)
+
+    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
+        """Return how a figure is made, with the seed that the task declares."""
+        made, seed = super().signature(data, rationales), self.task.definition.shuffle_options
+        options = (*made.options, ("shuffle_options", str(seed)))
+        return replace(made, options=options) if seed else made
+
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Say that the place of the right options gives them away; nothing of a few rows."""
+        targets = {sample.target for sample in samples}
+        if len(samples) < _ENOUGH:
+            return ""
+        if len(targets) == 1:
+            (target,) = targets
+            return f"the right {'options are' if len(target) > 1 else 'option is'} {target} in every row"
+        first = all(
+            sample.target == "".join(_there(self._letters, sample))[: len(sample.target)]
+            for sample in samples
+        )
+        return "the right options come before the others in every row" * first
 
     def printed(self) -> list[Sample]:
         """Return the paper's worked examples of a chain of thought."""
@@ -338,8 +373,7 @@ class MultipleChoice(setup.Setup):
         filled = fill(text, {**self.names(subject), **more}, keep=True)
         return convert(filled, self._convert)
 
-    def _shuffled(self, row: Sample, subject: Subject) -> Sample:
-        seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+    def _shuffled(self, row: Sample, subject: Subject, seed: int) -> Sample:
         if not seed:
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
@@ -392,6 +426,12 @@ class MultipleChoice(setup.Setup):
             f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r}, type {name!r}: "
             f"the regular expression {task.definition.types[name]!r} {why}."
         )
+
+
+def _there(letters: str, sample: Sample) -> list[str]:
+    """Return the letters that an item has options for."""
+    pairs = zip(letters, sample.choices, strict=False)
+    return [letter for letter, text in pairs if text is not None]
 
 
 def judge_reading(
