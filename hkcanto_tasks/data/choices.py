@@ -356,11 +356,10 @@ def _marked(record: Record, column: str) -> tuple[Sequence[str | None], list[boo
     """
     cell, texts, marks = decoded(record.cells.get(column)), list[object](), list[object]()
     if isinstance(cell, list) and cell and all(isinstance(each, Mapping) for each in cell):
-        pairs = [
-            ([*filter(_is_mark, each.values())], _first(each, _TEXT_KEYS, str)) for each in cell
-        ]
-        if all(len(own) == 1 and text for own, text in pairs):
-            marks, texts = [own for (own,), _ in pairs], [text for _, text in pairs]
+        own = [[*filter(_is_mark, each.values())] for each in cell]
+        named = [_first(each, _TEXT_KEYS, str) for each in cell]
+        if all(len(each) == 1 for each in own) and all(named):
+            marks, texts = [mark for (mark,) in own], named
     elif isinstance(cell, Mapping):
         lists = [each for each in cell.values() if isinstance(each, list)]
         of_marks = [each for each in lists if each and all(map(_is_mark, each))]
@@ -647,7 +646,8 @@ def _decided(
     """Decide by the rows of a file, else by those of the release, what fits this file too."""
     letters = definition.letters
     if definition.options:
-        return _of_constant(_Answers(_columns(records, answers)[0], records, given, letters, parts))
+        first = _Answers(_columns(records, answers)[0], records, given, letters, parts)
+        return _of_shared(_file(records), first)
     try:
         return _decide(records, given, answers, letters, parts)
     except UndecidedAnswers:
@@ -663,13 +663,13 @@ def _decided(
         raise
 
 
-def _of_constant(answers: _Answers) -> tuple[str, Way]:
+def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
     """Read letters or texts; what a number means, rows with the same options do not say."""
     names, allowed = ("text", "letter"), ceil(_BAD_SHARE * len(answers.rows))
     best = min(names, key=lambda name: answers.places(name).count(None))
     if answers.differ(names) or answers.places(best).count(None) > allowed:
         raise DataCorrupt(
-            f"the column {answers.column} does not name the options by their letters, or all by "
+            f"{file}: the column {answers.column} does not name the options by their letters, or all by "
             "their texts. All rows have the same options, so that no row says which is meant: "
             'declare answer = "index" (0 is the first one), answer = "number" (1 is), or answers = '
             '{ cell = "A", … }.'

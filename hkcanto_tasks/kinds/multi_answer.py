@@ -36,7 +36,7 @@ _PROBES = (
 class MultiAnswer(MultipleChoice):
     """A question with two to ten options, several of them right. Columns as in multiple choice.
 
-    The answer has letters (`ABD`, `A, B, D`), numbers, texts, a list of these, or marks (`one_hot`).
+    The answer has letters (`ABD`, `A, B`), numbers, texts, a list of these, or marks (`one_hot`).
     """
 
     FIGURES = (

@@ -73,7 +73,7 @@ class MultipleChoice(setup.Setup):
     The options may also be in one column: a list, a mapping from letters, or texts with labels.
     """
 
-    FIGURES = (ACCURACY, UNPARSED)
+    FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
     SEVERAL: ClassVar = False
     """Whether several options may be right, and a target has the letters of all of them."""
 
@@ -271,7 +271,8 @@ class MultipleChoice(setup.Setup):
             return ""
         if len(targets) == 1:
             (target,) = targets
-            return f"the right {'options are' if len(target) > 1 else 'option is'} {target} in every row"
+            named = "options are" if len(target) > 1 else "option is"
+            return f"the right {named} {target} in every row"
         first = all(
             sample.target == "".join(_there(self._letters, sample))[: len(sample.target)]
             for sample in samples

@@ -202,17 +202,16 @@ class _SetReader(_Reader):
             stance = self._stances[each]
             for letter in each.letters if stance else ():
                 last[letter] = stance if stance != _NAMED else last.get(letter, _NAMED)
-        by = {
-            of: {each for each in last if last[each] == of} for of in (_REFUTED, _NAMED, _AFFIRMED)
-        }
-        if SAYS["refused"].search(self._text) and not by[_AFFIRMED]:
+        refuted, named, affirmed = (
+            {letter for letter, own in last.items() if own == stance}
+            for stance in (_REFUTED, _NAMED, _AFFIRMED)
+        )
+        if affirmed:
+            return self._set(affirmed, "judged")
+        if not named or SAYS["refused"].search(self._text):
             return None
-        if by[_AFFIRMED]:
-            return self._set(by[_AFFIRMED], "judged")
-        is_each = by[_REFUTED] and last.keys() >= self._shown.texts.keys()
-        if by[_NAMED] and (is_each or self._is_enumeration()):
-            return self._set(by[_NAMED], "judged")
-        return None
+        is_each = refuted and last.keys() >= self._shown.texts.keys()
+        return self._set(named, "judged") if is_each or self._is_enumeration() else None
 
     def _stance(self, mention: Mention) -> int:
         """What the words around a mention say; behind "wrong ones:" that it is wrong."""
