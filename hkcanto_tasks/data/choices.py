@@ -33,9 +33,10 @@ _COLUMN = re.compile(
 _LABELLED = re.compile(r"\s*[(（]?([A-J](?=\D)|\d(?=.[^\d]))[.．、:：)）]\s*(.+)", re.DOTALL)
 # The same of every form, where it is declared that options have one.
 _OWN_LABEL = re.compile(
-    r"\s*[(（\[【]?([A-Ja-jＡ-Ｊ甲-癸]|\d)[.．。、:：)）\]】](?!\d)\s*(.*)", re.DOTALL
+    r"\s*[(（\[【]?([A-Ja-jＡ-Ｊ甲乙丙丁戊己庚辛壬癸]|\d)[.．。、:：)）\]】](?!\d)\s*(.*)",
+    re.DOTALL,
 )
-_LABELS = ("ABCDEFGHIJ", "123456789", "0123456789", "甲乙丙丁戊己庚辛壬癸")
+_LABELS = ("ABCDEFGHIJ", *_MARKS[1:4])
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
 _LABEL_COLUMNS = ("labels", "{}_labels", "{}_label", "{}.label", "letters", "option_labels")
 _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
@@ -669,8 +670,8 @@ def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
     best = min(names, key=lambda name: answers.places(name).count(None))
     if answers.differ(names) or answers.places(best).count(None) > allowed:
         raise DataCorrupt(
-            f"{file}: the column {answers.column} does not name the options by their letters, or all by "
-            "their texts. All rows have the same options, so that no row says which is meant: "
+            f"{file}: the column {answers.column} does not name the options by their letters, or "
+            "all by their texts. All rows have the same options, so that no row says which is meant: "
             'declare answer = "index" (0 is the first one), answer = "number" (1 is), or answers = '
             '{ cell = "A", … }.'
         )
