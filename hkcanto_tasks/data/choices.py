@@ -120,7 +120,7 @@ def read_choices(
             found.append(Answered(tuple(options[0]), tuple(right)))
             continue
         what = f"no answer in a column {' or '.join(answers)}; found {record.named()}"
-        if isinstance(decoded(record.cells.get(column)), list | Mapping):
+        if not several and isinstance(decoded(record.cells.get(column)), list | Mapping):
             what = (
                 f"a list in the column {column!r} of its answer. If it marks the options with 1 and"
                 ' 0, declare answer = "one_hot"; if several are right, kind = "multi_answer"'
@@ -469,7 +469,9 @@ Way = tuple[str, ...]
 Parts = Callable[[Record, str, Options], list[str]]
 """Divides the cell of a row's column into the answers in it; none where it is blank."""
 
-_LETTERS = re.compile(r"[A-J](?:[\W_]*(?:and|及|和|與|与|同)?[\W_]*[A-J])*[\W_]*", re.IGNORECASE)
+_LETTERS = re.compile(
+    r"[\W_]*[A-J](?:[\W_]*(?:and|及|和|與|与|同)?[\W_]*[A-J])*[\W_]*", re.IGNORECASE
+)
 _WHOLE_NUMBERS = re.compile(r"\d(?:[\W_]+\d)*[\W_]*")
 
 
@@ -516,7 +518,7 @@ def _divided(record: Record, column: str, options: Options) -> list[str]:
     """Divide `ABD`, `A, B and D`, `1,2`, a list, or texts with semicolons between them."""
     cell = decoded(record.cells.get(column))
     if isinstance(cell, list):
-        parts = [_plain(as_text(each) or "") for each in cell]
+        parts = [_of_part(record, _plain(as_text(each) or ""), options) for each in cell]
         if not all(parts):
             raise record.problem(f"something else than texts in the list of the column {column!r}")
         return parts
@@ -527,7 +529,18 @@ def _divided(record: Record, column: str, options: Options) -> list[str]:
         return re.findall("[A-J]", re.sub("and", "", whole, flags=re.IGNORECASE).upper())
     if _WHOLE_NUMBERS.fullmatch(whole):
         return re.findall(r"\d", whole)
-    return [part for each in re.split(r"[;|\n]", whole) if (part := each.strip())]
+    return [_of_part(record, each, options) for each in re.split(r"[;|\n]", whole) if each.strip()]
+
+
+def _of_part(record: Record, part: str, options: Options) -> str:
+    """Return the letter of `B. 長洲`, whose text must be that of the option; else the part."""
+    match = _OWN_LABEL.fullmatch(part)
+    place = _LABELS[0].find(match[1].upper()) if match else -1
+    if match is None or not match[2] or place < 0:
+        return part.strip()
+    if place >= len(options[0]) or _plain(options[0][place] or "") != match[2].strip():
+        raise record.problem("an answer with a letter, and behind it not the text of its option")
+    return match[1]
 
 
 def _by_own_label(cell: str, options: Options, _: str) -> int | None:
@@ -671,7 +684,7 @@ def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
     if answers.differ(names) or answers.places(best).count(None) > allowed:
         raise DataCorrupt(
             f"{file}: the column {answers.column} does not name the options by their letters, or "
-            "all by their texts. All rows have the same options, so that no row says which is meant: "
+            "all by their texts. As all rows have the same options, no row says which is meant: "
             'declare answer = "index" (0 is the first one), answer = "number" (1 is), or answers = '
             '{ cell = "A", … }.'
         )

@@ -139,7 +139,13 @@ class _SetReader(_Reader):
         begin = next(m for m in decisions if self._sentences[m] == self._sentences[last])
         if self._is_turn(begin, last, SAYS["turn"]):
             begin = last
-        return self._set(self._chain(begin, last), "stated")
+        letters = self._chain(begin, last)
+        if any(m.start > last.end and not m.letters <= letters for m in self._hedged()):
+            return ChoiceReading(None, "none: undecided")
+        return self._set(letters, "stated")
+
+    def _hedged(self) -> list[Mention]:
+        return [each for each in self._mentions if self._stances[each] == _HEDGED]
 
     def _chain(self, first: Mention, last: Mention) -> set[str]:
         """The options from a decision on that stand in one enumeration with it."""
