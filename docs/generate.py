@@ -191,7 +191,7 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Right or wrong": ("multiple_choice", "sentiment", "number"),
+    "Right or wrong": ("multiple_choice", "multi_answer", "sentiment", "number"),
     "Jyutping": ("g2p",),
     "Writing": ("translation_to_cantonese", "translation", "summarization", "fluency"),
     "Instructions": ("constraints",),

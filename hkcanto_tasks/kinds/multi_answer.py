@@ -98,8 +98,9 @@ class MultiAnswer(MultipleChoice):
         """Judge an answer against the letters of all right options.
 
         Examples:
+            >>> from hkcanto_tasks.setup import setup
             >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `setup` for a task of this kind
-            >>> kind.task = setup.setup("hkcanto_law").task
+            >>> kind.task = setup("hkcanto_law").task
             >>> asked = Sample(id="", choices=("獅子", "企鵝", "鯨魚"), target="AC")
             >>> kind.score("A同B。", asked).values
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}

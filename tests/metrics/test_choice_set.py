@@ -58,7 +58,7 @@ def test_any_set_is_read_in_every_form(form: str, chosen: list[str]) -> None:
         "A或者C",
         "A or C",
         "A定C呢？",
-        "答案係A同B，可能仲有C。",
+        "應該係A同B，亦可能係C。",
         "以上皆非。",
         "冇一個啱。",
         "唔係個個都啱。",
