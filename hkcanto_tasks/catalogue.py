@@ -170,7 +170,8 @@ class TaskDefinition(Declared, frozen=True):
         language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
         sentence: The paper's sentence in front of the prompt.
         sentences: Ours for the other prompts, by the prompt's name.
-        letters: The labels of the options.
+        letters: The labels of the options; as many of them as there are options or columns of them,
+            where these are declared one by one.
         blank_options: Whether a blank cell is an option with an empty text (`shown`), or no option
             (`absent`, also where the cell itself is not there).
         header: Whether CSV files have a header row.
@@ -247,6 +248,10 @@ class TaskDefinition(Declared, frozen=True):
     def __post_init__(self) -> None:
         subjects = self.subjects or (Subject(name="", title=self.title),)
         msgspec.structs.force_setattr(self, "subjects", subjects)
+        columns = self.columns.get("options", ())
+        count = len(self.options or (() if isinstance(columns, str) else columns))
+        if 1 < count < len(self.letters):  # chance is one in as many as there are letters
+            msgspec.structs.force_setattr(self, "letters", self.letters[:count])
 
     @property
     def has_examples(self) -> bool:

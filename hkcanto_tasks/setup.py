@@ -44,8 +44,8 @@ RUN_OPTIONS = {
 
 
 OF_SOME_KINDS = (
-    *("letters", "blank_options", "answer", "types", "coarse"),
     *("question", "options", "answers", "option_labels", "shuffle_options"),
+    *("letters", "blank_options", "answer", "types", "coarse"),
     *("sentence", "sentences", "examples"),
 )
 """What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""

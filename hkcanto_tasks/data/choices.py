@@ -243,8 +243,8 @@ def _option_reader(
     def read(record: Record) -> Options:
         if refused or len(own) < 2:
             raise record.problem(
-                f"no column {named} (declare columns = {{ options = … }} for others, or options = "
-                f"[…] for the same in every row); found {record.named()}"
+                f"no column {named}; found {record.named()} (declare columns = {{ options = … }} "
+                "for others, or options = […] for the same in every row)"
             )
         cells = record.cells
         absent = [name for name in own if name not in cells]

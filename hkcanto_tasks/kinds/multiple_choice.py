@@ -164,9 +164,9 @@ class MultipleChoice(setup.Setup):
                 continue
             if text is None or not text.strip():
                 what = (
-                    f"no question in a column {' or '.join(questions)} (declare columns = "
-                    '{ question = "…" } for another, or question = "…" for the same in every row); '
-                    f"found {record.named()}"
+                    f"no question in a column {' or '.join(questions)}; found {record.named()} "
+                    '(declare columns = { question = "…" } for another, or question = "…" for the '
+                    "same in every row)"
                 )
                 rows.append(record.problem(what))
                 continue

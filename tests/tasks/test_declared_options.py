@@ -182,6 +182,16 @@ def test_question_and_options_are_the_same_for_all_rows(
     assert targets() == "BAB"
 
 
+@pytest.mark.parametrize(
+    "declared", ['options = ["甲", "乙"]', 'columns = { options = ["sentence", "other"] }']
+)
+def test_chance_is_one_in_as_many_options_as_are_declared(quiz: Quiz, declared: str) -> None:
+    row = {"question": "?", "sentence": "甲", "other": "乙", "answer": "A"}
+    folder = quiz(declared, row)
+    (task,) = catalogue.read_benchmark(folder / "benchmark.toml").tasks
+    assert task.letters == "AB"
+
+
 def test_columns_called_as_options_are_places_where_all_rows_have_the_same(quiz: Quiz) -> None:
     row = {"a": "佢開緊會。", "b": "佢開咗燈。", "word": "開", "label": "different"}
     declared = 'options = ["同", "唔同"]\nanswers = { same = "A", different = "B" }'
