@@ -22,13 +22,15 @@ from hkcanto_metrics.choice import (
 )
 from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import AROUND, Mention, options_of
-from hkcanto_metrics.response_text import normalize_response, own_answer
+from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # Letters and what joins them, and nothing else.
 _ONLY_LETTERS = re.compile(
     r"[^\w✓✗]*[A-J](?:(?:[^\w✓✗]|and|和|同埋?|及|以及|与|加)*[A-J])*[^\w✓✗]*"
 )
 _LETTER = re.compile(r"[A-J]")
+_OPTIONS = re.compile(r"(?<![a-z])options(?= \(?[A-J](?![A-Za-z]))", re.IGNORECASE)
+_AND = re.compile(r"(?<=[A-J) ])&(?= ?\(?[A-J](?![A-Za-z]))")  # A & D
 # An item of a list: its letter, its text, or both.
 _ITEM = re.compile(r"[\s(*•·-]*(?:\d{1,2}[.)、] ?)?(?:\(?([A-J])(?![A-Za-z])[).:、]*)?\s*(.*)")
 
@@ -87,6 +89,8 @@ def read_choice_set(text: str, options: Mapping[str, str], question: str = "") -
         return ChoiceSetReading(None, "none: cut off")
     shown = options_of(tuple(options.items()))
     normal = normalize_response(answer, shown.keep_readings)
+    text = _AND.sub("、", _OPTIONS.sub("option ", normal.text))  # as long as before
+    normal = Response(text, normal.origins)
     if not normal.text.strip():
         return ChoiceSetReading(None, "none: empty")
     if bare := _only_letters(normal.text, shown.texts):
@@ -119,9 +123,15 @@ class _SetReader(_Reader):
         for found in (self._whole(), self._listed()):
             if found:
                 return found
-        if len({each.letters for each in decisions}) > 1:
-            return ChoiceReading(None, "none: undecided")
-        if decisions:
+        if decisions:  # hedged ones: beside another option, each is one of several thoughts
+            beside = [
+                each
+                for each in mentions
+                if stances[each] > _REFUTED
+                and self._sentences[each] == self._sentences[decisions[-1]]
+            ]
+            if len({each.letters for each in (*beside, *decisions)}) > 1:
+                return ChoiceReading(None, "none: undecided")
             return self._set(decisions[-1].letters, "stated")
         return self._judged_each() or super().reading()
 

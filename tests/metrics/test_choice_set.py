@@ -26,6 +26,8 @@ def test_a_response_is_read_as_a_careful_reader_reads_it(case: dict[str, str]) -
 
 SOME = st.sets(st.sampled_from(LETTERS), min_size=1, max_size=4).map(sorted)
 FORMS = {
+    "options": lambda chosen: f"I'd go with options {' & '.join(chosen)}.",
+    "ampersands": lambda chosen: f"I'd choose {' & '.join(chosen)}.",
     "bare": lambda chosen: "".join(chosen),
     "commas": ", ".join,
     "stated": lambda chosen: f"答案：{'、'.join(chosen)}",
@@ -59,6 +61,7 @@ def test_any_set_is_read_in_every_form(form: str, chosen: list[str]) -> None:
         "A or C",
         "A定C呢？",
         "應該係A同B，亦可能係C。",
+        "唔太清楚，可能係A又可能係D。",
         "以上皆非。",
         "冇一個啱。",
         "唔係個個都啱。",
