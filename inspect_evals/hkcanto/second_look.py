@@ -68,7 +68,9 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
     setups = {name: setup(name, **(options or {})) for name in names}
     for name, how in setups.items():
         if not isinstance(how, MultipleChoice) or how.SEVERAL:
-            raise OptionError(f"{name}: reread=true is for one letter alone; leave it out.")
+            raise OptionError(
+                f"{name}: reread=true is for multiple choice alone, with one right option; leave it out."
+            )
 
     async def score(state: TaskState, target: Target) -> Score:
         how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
