@@ -69,7 +69,8 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
     for name, how in setups.items():
         if not isinstance(how, MultipleChoice) or how.SEVERAL:
             raise OptionError(
-                f"{name}: reread=true is for multiple choice alone, with one right option; leave it out."
+                f"{name}: reread=true is for multiple choice alone, with one right option; leave "
+                "it out."
             )
 
     async def score(state: TaskState, target: Target) -> Score:
