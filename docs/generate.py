@@ -240,7 +240,7 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Accuracy": ("multiple_choice", "label", "number"),
+    "Accuracy": ("multiple_choice", "multi_answer", "label", "number"),
     "Short answers": ("short_answer",),
     "Jyutping": ("g2p",),
     "Translations, summaries, fluency": (

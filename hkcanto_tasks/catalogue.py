@@ -232,16 +232,29 @@ class TaskDefinition(Declared, frozen=True):
         language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
         sentence: The paper's sentence in front of the prompt.
         sentences: Ours for the other prompts, by the prompt's name.
-        letters: The labels of the options.
+        letters: The labels of the options; as many of them as there are options or columns of them,
+            where these are declared one by one.
         blank_options: Whether a blank cell is an option with an empty text (`shown`), or no option
             (`absent`, also where the cell itself is not there).
         header: Whether CSV files have a header row.
         columns: What a cell is → the names of its column, of which the first that exists is read,
             in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
             Another name is that of a place in the prompt: `passage` for `{passage}`.
+        question: The question of every row, where the rows have none of their own.
+        options: The options of every row, in the order of their letters, where the rows have none
+            of their own: `["啱", "唔啱"]`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
-            (from 1), by either (`letter_or_number`), or by the option's `text`. Without it, the
-            one of these that fits all rows of a file.
+            (from 1), by either (`letter_or_number`), by the option's `text`, or as a list with 1
+            for a right option and 0 for another (`one_hot`), also in one column with the options.
+            Without it, the one of the first five that fits all rows of a file; with `options`,
+            numbers need it.
+        answers: What an answer cell says → the letter of the option, or letters of several:
+            `{ similar = "A", different = "B" }`. Instead of `answer`.
+        option_labels: What becomes of an `A. ` or `(1)` that options of the release begin with:
+            they are shown as they are (`shown`), or without (`remove`). A label that is not that of
+            the option's place is then an error.
+        shuffle_options: Seed with which each question's options are shuffled, those of worked
+            examples too, for a release that has the right one always in one place; 0 for none.
         labels: The labels of a classification: a list of them, or each with other words for it that
             a model may write, `{ Positive = ["正面"] }`; where the data calls it something else,
             `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
@@ -289,7 +302,12 @@ class TaskDefinition(Declared, frozen=True):
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
     columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
-    answer: Literal["", "letter", "index", "number", "letter_or_number", "text"] = ""
+    question: str = ""
+    options: tuple[str, ...] = ()
+    answer: Literal["", "letter", "index", "number", "letter_or_number", "text", "one_hot"] = ""
+    answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
+    option_labels: Literal["shown", "remove"] = "shown"
+    shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
     labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
     fold_scripts: bool = False
     extra_stems: tuple[str, ...] = ()
@@ -305,6 +323,10 @@ class TaskDefinition(Declared, frozen=True):
     def __post_init__(self) -> None:
         subjects = self.subjects or (Subject(name="", title=self.title),)
         msgspec.structs.force_setattr(self, "subjects", subjects)
+        columns = self.columns.get("options", ())
+        count = len(self.options or (() if isinstance(columns, str) else columns))
+        if 1 < count < len(self.letters):  # chance is one in as many as there are letters
+            msgspec.structs.force_setattr(self, "letters", self.letters[:count])
 
     @property
     def has_examples(self) -> bool:
@@ -570,6 +592,8 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
         for prompt in task.sentences:
             if prompt not in task.prompts:
                 yield f"{where} has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
+        for what in _contradictions(task):
+            yield f"{where} {what}"
         for whole, kinds in task.coarse.items():
             for name in {*kinds} - {*task.types}:
                 yield f"{where} sums up the type {name!r} in {whole!r}; it has {[*task.types]}"
@@ -619,6 +643,26 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
         yield f"has the delimiter {task.delimiter!r}; it is one character"
     for split in (split for split in places if not all(task.paths(split, "") or [""])):
         yield f"has no path in files.{split}, or an empty one"
+
+
+def _contradictions(task: TaskDefinition) -> Iterator[str]:
+    """Say what a task declares of its questions, options and answers that cannot be meant."""
+    for each in ("question", "options"):
+        if getattr(task, each) and each in task.columns:
+            yield f"has the same {each} for every row, and a column for it: leave one out"
+    if place := re.search(r"\{\w+\}", task.question):
+        yield f"has {place[0]} in its question, which is the same for every row: put it in a prompt"
+    count, letters = len(task.options), task.letters
+    if task.options and not 1 < count <= len(letters):
+        yield f"has {count} options for every row; its letters {letters} take 2 to {len(letters)}"
+    if blank := [each for each in task.options if not each.strip()] or repeated(task.options):
+        yield f"has {blank[0]!r} among the options of every row, which is blank or there twice"
+    if task.answers and task.answer:
+        yield "has both answer and answers: the second says it all"
+    there = letters[: count or None]
+    for cell, named in task.answers.items():
+        if not {*named} <= {*there} or len({*named}) < len(named):
+            yield f"has the answers {cell!r} → {named!r}; its options have the letters {there}"
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -7,12 +7,13 @@ their passage give a score that is of something else.
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import msgspec
 
+from .data.choices import decoded
 from .data.stems import names, words
 from .data.tables import Record, UnreadableRow, as_text
 from .errors import CatalogueError
@@ -65,6 +66,7 @@ def read_rows(
     columns = [*dict.fromkeys(chain.from_iterable(record.cells for record in records))]
     own = [*setup.values(first), *setup.names(setup.task.subjects[0])]
     taken = setup.reads(columns)
+    taken |= {each for each in columns if "." in each and each.partition(".")[0] in taken}
     shown: dict[str, str] = {}
     for place in chain.from_iterable(map(places, setup.template.texts)):
         there = [name for name in setup.columns(place) if name in columns and name not in taken]
@@ -80,6 +82,37 @@ def read_rows(
     suspect = [each for each in unread if CONTEXT.fullmatch(each)]
     filled = (each for each in suspect if any(_is_filled(record, each) for record in records))
     return ReadRows(rows, [*filled])
+
+
+def with_nested(records: Sequence[Record], paths: Collection[str]) -> list[Record]:
+    """Give rows a column for each path into a cell, unless they have one of that name.
+
+    Args:
+        records: The rows.
+        paths: Keys, or places in a list from 0, with dots between them, in lower case.
+
+    Examples:
+        >>> row = Record(1, "", {"choices": {"A": "大澳", "B": "中環"}})
+        >>> with_nested([row], {"choices.b"})[0].cells["choices.b"]
+        '中環'
+    """
+    return [replace(each, cells={**_reached(each, paths), **each.cells}) for each in records]
+
+
+def _reached(record: Record, paths: Collection[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for path in paths:
+        first, *keys = path.split(".")
+        inner: list[object] = [record.cells[first]] if first in record.cells else []
+        for key in keys:
+            cell = decoded(inner[0]) if len(inner) == 1 else None
+            if isinstance(cell, list):
+                cell = {str(place): each for place, each in enumerate(cell)}
+            named = cell.items() if isinstance(cell, Mapping) else ()
+            inner = [each for name, each in named if str(name).lower() == key]
+        if len(inner) == 1:  # of two keys that differ in case, neither is meant
+            found[path] = inner[0]
+    return found
 
 
 def _refuse_two_meanings(setup: Setup, records: Sequence[Record], place: str, column: str) -> None:

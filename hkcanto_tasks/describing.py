@@ -34,7 +34,7 @@ from .catalogue import (
 from .data.release_files import unshown
 from .errors import CatalogueError, DataCorrupt, DataNotFound, NetworkUnavailable, OptionError
 from .figures import Figure
-from .loading import load_task
+from .loading import LoadedTask, load_task
 from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
@@ -145,7 +145,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
     in_table = {figure.name for figure in setup.table}
     every = [find_task(definition.name), *variants_of(definition)]
     commands = _commands(task, setup.shots, chosen)
-    prompt, origin, hidden = _prompt(task, setup.shots, chosen)
+    prompt, origin, suspect = _prompt(task, setup.shots, chosen)
     kind = (inspect.getdoc(type(setup)) or "").partition("\n\n")[0]
     paper = benchmark.paper or benchmark.title
     facts = {
@@ -159,7 +159,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "kind": f"{definition.kind}: {' '.join(kind.split())}",
         "scoring": _SCORING[task.variant.scoring],
         "rubric": _scale(definition.rubric) if definition.rubric else "",
-        "look at": unshown(hidden),
+        "look at": suspect,
         "response": f"ends {_ends(setup)}" if setup.is_generative else "",
         "variants": " ".join(each.name for each in every if each.variant != task.variant),
     }
@@ -294,12 +294,11 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield name, values_of[name], plain(default), helps.get(name, "")
 
 
-def _prompt(
-    task: TaskVariant, shots: int, chosen: Mapping[str, Any]
-) -> tuple[str, str, Sequence[str]]:
-    """Return a prompt without items of a release, which item it is of, and what it does not show.
+def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return a prompt without items of a release, which item it is of, and what is suspect.
 
-    That is the columns that look like context. Without a sample, the second says why.
+    That is columns that look like context and that it does not show, and a right option that its
+    place gives away. Without a sample, the second says why.
     """
     log = logging.getLogger("hkcanto")
     level = log.level
@@ -311,23 +310,28 @@ def _prompt(
         home = Path(task.benchmark.home, "sample")
         lacks = f"item of {task.name}" if home.is_dir() else "sample data"
         why = f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
-        return "", why, _unshown_of_release(task, chosen)
+        return "", why, _suspect_in_release(task, chosen)
     finally:
         log.setLevel(level)
     item = loaded.samples[0]
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
     examples = f"{shots} worked example{'s' * (shots != 1)}"
     origin = f"item {item.id} of the {data}, {examples}"
-    return loaded.prompt(item).text(), origin, loaded.unshown
+    return loaded.prompt(item).text(), origin, _suspect(loaded)
 
 
-def _unshown_of_release(task: TaskVariant, chosen: Mapping[str, Any]) -> Sequence[str]:
-    """Return the columns of the release that the prompt lacks; none before it is downloaded."""
+def _suspect(loaded: LoadedTask) -> str:
+    said = unshown(loaded.unshown), loaded.setup.remark(loaded.samples)
+    return "; ".join(filter(None, said))
+
+
+def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
+    """Say what is suspect in the release; nothing before it is downloaded."""
     lacking = (DataCorrupt, DataNotFound, NetworkUnavailable, OptionError)
     first = {"subjects": task.subjects[0].name, **chosen, "shots": 0}
     with patch.dict(os.environ, HKCANTO_OFFLINE="1"), suppress(*lacking):
-        return load_task(task.name, **first).unshown
-    return ()
+        return _suspect(load_task(task.name, **first))
+    return ""
 
 
 # ---------------------------------------------------------------------- names

@@ -176,12 +176,13 @@ def data(benchmark: Benchmark) -> Finding:
             if not {*files}.issuperset(_read(benchmark, folder)):
                 unset = f"unset HKCANTO_DATA_DIR; {fetch}"
                 return Finding(False, f"{benchmark.title}: {where}", (), unset)
-        found = {
-            task.name: ReleaseRows(folder, setup(task.name)).differences for task in benchmark.tasks
-        }
+        read = {task.name: ReleaseRows(folder, setup(task.name)) for task in benchmark.tasks}
     except HKCantoError as error:
         return _refused(benchmark, error)
+    found = {name: each.differences for name, each in read.items()}
     details = [f"{name}: {line}" for name, each in found.items() for line in each.lines()]
+    given_away = {name: _given_away(name, each) for name, each in read.items()}
+    details += [f"{name}: {line}" for name, line in given_away.items() if line]
     missing = sum(len(each.missing) for each in found.values())
     asked = sum(each.asked for each in found.values())
     if missing:
@@ -189,6 +190,17 @@ def data(benchmark: Benchmark) -> Finding:
     command = f"unset HKCANTO_DATA_DIR; {fetch}" if missing and folder.kind == "local" else ""
     good = not any(each.breaks_comparability or each.bad or each.extra for each in found.values())
     return Finding(good, f"{benchmark.title}: {where}", details, command)
+
+
+def _given_away(task: str, release: ReleaseRows) -> str:
+    how = setup(task)
+    return how.remark(
+        [
+            row
+            for subject in how.task.subjects
+            for row in how.scored(release.rows.get(subject.name, ()), subject)
+        ]
+    )
 
 
 def _read(benchmark: Benchmark, folder: DataFolder) -> set[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .catalogue import TaskDefinition
 from .errors import CatalogueError
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ _SHAPES_REQUESTS = (
 )
 """The entries of a `benchmark.toml` that decide which cells reach a prompt."""
 
+_SHAPES_IF_DECLARED = ("question", "options", "answers", "option_labels", "shuffle_options")
+"""Further ones, which leave the hashes of tasks without them as they are."""
+
 _OURS = __package__
 _known: dict[bytes, tuple[str, str]] = {}
 
@@ -91,6 +95,12 @@ def _sent(setup: "Setup") -> list[Any]:
     item = msgspec.structs.replace(item, subject=first.name)
     examples = setup.examples(first, [item]) if setup.shots else []
     prompts = [setup.prompt(asked, examples) for asked in setup.scored([item], first)]
+    bare = TaskDefinition(name="", title="", kind="")
+    more = {
+        name: own
+        for name in _SHAPES_IF_DECLARED
+        if (own := getattr(declared, name)) != getattr(bare, name)
+    }
     return [
         [[prompt.messages(multiturn=setup.multiturn), prompt.text()] for prompt in prompts],
         [setup.answer(row) for row in setup.printed()],
@@ -101,6 +111,7 @@ def _sent(setup: "Setup") -> list[Any]:
         [setup.sent_stop(chat=chat) for chat in (False, True)],
         setup.max_tokens,
         [getattr(declared, name) for name in _SHAPES_REQUESTS],
+        *([more] if more else []),
     ]
 
 

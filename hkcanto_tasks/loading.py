@@ -1,7 +1,9 @@
 """A task with its data, ready for a harness: `load_task`."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from heapq import heappop, heappush
 from typing import Any
@@ -18,6 +20,8 @@ from .figures import parts_of
 from .prompts import Example, Prompt
 from .samples import Sample
 from .setup import Setup, setup
+
+_log = logging.getLogger("hkcanto")
 
 _ORDER_SEED = 0
 
@@ -59,6 +63,7 @@ class LoadedTask:
         remarks = [
             f"{there} of {every} subjects" * (there < every),
             "sample data" * (self.revision == "sample"),
+            self.setup.remark(self.samples),
         ]
         told = ", ".join(filter(None, remarks))
         return f" ({told})" if told else ""
@@ -165,9 +170,12 @@ def load_task(
         for subject in present
         if (rows := release.rows.pop(subject.name))  # or they would be kept with the examples
     ]
+    ordered = stratified(samples)
+    if (gives_away := how.remark(ordered)) and revision != "sample":
+        _warn(name, gives_away)
     return LoadedTask(
         setup=how.at(subjects=present),
-        samples=stratified(samples),
+        samples=ordered,
         examples=examples,
         revision=f"{revision}-{len(found.bad)}rows" if found.bad else revision,
         asked=task.subjects,
@@ -199,6 +207,11 @@ def _without_test(task: TaskVariant, folder: DataFolder) -> DataNotFound:
         f"{folder.root} has no test file of {task.name}{expected}. It has "
         f"{_listed(folder.files())}."
     )
+
+
+@cache  # said once, however many conditions of the task run
+def _warn(task: str, gives_away: str) -> None:
+    _log.warning("%s: %s. Declare shuffle_options = 1 in its entry.", task, gives_away)
 
 
 def _listed(files: Sequence[str]) -> str:

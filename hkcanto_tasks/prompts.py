@@ -10,7 +10,8 @@ from .samples import Sample
 OF_EXAMPLES = ("number", "reasoning", "answer")
 """The places that only worked examples have."""
 
-_PLACE = re.compile(r"(\{\{\w+\}\}|\{\w+\})")
+_NAME = r"\w+(?:\.[^\W_]\w*)*"  # of a column, or a path into it: `choices.A`
+_PLACE = re.compile(rf"(\{{\{{{_NAME}\}}\}}|\{{{_NAME}\}})")
 
 
 @dataclass(frozen=True, slots=True)

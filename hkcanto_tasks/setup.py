@@ -44,12 +44,13 @@ RUN_OPTIONS = {
 
 
 OF_CHOICES = (
+    *("question", "options", "answers", "option_labels", "shuffle_options"),
     *("letters", "blank_options", "answer", "types", "coarse"),
-    *("sentence", "sentences", "examples", "rubric"),
+    *("sentence", "sentences", "examples"),
 )
 """What the entry of a task may declare for questions with options."""
 
-OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts")
+OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "rubric")
 """What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
 
 
@@ -236,6 +237,15 @@ class Setup(ABC):
         return {name for role in self.COLUMNS for name in self.columns(role)} & {*columns}
 
     @property
+    def nested(self) -> set[str]:
+        """The paths into a cell, such as `choices.a`, that the task or its prompt names."""
+        roles = {
+            *self.task.definition.columns,
+            *chain.from_iterable(map(places, self.template.texts)),
+        }
+        return {name for role in roles for name in self.columns(role) if "." in name}
+
+    @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
         return tuple(self.columns(role)[0] for role in self.COLUMNS)
@@ -290,6 +300,11 @@ class Setup(ABC):
         """Return the items of a subject that are scored, as they are asked; all, by default."""
         del subject
         return rows
+
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Say what makes a score on these items meaningless; nothing, by default."""
+        del samples
+        return ""
 
     # ------------------------------------------------------------------ rendering
 

@@ -30,6 +30,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from hkcanto_metrics.choice import read_choice
+from hkcanto_metrics.choice_set import read_choice_set
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.g2p import score_jyutping
@@ -167,6 +168,7 @@ def calls(number: int, seed: int, rows: Sequence[Row]) -> Iterator[tuple[str, Ca
     language: Any = random.choice(("zh", "zh", "en"))
     gold = random.choice(GOLD)
     yield "letter", lambda: read_choice(text, options)
+    yield "letters", lambda: read_choice_set(text, options)
     yield "number", lambda: read_number(text, source)
     yield "jyutping", lambda: score_jyutping(text, gold)
     yield "cleaning", lambda: (clean_output(text), clean_output(text, source=source))

@@ -31,6 +31,12 @@ _COLUMN = re.compile(
 )
 # `A. 旺角`, `(1) 旺角`; but not the numbers 1.5, 2.5.
 _LABELLED = re.compile(r"\s*[(（]?([A-J](?=\D)|\d(?=.[^\d]))[.．、:：)）]\s*(.+)", re.DOTALL)
+# The same of every form, where it is declared that options have one.
+_OWN_LABEL = re.compile(
+    r"\s*[(（\[【]?([A-Ja-jＡ-Ｊ甲乙丙丁戊己庚辛壬癸]|\d)[.．。、:：)）\]】](?!\d)\s*(.*)",
+    re.DOTALL,
+)
+_LABELS = ("ABCDEFGHIJ", *_MARKS[1:4])
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
 _LABEL_COLUMNS = ("labels", "{}_labels", "{}_label", "{}.label", "letters", "option_labels")
 _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
@@ -46,15 +52,15 @@ order the first, the second … of the release's list is; the last two are empty
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A row's options and its answer.
+    """A row's options and its answers.
 
     Attributes:
         choices: The text of each letter's option: None where there is none.
-        answer: The place of the right one.
+        answers: The places of the right ones, in order.
     """
 
     choices: tuple[str | None, ...]
-    answer: int
+    answers: tuple[int, ...]
 
 
 class UndecidedAnswers(DataCorrupt):
@@ -66,6 +72,8 @@ def read_choices(
     definition: TaskDefinition,
     answers: Sequence[str],
     release: Callable[[], Sequence[Record]] = tuple,
+    *,
+    several: bool = False,
 ) -> list[Answered | UnreadableRow]:
     """Read the options and answers of a file's rows.
 
@@ -74,6 +82,7 @@ def read_choices(
         definition: The task: its letters, and what it declares of columns and answers.
         answers: The columns that an answer may be in, in lower case.
         release: Returns all rows of the release, to decide what these rows leave open.
+        several: Whether a row may have several right options.
 
     Raises:
         DataCorrupt: The option columns have a gap, or the answers cannot be told.
@@ -82,40 +91,54 @@ def read_choices(
         >>> from hkcanto_tasks.catalogue import find_task
         >>> row = Record(1, "", {"optiona": "旺角", "optionb": "灣仔", "answer": "B"})
         >>> read_choices([row], find_task("hkmmlu").definition, ["answer"])
-        [Answered(choices=('旺角', '灣仔', None, None), answer=1)]
+        [Answered(choices=('旺角', '灣仔', None, None), answers=(1,))]
     """
     letters, given = definition.letters, _options(records, definition)
-    declared = _DECLARED.get(definition.answer)
-    first = _Answers(_columns(records, answers)[0], records, given, letters)
-    column, way = (
-        (first.column, declared)
-        if declared
-        else _decided(records, given, definition, answers, release)
-    )
+    column = _columns(records, answers)[0]
+    parts = _parts(definition, several=several)
+    if definition.answers:
+        way: Way = ("mapped",)
+    elif definition.answer:
+        way = _DECLARED[definition.answer]
+    else:
+        column, way = _decided(records, given, definition, answers, release, parts)
     found: list[Answered | UnreadableRow] = []
     wrong: list[UnreadableRow] = []
     for record, options in zip(records, given, strict=True):
         if isinstance(options, UnreadableRow):
             found.append(options)
             continue
-        cell = _answer(record, column)
-        place = _place(way, cell, options, letters) if cell else None
-        if place is not None:
-            found.append(Answered(tuple(options[0]), place))
+        try:
+            cells = parts(record, column, options)
+        except UnreadableRow as error:
+            found.append(error)
+            wrong.append(error)
+            continue
+        places = {_place(way, cell, options, letters) for cell in cells}
+        if places and None not in places and (several or len(places) == 1):
+            right = sorted(place for place in places if place is not None)
+            found.append(Answered(tuple(options[0]), tuple(right)))
             continue
         what = f"no answer in a column {' or '.join(answers)}; found {record.named()}"
-        if cell:
+        if not several and isinstance(decoded(record.cells.get(column)), list | Mapping):
+            what = (
+                f"a list in the column {column!r} of its answer. If it marks the options with 1 and"
+                ' 0, declare answer = "one_hot"; if several are right, kind = "multi_answer"'
+            )
+        if cells:
             pairs = zip(letters, options[0], strict=True)
             there = ", ".join(letter for letter, text in pairs if text is not None)
             by = definition.answer or ", or ".join(way)
             what = f"an answer that is none of its options {there} (answers are given by {by})"
+            if len(places) > 1 and None not in places:
+                what = f'{len(places)} right options: declare kind = "multi_answer" for several'
             wrong.append(record.problem(what))
         found.append(record.problem(what))
     texts = (each[0] for each in given if not isinstance(each, UnreadableRow))
     used = (place for each in texts for place, text in enumerate(each) if text is not None)
     unused = letters[max(used, default=0) + 1 :] if wrong else ""
     for record in records if unused else ():
-        letter = _plain_letter(_answer(record, first.column))
+        letter = _plain_letter(_answer(record, column))
         if letter and letter in unused:
             raise DataCorrupt(
                 f"{record.where} has an answer {letter}, and no row of the file has such an option:"
@@ -156,6 +179,8 @@ def _options(
     for record in records:
         try:
             texts, labels, order = read(record)
+            if definition.option_labels == "remove":
+                texts = _without_labels(record, texts)
             if len(texts) > count:
                 raise record.problem(
                     f"{len(texts)} options, and the task has the letters {definition.letters} "
@@ -174,11 +199,16 @@ def _option_reader(
 ) -> Callable[[Record], Options]:
     """Decide which columns of a file have the options."""
     letters, may_lack = definition.letters, definition.blank_options == "absent"
-    declared = definition.columns.get("options")
-    if isinstance(declared, str):
-        declared = (declared,)
-    if declared and len(declared) == 1:
-        return lambda record: _listed(record, declared[0].lower(), letters)
+    if definition.options:
+        return lambda _: (definition.options, (), ())
+    declared = _names(definition, "options")
+    if len(declared) == 1:
+        if definition.answer != "one_hot":
+            return lambda record: _listed(record, declared[0], letters)
+        marks = _names(definition, "answer")
+        if marks == declared:
+            return lambda record: (_marked(record, declared[0])[0], (), ())
+        return lambda record: _listed(record, declared[0], letters, besides=marks)
     by_file = groupby(records, lambda each: _file([each]))
     of_file = {file: [*_shapes([*rows])] for file, rows in by_file}
     shapes = [*_shapes(records)]
@@ -190,7 +220,7 @@ def _option_reader(
     )
     there = dict.fromkeys(name for keys in shapes for name in keys)
     if declared:
-        columns = [name.lower() for name in declared]
+        columns = declared
     else:
         columns = list(_family(records, there))
         # Shards may name their columns otherwise; a row may merely lack one.
@@ -212,7 +242,10 @@ def _option_reader(
 
     def read(record: Record) -> Options:
         if refused or len(own) < 2:
-            raise record.problem(f"no column {named}; found {record.named()}")
+            raise record.problem(
+                f"no column {named}; found {record.named()} (declare columns = {{ options = … }} "
+                "for others, or options = […] for the same in every row)"
+            )
         cells = record.cells
         absent = [name for name in own if name not in cells]
         merely = own[-len(absent) :] == absent or any(
@@ -280,18 +313,91 @@ def _families(names: tuple[str, ...]) -> list[list[str]]:
     return [each for each in bare_numbers if len(each) > 1 and all(each)]
 
 
-def _listed(record: Record, column: str, letters: str) -> Options:
-    """Return the options that are in one column: a list or a mapping, also as JSON text."""
-    cell: Any = record.find([column])
-    if isinstance(cell, str):
+def _names(definition: TaskDefinition, role: str) -> list[str]:
+    """Return the columns that a task declares for something, in lower case."""
+    declared = definition.columns.get(role, ())
+    return [each.lower() for each in ((declared,) if isinstance(declared, str) else declared)]
+
+
+def decoded(cell: object) -> Any:
+    """Return the list or mapping that a cell is, also as JSON text; another cell as it is.
+
+    Examples:
+        >>> decoded('["大澳"]'), decoded("12")
+        (['大澳'], '12')
+    """
+    found = cell
+    if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
         with suppress(msgspec.MsgspecError, RecursionError):
-            cell = msgspec.json.decode(cell)
+            found = msgspec.json.decode(cell)
+    return found
+
+
+def _without_labels(record: Record, texts: Sequence[str | None]) -> Sequence[str | None]:
+    """Take off the label that each option begins with, which must be that of its place."""
+    found = [_OWN_LABEL.fullmatch(text) if text and text.strip() else None for text in texts]
+    given = [place for place, text in enumerate(texts) if text and text.strip()]
+    labels = [_plain(match[1]).upper() for match in found if match]
+    if not labels:
+        return texts
+    if len(labels) < len(given):
+        raise record.problem("options with a label of their own, and others without one")
+    if not any([marks[place] for place in given] == labels for marks in _LABELS):
+        raise record.problem(
+            f"options that begin with {', '.join(labels)}, which are not the labels of their places"
+        )
+    return [match[2] if match else text for match, text in zip(found, texts, strict=True)]
+
+
+def _marked(record: Record, column: str) -> tuple[Sequence[str | None], list[bool]]:
+    """Return the options in a cell that marks them right or wrong, if it has them, and the marks.
+
+    It is a list of marks; one beside a list of options; marks by option, or a list of objects with
+    an option and its mark each.
+    """
+    cell, texts, marks = decoded(record.cells.get(column)), list[object](), list[object]()
+    if isinstance(cell, list) and cell and all(isinstance(each, Mapping) for each in cell):
+        own = [[*filter(_is_mark, each.values())] for each in cell]
+        named = [_first(each, _TEXT_KEYS, str) for each in cell]
+        if all(len(each) == 1 for each in own) and all(named):
+            marks, texts = [mark for (mark,) in own], named
+    elif isinstance(cell, Mapping):
+        lists = [each for each in cell.values() if isinstance(each, list)]
+        of_marks = [each for each in lists if each and all(map(_is_mark, each))]
+        if len(lists) == 2 and len(of_marks) == 1:
+            marks, (texts,) = of_marks[0], [each for each in lists if each is not of_marks[0]]
+        elif not lists and all(map(_is_mark, cell.values())):
+            marks, texts = [*cell.values()], [*cell]
+    elif isinstance(cell, list) and all(map(_is_mark, cell)):
+        marks = cell
+    if not marks or (texts and len(texts) != len(marks)):
+        raise record.problem(
+            f"no list in the column {column!r} with 1 for a right option and 0 for another"
+        )
+    return [as_text(each) for each in texts], [each == 1 for each in marks]
+
+
+def _is_mark(cell: object) -> bool:
+    return isinstance(cell, int | float) and cell in (0, 1)
+
+
+def _listed(record: Record, column: str, letters: str, besides: Sequence[str] = ()) -> Options:
+    """Return the options that are in one column: a list or a mapping, also as JSON text.
+
+    Args:
+        record: The row.
+        column: The column.
+        letters: Those of the task.
+        besides: Columns that have no labels of theirs, whatever they are called.
+    """
+    cell = decoded(record.find([column]))
     labels, texts = _labelled(cell)
     if texts is None or any(isinstance(each, list | Mapping) for each in texts):
         raise record.problem(f"no list or mapping of options in the column {column!r}")
     if labels is None:
         of = column.removesuffix(".text")
-        beside = (record.cells.get(name.format(of)) for name in _LABEL_COLUMNS)
+        names = (name.format(of) for name in _LABEL_COLUMNS)
+        beside = (record.cells.get(name) for name in names if name not in besides)
         labels = next((each for each in beside if isinstance(each, list)), None)
     if labels is None:
         return [as_text(each) for each in texts], (), ()
@@ -360,6 +466,83 @@ Way = tuple[str, ...]
 """The readings by which an answer may name its option; those that find one must agree."""
 
 
+Parts = Callable[[Record, str, Options], list[str]]
+"""Divides the cell of a row's column into the answers in it; none where it is blank."""
+
+_LETTERS = re.compile(
+    r"[\W_]*[A-J](?:[\W_]*(?:and|及|和|與|与|同)?[\W_]*[A-J])*[\W_]*", re.IGNORECASE
+)
+_WHOLE_NUMBERS = re.compile(r"\d(?:[\W_]+\d)*[\W_]*")
+
+
+def _parts(definition: TaskDefinition, *, several: bool) -> Parts:
+    if definition.answers:
+        return partial(_mapped, {_plain(cell): own for cell, own in definition.answers.items()})
+    if definition.answer == "one_hot":
+        return _right_places
+    return _divided if several else _whole
+
+
+def _whole(record: Record, column: str, _: Options) -> list[str]:
+    cell = _answer(record, column)
+    return [cell] if cell else []
+
+
+def _mapped(named: Mapping[str, str], record: Record, column: str, _: Options) -> list[str]:
+    """Return the letters that the task declares for what a cell says."""
+    cell, letters = decoded(record.cells.get(column)), ""
+    for each in cell if isinstance(cell, list) else [cell]:
+        said = str(each).lower() if isinstance(each, bool) else _plain(as_text(each) or "")
+        found = [named[form] for form in (said, _whole_number(said)) if form in named]
+        if said and not found:
+            raise record.problem(
+                f"a cell in the column {column!r} that is none of its `answers`, {', '.join(named)}"
+            )
+        letters += "".join(found[:1])
+    return [*letters]
+
+
+def _right_places(record: Record, column: str, options: Options) -> list[str]:
+    """Return the places, from 0, of the options that a cell marks right."""
+    marks = _marked(record, column)[1]
+    there = [place for place, text in enumerate(options[0]) if text is not None]
+    count = len(options[2]) or max(there, default=-1) + 1
+    if len(marks) != count:
+        raise record.problem(f"{len(marks)} marks in the column {column!r} for {count} options")
+    if not any(marks):
+        raise record.problem(f"no option that the column {column!r} marks right")
+    return [str(place) for place, mark in enumerate(marks) if mark]
+
+
+def _divided(record: Record, column: str, options: Options) -> list[str]:
+    """Divide `ABD`, `A, B and D`, `1,2`, a list, or texts with semicolons between them."""
+    cell = decoded(record.cells.get(column))
+    if isinstance(cell, list):
+        parts = [_of_part(record, _plain(as_text(each) or ""), options) for each in cell]
+        if not all(parts):
+            raise record.problem(f"something else than texts in the list of the column {column!r}")
+        return parts
+    whole = _answer(record, column)
+    if not whole or whole in [_plain(text) for text in options[0] if text is not None]:
+        return [whole] if whole else []
+    if _LETTERS.fullmatch(whole):
+        return re.findall("[A-J]", re.sub("and", "", whole, flags=re.IGNORECASE).upper())
+    if _WHOLE_NUMBERS.fullmatch(whole):
+        return re.findall(r"\d", whole)
+    return [_of_part(record, each, options) for each in re.split(r"[;|\n]", whole) if each.strip()]
+
+
+def _of_part(record: Record, part: str, options: Options) -> str:
+    """Return the letter of `B. 長洲`, whose text must be that of the option; else the part."""
+    match = _OWN_LABEL.fullmatch(part)
+    place = _LABELS[0].find(match[1].upper()) if match else -1
+    if match is None or not match[2] or place < 0:
+        return part.strip()
+    if place >= len(options[0]) or _plain(options[0][place] or "") != match[2].strip():
+        raise record.problem("an answer with a letter, and behind it not the text of its option")
+    return match[1]
+
+
 def _by_own_label(cell: str, options: Options, _: str) -> int | None:
     labels = options[1]
     forms = (cell, _whole_number(cell), _plain_letter(cell)) if labels else ()
@@ -410,10 +593,13 @@ _MEANING = {
 _DECLARED: dict[str, Way] = {
     **{name: (name, "label") for name in ("letter", "index", "number", "text")},
     "letter_or_number": ("letter", "number", "label"),
+    "one_hot": ("index",),
 }
 
 
 def _place(way: Way, cell: str, options: Options, letters: str) -> int | None:
+    if way == ("mapped",):
+        return _there(options, letters.find(cell))
     found = {_READINGS[name](cell, options, letters) for name in way} - {None}
     return found.pop() if len(found) == 1 else None
 
@@ -427,13 +613,14 @@ class _Answers:
         records: Sequence[Record],
         given: Sequence[Options | UnreadableRow],
         letters: str,
+        parts: Parts,
     ) -> None:
         self.column, self._letters = column, letters
-        self.rows = [
-            (cell, options)
-            for record, options in zip(records, given, strict=True)
-            if not isinstance(options, UnreadableRow) and (cell := _answer(record, column))
-        ]
+        self.rows: list[tuple[str, Options]] = []
+        for record, options in zip(records, given, strict=True):
+            with suppress(UnreadableRow):
+                if not isinstance(options, UnreadableRow):
+                    self.rows += [(cell, options) for cell in parts(record, column, options)]
         self._read: dict[Way, list[int | None]] = {}
 
     def places(self, *way: str) -> list[int | None]:
@@ -468,11 +655,15 @@ def _decided(
     definition: TaskDefinition,
     answers: Sequence[str],
     release: Callable[[], Sequence[Record]],
+    parts: Parts,
 ) -> tuple[str, Way]:
     """Decide by the rows of a file, else by those of the release, what fits this file too."""
     letters = definition.letters
+    if definition.options:
+        first = _Answers(_columns(records, answers)[0], records, given, letters, parts)
+        return _of_shared(_file(records), first)
     try:
-        return _decide(records, given, answers, letters)
+        return _decide(records, given, answers, letters, parts)
     except UndecidedAnswers:
         every, sorts = release(), {*map(_sort, given)}  # files of other labels say nothing of it
         options = _options(every, definition) if len(every) > len(records) else []
@@ -480,10 +671,24 @@ def _decided(
         alike, their = [every[place] for place in at], [options[place] for place in at]
         with suppress(DataCorrupt):
             if len(alike) > len(records):
-                column, way = _decide(alike, their, answers, letters)
-                if None not in _Answers(column, records, given, letters).places(*way):
+                column, way = _decide(alike, their, answers, letters, parts)
+                if None not in _Answers(column, records, given, letters, parts).places(*way):
                     return column, way
         raise
+
+
+def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
+    """Read letters or texts; what a number means, rows with the same options do not say."""
+    names, allowed = ("text", "letter"), ceil(_BAD_SHARE * len(answers.rows))
+    best = min(names, key=lambda name: answers.places(name).count(None))
+    if answers.differ(names) or answers.places(best).count(None) > allowed:
+        raise DataCorrupt(
+            f"{file}: the column {answers.column} does not name the options by their letters, or "
+            "all by their texts. As all rows have the same options, no row says which is meant: "
+            'declare answer = "index" (0 is the first one), answer = "number" (1 is), or answers = '
+            '{ cell = "A", … }.'
+        )
+    return answers.column, (best,)
 
 
 def _sort(options: Options | UnreadableRow) -> str:
@@ -496,6 +701,7 @@ def _decide(
     given: Sequence[Options | UnreadableRow],
     answers: Sequence[str],
     letters: str,
+    parts: Parts,
 ) -> tuple[str, Way]:
     """Return the column of the answers, and the way in which they are read.
 
@@ -503,12 +709,12 @@ def _decide(
         UndecidedAnswers: Two readings fit, and give different answers.
     """
     columns, file = _columns(records, answers), _file(records)
-    first = _Answers(columns[0], records, given, letters)
+    first = _Answers(columns[0], records, given, letters, parts)
     whole = first.whole()
     if first.differ(whole) and re.search("idx|index", first.column):
         whole = [name for name in whole if name != "number"] or whole
     for column in columns[1:]:  # MedQA has the text as `answer` and the letter as `answer_idx`
-        other = _Answers(column, records, given, letters)
+        other = _Answers(column, records, given, letters, parts)
         if not column.startswith(("answer", "correct")) and "letter" not in other.whole():
             continue  # a label may be of something else
         named = [other.places(name) for name in other.whole()]

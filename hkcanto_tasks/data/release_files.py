@@ -16,7 +16,7 @@ import msgspec
 from hkcanto_metrics.script import is_han
 
 from ..catalogue import Subject
-from ..cells import read_rows
+from ..cells import read_rows, with_nested
 from ..errors import DataCorrupt, DataNotFound
 from ..samples import Sample
 from ..setup import Setup
@@ -419,9 +419,10 @@ class ReleaseRows:
                 )
             seen |= own
             first = len(whole.records) + len(whole.bad)
+            paths = self._setup.nested
+            records = with_nested(table.records, paths) if paths else table.records
             whole.records.extend(
-                replace(each, number=first + each.number) if first else each
-                for each in table.records
+                replace(each, number=first + each.number) if first else each for each in records
             )
             whole.bad.extend(table.bad)
         return whole

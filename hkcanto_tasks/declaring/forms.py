@@ -380,7 +380,7 @@ def _ways(group: Group, definition: TaskDefinition, column: Column) -> dict[str,
 def _places(group: Group, definition: TaskDefinition, column: Column, way: str) -> tuple[int, ...]:
     declared = msgspec.structs.replace(definition, answer=way)
     rows = read_choices(group.records, declared, [column.name])
-    read = [each.answer for each in rows if not isinstance(each, UnreadableRow)]
+    read = [each.answers[0] for each in rows if not isinstance(each, UnreadableRow)]
     return tuple(read) if len(read) >= len(rows) * (1 - _BAD_SHARE) else ()
 
 

@@ -7,6 +7,7 @@ in `unparsed_rate`.
 import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -24,11 +25,14 @@ from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example, convert, fill
 from ..samples import Sample
+from ..signatures import Signature
 
 _log = logging.getLogger("hkcanto")
 
 # A letter, or a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
+
+_ENOUGH = 10  # rows whose right option is in one place by no chance
 
 _SLOWEST = 1  # second for one type of question to match
 
@@ -69,7 +73,10 @@ class MultipleChoice(setup.Setup):
     The options may also be in one column: a list, a mapping from letters, or texts with labels.
     """
 
-    FIGURES = (ACCURACY, UNPARSED)
+    FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
+    SEVERAL: ClassVar = False
+    """Whether several options may be right, and a target has the letters of all of them."""
+
     USES = setup.OF_CHOICES
     SCAFFOLD = "+scaffold"
     Options = Options
@@ -112,12 +119,21 @@ class MultipleChoice(setup.Setup):
     @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
-        return ("question", *self._letters.lower(), "answer")
+        definition = self.task.definition
+        question = () if definition.question else ("question",)
+        options = () if definition.options else self._letters.lower()
+        return (*question, *options, "answer")
 
     def reads(self, columns: Iterable[str]) -> set[str]:
         """Return which columns of a file the kind reads itself, those of options among them."""
-        own = super().reads(columns)
-        declared = "options" in self.task.definition.columns
+        definition = self.task.definition
+        roles = [
+            role
+            for role in self.COLUMNS
+            if role not in ("question", "options") or not getattr(definition, role)
+        ]
+        own = {name for role in roles for name in self.columns(role)} & {*columns}
+        declared = definition.options or "options" in definition.columns
         return own if declared else own | option_columns(columns)
 
     def row(self, record: Record) -> Sample:
@@ -131,25 +147,32 @@ class MultipleChoice(setup.Setup):
         self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
     ) -> list[Sample | UnreadableRow]:
         """Read the rows of a file: their columns, and how answers name options, are its own."""
-        read = read_choices(records, self.task.definition, self.columns("answer"), release)
+        definition = self.task.definition
+        read = read_choices(
+            records, definition, self.columns("answer"), release, several=self.SEVERAL
+        )
         questions, explanations = self.columns("question"), self.columns("explanation")
-        absent, letters = self.task.definition.blank_options == "absent", self._letters
+        absent, letters = definition.blank_options == "absent", self._letters
         rows: list[Sample | UnreadableRow] = []
         for record, each in zip(records, read, strict=True):
-            text = as_text(record.find(questions))
+            text = definition.question or as_text(record.find(questions))
             if isinstance(each, UnreadableRow):
                 rows.append(each)
                 continue
             if text is None or not text.strip():
-                what = f"no question in a column {' or '.join(questions)}; found {record.named()}"
+                what = (
+                    f"no question in a column {' or '.join(questions)}; found {record.named()} "
+                    '(declare columns = { question = "…" } for another, or question = "…" for the '
+                    "same in every row)"
+                )
                 rows.append(record.problem(what))
                 continue
-            choices, answer = each.choices, each.answer
+            choices, right = each.choices, each.answers
             if absent:
-                if not (choices[answer] or "").strip():
+                if not all((choices[place] or "").strip() for place in right):
                     _warn_of_blank_answer(record.where)
                 choices = tuple(
-                    choice if (choice and choice.strip()) or place == answer else None
+                    choice if (choice and choice.strip()) or place in right else None
                     for place, choice in enumerate(choices)
                 )
             explanation = as_text(record.find(explanations))
@@ -158,7 +181,7 @@ class MultipleChoice(setup.Setup):
                     id=str(record.number),
                     question=text,
                     choices=choices,
-                    target=letters[answer],
+                    target="".join(letters[place] for place in right),
                     reasoning=(explanation or "").strip(),
                 )
             )
@@ -166,7 +189,12 @@ class MultipleChoice(setup.Setup):
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions, shuffled and in the script that is asked for."""
-        return [self._shown(self._shuffled(row, subject), parts=self._types(row)) for row in rows]
+        seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+        shuffled = (self._shuffled(row, subject, seed) for row in rows)
+        return [
+            self._shown(each, parts=self._types(row))
+            for each, row in zip(shuffled, rows, strict=True)
+        ]
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return what a template may call a subject by, and what the options make of the prompt."""
@@ -205,7 +233,12 @@ class MultipleChoice(setup.Setup):
         """Return the question and its options, a line each."""
         pairs = zip(self._letters, sample.choices, strict=False)
         lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
-        return {"question": sample.question, "options": "\n".join(lines)}
+        alone = dict(zip(self._letters, sample.choices, strict=False))
+        return {
+            "question": sample.question,
+            "options": "\n".join(lines),
+            **{f"option_{letter}": text or "" for letter, text in alone.items()},
+        }
 
     @property
     def example_source(self) -> str:
@@ -215,6 +248,33 @@ class MultipleChoice(setup.Setup):
     def has_rationale(self, row: Sample) -> bool:
         """Whether a row has the reasoning that an example of a chain of thought shows."""
         return bool(row.reasoning) or not self.options.cot
+
+    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+        """Render rows as worked examples, shuffled where the task declares it; printed ones not."""
+        seed = self.task.definition.shuffle_options
+        shuffled = [self._shuffled(row, subject, seed) if row.id else row for row in rows]
+        return super().examples(subject, shuffled)
+
+    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
+        """Return how a figure is made, with the seed that the task declares."""
+        made, seed = super().signature(data, rationales), self.task.definition.shuffle_options
+        options = (*made.options, ("shuffle_options", str(seed)))
+        return replace(made, options=options) if seed else made
+
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Say that the place of the right options gives them away; nothing of a few rows."""
+        targets = {sample.target for sample in samples}
+        if len(samples) < _ENOUGH:
+            return ""
+        if len(targets) == 1:
+            (target,) = targets
+            named = "options are" if len(target) > 1 else "option is"
+            return f"the right {named} {target} in every row"
+        first = all(
+            sample.target == "".join(_there(self._letters, sample))[: len(sample.target)]
+            for sample in samples
+        )
+        return "the right options come before the others in every row" * first
 
     def printed(self) -> list[Sample]:
         """Return the paper's worked examples of a chain of thought."""
@@ -311,18 +371,17 @@ class MultipleChoice(setup.Setup):
         filled = fill(text, {**self.names(subject), **more}, keep=True)
         return convert(filled, self._convert)
 
-    def _shuffled(self, row: Sample, subject: Subject) -> Sample:
-        seed = self.options.shuffle_choices
+    def _shuffled(self, row: Sample, subject: Subject, seed: int) -> Sample:
         if not seed:
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
         random.Random(f"{seed}/{subject.name}/{row.id}").shuffle(moved)
-        choices = list(row.choices)
+        choices, right = list(row.choices), {*map(self._letters.index, row.target)}
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
-        answer = self._letters[there[moved.index(self._letters.index(row.target))]]
-        return msgspec.structs.replace(row, choices=tuple(choices), target=answer)
+        target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
+        return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
         """Convert a question to the script that is asked for, unless the release has it so."""
@@ -365,6 +424,12 @@ class MultipleChoice(setup.Setup):
             f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r}, type {name!r}: "
             f"the regular expression {task.definition.types[name]!r} {why}."
         )
+
+
+def _there(letters: str, sample: Sample) -> list[str]:
+    """Return the letters that an item has options for."""
+    pairs = zip(letters, sample.choices, strict=False)
+    return [letter for letter, text in pairs if text is not None]
 
 
 def judge_reading(

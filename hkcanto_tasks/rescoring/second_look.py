@@ -27,7 +27,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
             f"--reader {reader}: a model is asked through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave --reader out."
         ) from error
-    with_letters = [isinstance(run.setup, MultipleChoice) for run in runs]
+    with_letters = [isinstance(run.setup, MultipleChoice) and not run.setup.SEVERAL for run in runs]
     if not any(with_letters):
         raise OptionError(f"--reader {reader} is for multiple choice alone; leave it out.")
     unread = [

@@ -67,8 +67,11 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
     names = [task] if isinstance(task, str) else task
     setups = {name: setup(name, **(options or {})) for name in names}
     for name, how in setups.items():
-        if not isinstance(how, MultipleChoice):
-            raise OptionError(f"{name}: reread=true is for multiple choice alone; leave it out.")
+        if not isinstance(how, MultipleChoice) or how.SEVERAL:
+            raise OptionError(
+                f"{name}: reread=true is for multiple choice alone, with one right option; leave "
+                "it out."
+            )
 
     async def score(state: TaskState, target: Target) -> Score:
         how = setups[state.metadata["task"] if len(names) > 1 else names[0]]

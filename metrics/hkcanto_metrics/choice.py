@@ -105,7 +105,12 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(normal, shown, _asked(question))
 
 
-def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]]) -> ChoiceReading:
+def _read(
+    response: Response,
+    shown: Options,
+    asked: tuple[str, frozenset[str]],
+    reader: type[_Reader] | None = None,
+) -> ChoiceReading:
     """Read a response in parts, each without what it takes back, up to another question."""
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
@@ -117,7 +122,8 @@ def _read(response: Response, shown: Options, asked: tuple[str, frozenset[str]])
         if is_asked and not (same and all(same) if start else any(same)):
             return reading
         taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
-        reading = _Reader(response[max([start, *taken_back]) : end], shown, asked).reading()
+        part = response[max([start, *taken_back]) : end]
+        reading = (reader or _Reader)(part, shown, asked).reading()
         if reading.letter:
             return reading
     return reading

@@ -1,0 +1,125 @@
+"""Multiple choice with several right options: a question in, the letters of all right ones out.
+
+The letters are read by `hkcanto_metrics.read_choice_set`. An answer without any is wrong and
+counted in `unparsed_rate`.
+"""
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.choice_set import read_choice_set
+
+from ..catalogue import Subject, TaskVariant
+from ..errors import CatalogueError
+from ..figures import Figure
+from ..judgements import Judgement
+from ..samples import Sample
+from .multiple_choice import UNPARSED, MultipleChoice
+
+# Several letters, or a phrase around them, or their texts.
+_DIRECT_TOKENS = 256
+
+_ALL_THAT_APPLY = {
+    "yue": "正確選項可能多過一個，請揀晒所有啱嘅選項。",
+    "zh": "正確選項可能多於一個，請選出所有正確的選項。",
+    "en": "More than one option may be correct. Choose all that apply.",
+}
+
+_PROBES = (
+    *("AB", "A, B", "B、A", "A同B", "(A) (B)", "答案：A、B、D", "The answer is A and C.", "A or B"),
+    *("全部都啱", "All of the above.", "除咗A都啱", "以上皆非", "A啱，B啱，C唔啱，D唔啱。"),
+    *("答案：\n- A\n- B", "A係啱，B都係啱；其他唔啱。所以答案係A同B。", "A ✓\nB ✗\nC ✓\nD ✗"),
+)
+
+
+class MultiAnswer(MultipleChoice):
+    """A question with two to ten options, several of them right. Columns as in multiple choice.
+
+    The answer has letters (`ABD`, `A, B`), numbers, texts, a list of these, or marks (`one_hot`).
+    """
+
+    FIGURES = (
+        Figure(
+            "exact_match",
+            "Exact match",
+            "share",
+            True,
+            "Share of questions answered with all right options and no other.",
+        ),
+        Figure(
+            "f1",
+            "F1",
+            "share",
+            True,
+            "Mean over questions of the F1 of the chosen options against the right ones.",
+        ),
+        UNPARSED,
+    )
+    SEVERAL: ClassVar = True
+
+    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(task, options, *args, **kwargs)
+        for each in task.definition.variants:
+            if each.scoring == "loglikelihood":
+                raise CatalogueError(
+                    f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a "
+                    f"variant {each.suffix!r} by log-likelihood, which finds one letter, and its "
+                    f"kind {task.definition.kind!r} asks for several. Remove the variant."
+                )
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return what a template may call a subject by, and `{all_that_apply}`."""
+        asked = _ALL_THAT_APPLY[self.task.definition.language or "yue"]
+        return {**super().names(subject), "all_that_apply": asked}
+
+    def made_up(self) -> Sample:
+        """Return an item with two right options."""
+        return msgspec.structs.replace(super().made_up(), target=self._letters[:2])
+
+    def further_readings(self) -> list[Any]:
+        """Return what is read from answers with several letters."""
+        read = (self.judge(text, self.made_up()) for text in _PROBES)
+        return [[each.answer, each.values["f1"]] for each in read]
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts before which a response ends: never a line break, as letters may have lines."""
+        if self.options.reasoning:
+            return ()
+        return self.template.stop_cot if self.options.cot else self.template.stop
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest response to ask for, in tokens."""
+        return max(_DIRECT_TOKENS, super().max_tokens)
+
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer against the letters of all right options.
+
+        Examples:
+            >>> from hkcanto_tasks.setup import setup
+            >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `setup` for a task of this kind
+            >>> kind.task = setup("hkcanto_law").task
+            >>> asked = Sample(id="", choices=("獅子", "企鵝", "鯨魚"), target="AC")
+            >>> kind.score("A同B。", asked).values
+            {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}
+        """
+        options = zip(self._letters, sample.choices, strict=False)
+        shown = {key: text for key, text in options if text is not None}
+        reading = read_choice_set(answer, shown, sample.question)
+        chosen = reading.letters or ""
+        shared = len({*chosen} & {*sample.target})
+        why = f" ({reading.reason})"
+        return Judgement(
+            values={
+                "exact_match": float(chosen == sample.target),
+                "f1": 2 * shared / (len(chosen) + len(sample.target)),
+                "unparsed_rate": float(not chosen),
+            },
+            answer=chosen,
+            reason=reading.reason,
+            explanation=f"The response was read as {chosen}{why}; the answer is {sample.target}."
+            if chosen
+            else f"No letters could be read from the response{why}.",
+        )

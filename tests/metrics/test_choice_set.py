@@ -1,0 +1,97 @@
+"""Responses to "choose all that apply", written by hand, and what a careful reader makes of it."""
+
+import json
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hkcanto_metrics.choice_set import extract_choice_set, read_choice_set
+
+LETTERS = "ABCDE"
+ISLANDS = dict(zip(LETTERS, ["長洲", "旺角", "南丫島", "坪洲", "沙田"], strict=True))
+CASES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("choice_set_cases.jsonl").open(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["response"][:40])
+def test_a_response_is_read_as_a_careful_reader_reads_it(case: dict[str, str]) -> None:
+    options = dict(zip(LETTERS, case["options"], strict=False))
+    assert extract_choice_set(case["response"], options) == case["read"]
+
+
+SOME = st.sets(st.sampled_from(LETTERS), min_size=1, max_size=4).map(sorted)
+FORMS = {
+    "options": lambda chosen: f"I'd go with options {' & '.join(chosen)}.",
+    "ampersands": lambda chosen: f"I'd choose {' & '.join(chosen)}.",
+    "bare": lambda chosen: "".join(chosen),
+    "commas": ", ".join,
+    "stated": lambda chosen: f"答案：{'、'.join(chosen)}",
+    "stated in English": lambda chosen: f"The answer is {' and '.join(chosen)}.",
+    "bold": lambda chosen: f"**{', '.join(chosen)}**",
+    "boxed": lambda chosen: f"\\boxed{{{','.join(chosen)}}}",
+    "with a reason": lambda chosen: f"我揀{'同'.join(chosen)}，因為佢哋都係島。",
+    "with texts": lambda chosen: f"答案：{'、'.join(f'{x}. {ISLANDS[x]}' for x in chosen)}",
+    "texts": lambda chosen: "、".join(ISLANDS[x] for x in chosen),
+    "a list": lambda chosen: "答案：\n" + "\n".join(f"- {x}. {ISLANDS[x]}" for x in chosen),
+    "one by one": lambda chosen: "".join(
+        f"{x}. {ISLANDS[x]}：{'啱 ✓' if x in chosen else '錯 ✗'}\n" for x in LETTERS
+    ),
+    "JSON": json.dumps,
+    "after thinking": lambda chosen: f"<think>A定E好呢？</think>{'、'.join(chosen)}",
+    "all but": lambda chosen: "除咗" + "同".join(sorted({*LETTERS} - {*chosen})) + "之外都係島。",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(chosen=SOME)
+@settings(max_examples=30, deadline=None)
+def test_any_set_is_read_in_every_form(form: str, chosen: list[str]) -> None:
+    assert extract_choice_set(FORMS[form](chosen), ISLANDS) == "".join(chosen)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "A或者C",
+        "A or C",
+        "A定C呢？",
+        "應該係A同B，亦可能係C。",
+        "唔太清楚，可能係A又可能係D。",
+        "以上皆非。",
+        "冇一個啱。",
+        "唔係個個都啱。",
+        "<think>A、C",
+        "F",
+        "",
+        "……",
+    ],
+)
+def test_no_decision_is_never_a_set(response: str) -> None:
+    reading = read_choice_set(response, ISLANDS)
+    assert reading.letters is None
+    assert reading.reason.startswith("none: ")
+
+
+def test_an_option_that_says_all_of_the_above_is_that_option() -> None:
+    options = {"A": "長洲", "B": "坪洲", "C": "以上皆是"}
+    assert extract_choice_set("以上皆是", options) == "C"
+    assert extract_choice_set("C. 以上皆是", options) == "C"
+
+
+@given(st.text(alphabet="ABCDEK，、。同唔係除咗都全部啱錯or and\n:()✓✗", max_size=80))
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_read_is_of_the_options_and_in_order(text: str) -> None:
+    letters = extract_choice_set(text, ISLANDS)
+    assert letters is None or (letters and [*letters] == sorted({*letters} & {*LETTERS}))
+
+
+@pytest.mark.parametrize("piece", ["A、", "A,,,", "除咗A", "全部", "A. 長洲\n", "(", "all except "])
+def test_long_responses_are_read_in_time(piece: str) -> None:
+    begun = perf_counter()
+    read_choice_set(piece * 20_000 + "x", ISLANDS)
+    assert perf_counter() - begun < 3
