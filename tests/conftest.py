@@ -1,11 +1,15 @@
 """Runs of the real harnesses, shared by the tests that read their logs."""
 
+import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # readline exports the terminal's width to processes that a test run starts, such as xdist's: a
 # console would keep it, whatever a test asks for.
 os.environ.pop("COLUMNS", None)
+# For every evaluation Inspect asks which package a task is of. The answer takes the lists of files
+# of all that is installed to find: nine tenths of the time of a small evaluation.
+importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
 # What starts commands of the harnesses.
@@ -76,7 +83,35 @@ def run(*command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
 
 
 @pytest.fixture(scope="session")
-def lm_eval_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., LmEvalRun]:
+def lean_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PYTHONPATH for commands: the installed lm-eval without its own tasks.
+
+    To read their 14,000 files at its start takes lm-eval most of the time of a small evaluation.
+    With them run the README's demo, tests/lm_eval/test_autoload.py and the wheel of `.ci/run`.
+    """
+    spec = find_spec("lm_eval")
+    assert spec
+    assert spec.origin
+    folder = tmp_path_factory.mktemp("lean")
+
+    def own_tasks(place: str, names: list[str]) -> list[str]:
+        tasks = Path(place).name == "tasks"
+        return [name for name in names if tasks and Path(place, name).is_dir()]
+
+    shutil.copytree(Path(spec.origin).parent, folder / "lm_eval", ignore=own_tasks)
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+@pytest.fixture
+def lean_lm_eval(lean_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the commands that a test starts use it."""
+    monkeypatch.setenv("PYTHONPATH", lean_path)
+
+
+@pytest.fixture(scope="session")
+def lm_eval_cli(
+    tmp_path_factory: pytest.TempPathFactory, lean_path: str
+) -> Callable[..., LmEvalRun]:
     """Return a function that runs the `lm_eval` command on one task and reads its logs."""
 
     def run_lm_eval(*arguments: str, task: str = "hkcanto_g2p", **env: str) -> LmEvalRun:
@@ -86,7 +121,7 @@ def lm_eval_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., LmEva
             *("-m", "lm_eval", "--tasks", task, "--output_path", "out", "--log_samples"),
             *arguments,
             cwd=folder,
-            env={"HKCANTO_DATA": "sample", **env},
+            env={"HKCANTO_DATA": "sample", "PYTHONPATH": lean_path, **env},
         )
         (results,) = folder.glob("out/**/results_*.json")
         samples = [

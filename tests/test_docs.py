@@ -410,7 +410,9 @@ def test_pieces_of_a_declaration_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
+def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(
+    tmp_path: Path, lean_path: str
+) -> None:
     _, declare, run, *_ = blocks("sh")
     listed, table, *_ = blocks("text")
     install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
@@ -421,13 +423,14 @@ def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(tmp_path: Path) ->
     # Inspect's mock model would download a tokenizer.
     run = run.replace("mockllm/model", "letters/b --display plain")
     quiz = str(tmp_path / "my_benchmarks")
-    printed = shell(run, tmp_path, HKCANTO_BENCHMARKS=quiz, PYTHONPATH=str(tmp_path))
+    places = f"{tmp_path}{os.pathsep}{lean_path}"
+    printed = shell(run, tmp_path, HKCANTO_BENCHMARKS=quiz, PYTHONPATH=places)
     assert table in printed
     assert re.search(r"acc +0\.5", printed)
 
 
 @pytest.mark.slow
-def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
+def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str) -> None:
     kind, package = blocks("python")
     (declared,) = [block for block in blocks("toml") if "entry-points" in block]
     groups = tomllib.loads(declared)["project"]["entry-points"]
@@ -461,7 +464,7 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path) -> None:
     printed = shell(
         "lm_eval --model dummy --tasks capitals; hkcanto list capitals",
         tmp_path,
-        PYTHONPATH=str(tmp_path),
+        PYTHONPATH=f"{tmp_path}{os.pathsep}{lean_path}",
     )
     assert re.search(r"\|capitals *\| +1\|none +\| +0\|acc +\|↑ +\| +0\|", printed)
     assert re.search(r"\|acc_asia +\|↑ +\| +0\|", printed)

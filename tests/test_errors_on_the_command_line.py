@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("lean_lm_eval")]
 
 COMMANDS = {
     "lm_eval": [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks"],

@@ -66,7 +66,7 @@ def grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 def test_the_headline_is_the_same_number_everywhere(
     task: str, rule: Callable[[str, Any], float], tmp_path: Path
 ) -> None:
-    limit = 300 if task == "tmmluplus_gen" else None
+    limit = None if task == "hkcanto_cultural" else 400  # a part of a task is not published
     lm_eval, inspect = tmp_path / "lm", tmp_path / "in"
     results = run_lm_eval(lm_eval, task, model=AnsweringLM(answer), limit=limit)
     log = run_inspect(inspect, tasks.run(task=task), answering_model(answer), limit=limit)

@@ -48,6 +48,7 @@ def repeated(server: RecordingServer) -> int:
     return len(server.requests) - COUNT
 
 
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_lm_eval_takes_up_a_run_from_its_cache(tmp_path: Path) -> None:
     def command(server: RecordingServer, *more: str) -> list[str]:
         model = f"model=letters,base_url={server.url}/completions,tokenized_requests=False"

@@ -424,18 +424,24 @@ def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow
     return table
 
 
+_DEEPEST = 50
+"""Levels of lists and objects in a row: a fixed number, as Pythons differ in how deep they go."""
+
+
 def _damage(row: str | Mapping[str, object]) -> str:
     try:
-        return "a NUL character, which no text has" if _has_nul(row) else ""
+        return "a NUL character, which no text has" if _has_nul(row, _DEEPEST) else ""
     except RecursionError:
         return "cells nested too deeply for any text"
 
 
-def _has_nul(cell: object) -> bool:
+def _has_nul(cell: object, levels: int) -> bool:
     if isinstance(cell, str):
         return "\0" in cell
+    if not levels:
+        raise RecursionError
     inside = cell.values() if isinstance(cell, Mapping) else cell if isinstance(cell, list) else ()
-    return any(map(_has_nul, inside))
+    return any(_has_nul(each, levels - 1) for each in inside)
 
 
 def _csv(

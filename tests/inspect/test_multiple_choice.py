@@ -16,6 +16,7 @@ from hkcanto_tasks.catalogue import benchmarks, find_task
 
 from ..answering import AnsweringLM, answer
 from ..lm_eval.evaluating import evaluate
+from ..reports.harness_runs import UNWATCHED
 from ..tasks import by_hand
 from ..tasks.by_hand import Item
 from ..tasks.small_release import write_hkeval2025
@@ -40,7 +41,7 @@ def answering_model(letters: str = "ABCD") -> Any:
 
 def run(task: Any, folder: Path, **options: Any) -> Any:
     (log,) = inspect_eval(
-        task, model=answering_model(), log_dir=str(folder), display="none", **options
+        task, model=answering_model(), log_dir=str(folder), **UNWATCHED, **options
     )
     assert log.status == "success", log.error
     return log

@@ -32,6 +32,7 @@ def on_the_command_line(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_the_command_refuses_an_unknown_option_and_names_the_known_ones() -> None:
     done = lm_eval("--metadata", '{"exampels": "release"}')
     assert done.returncode != 0
@@ -42,6 +43,7 @@ def test_the_command_refuses_an_unknown_option_and_names_the_known_ones() -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_the_command_takes_arguments_of_the_model_that_look_like_options() -> None:
     done = lm_eval(
         *("--model_args", "engine=pycantonese,example=3,pretrained=x,seed=7"),

@@ -1,5 +1,6 @@
 """Verifiers accept right answers, refuse wrong ones, and do not fall for what looks alike."""
 
+import inspect
 import json
 import pickle
 import re
@@ -81,9 +82,9 @@ def test_each_says_what_it_is_in_a_line_and_what_its_arguments_are(name: str) ->
     verifier = VERIFIERS[name]
     assert 10 < len(verifier.description) < 100
     assert verifier.description.endswith(".")
-    doc = verifier.function.__doc__ or ""
+    doc = inspect.getdoc(verifier.function) or ""
     for argument in verifier.arguments:
-        assert re.search(rf"^        {argument}: ", doc, re.MULTILINE), argument
+        assert re.search(rf"^    {argument}: ", doc, re.MULTILINE), argument
 
 
 # Traps: length ------------------------------------------------------------------------------------

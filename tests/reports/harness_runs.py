@@ -88,11 +88,15 @@ def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
     return get_model("mockllm/AnsweringLM", custom_outputs=respond, memoize=False)
 
 
+# A third of Inspect's time goes into what is only for somebody who looks on.
+UNWATCHED = {"display": "none", "score_display": False, "log_realtime": False, "log_buffer": 1000}
+
+
 def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> Path:
     """Run a task as `inspect eval` does; returns the log."""
     from inspect_ai import eval as inspect_eval
 
     (log,) = inspect_eval(
-        task, model=model or answering_model(), log_dir=str(folder), display="none", **options
+        task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
     )
     return Path(log.location.removeprefix("file://"))

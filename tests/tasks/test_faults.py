@@ -567,7 +567,7 @@ def test_an_escaped_nul_character_costs_a_row(folder: Path, ending: str) -> None
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json"])
-@pytest.mark.parametrize("depth", [600, 100_000])
+@pytest.mark.parametrize("depth", [100, 600, 100_000])
 def test_json_nested_deeply_is_said(folder: Path, ending: str, depth: int) -> None:
     (folder / "hk_law.csv").unlink()
     deep = f'{{"Question": {"[" * depth}"{SECRET}"{"]" * depth}}}'
