@@ -244,7 +244,7 @@ def _option_reader(
         if refused or len(own) < 2:
             raise record.problem(
                 f"no column {named}; found {record.named()} (declare columns = {{ options = … }} "
-                "for others, or options = […] for the same in every row)"
+                "for other columns, or options = […] for the same options in every row)"
             )
         cells = record.cells
         absent = [name for name in own if name not in cells]

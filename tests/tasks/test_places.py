@@ -196,7 +196,9 @@ def test_a_place_that_nothing_fills_is_an_error(
     logic: Declare, question: str, more: str, says: str
 ) -> None:
     logic(question, more=more)
-    with pytest.raises(CatalogueError, match=rf"\[prompts.plain\] has the place {says}") as error:
+    with pytest.raises(
+        CatalogueError, match=rf"\[prompts.plain\] has the placeholder {says}"
+    ) as error:
         load_task("logic")
     assert "passage, question, a, b, answer" in str(error.value)
     shown = CliRunner().invoke(app, ["show", "logic"])
@@ -219,7 +221,9 @@ def test_an_option_column_of_another_name_is_not_shown_by_it(logic: Declare) -> 
 
 def test_a_declared_column_that_no_template_shows_is_an_error(logic: Declare) -> None:
     logic("{question}", more=f'{OPTIONS}\ncolumns = {{ story = "passage" }}')
-    with pytest.raises(CatalogueError, match=r"column for 'story'.* no prompt has a place \{story"):
+    with pytest.raises(
+        CatalogueError, match=r"column for 'story'.* no prompt has a placeholder \{story"
+    ):
         load_task("logic")
 
 
@@ -312,7 +316,7 @@ def test_a_path_takes_the_subject_and_nothing_more(logic: Declare, tmp_path: Pat
         path = tmp_path / "benchmark.toml"
         text = path.read_text("utf-8").replace('test = "test.json"', f'test = "{bad}"')
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(CatalogueError, match="in a path; the one place there is"):
+        with pytest.raises(CatalogueError, match="in a path; the only placeholder in paths is"):
             read_benchmark(path)
 
 

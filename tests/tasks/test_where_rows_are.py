@@ -484,7 +484,7 @@ def test_more_is_said_of_some_of_the_subjects(declare: Declare) -> None:
             {},
             r"names of its files, two .*quiz_art'",
         ),
-        ('files = "*/*.csv"', {}, r"two places for a subject in the path '\*/\*\.csv'"),
+        ('files = "*/*.csv"', {}, r"two placeholders in the path '\*/\*\.csv'"),
         ('files = { test = "{stem}.csv", dev = "*.csv" }', {}, r"has \* in files\.dev"),
         ('files = { test = "test/[a-z]{x}.csv" }', {}, r"'{x}' in a path"),
         ('files = { test = "" }', {}, r"no path in files\.test, or an empty one"),
