@@ -516,7 +516,7 @@ WRONG = {
     ("passes = [2, 3]", "passes = [4]"): "names the level 4, but the scale has 1, 2, 3",
     ("empty = 1", "empty = 0"): "names the level 0, but the scale has 1, 2, 3",
     ("passes = [2, 3]", "passes = [1, 2, 3]"): "every level passes",
-    ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but by "
+    ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but according to "
     "rubric.higher_is_better, higher levels are better",
     ("passes = [2, 3]", "pases = [2, 3]"): "did you mean `passes`?",
     ("passes = [2, 3]", ""): "missing required field `passes`",
@@ -539,7 +539,7 @@ def test_a_place_of_the_judges_prompt_without_a_column_is_named(
 ) -> None:
     declare(CHINESE.replace("{reference}", "{refrence}"))
     said = hkcanto("show", "asked", status=1).replace(" ", "")
-    assert "rubric.prompthastheplace{refrence},andnothingfillsit" in said
+    assert "rubric.prompthastheplaceholder{refrence},andnothingfillsit" in said
     assert "Didyoumean{reference}?" in said
 
 

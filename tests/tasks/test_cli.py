@@ -337,7 +337,7 @@ def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("version", "status", "says"),
     [
-        ("0.4.9", 1, "lm-eval 0.4.9 is too old: 0.4.11"),
+        ("0.4.9", 1, "lm-eval 0.4.9 is too old: our tasks need 0.4.11"),
         ("0.5.0", 0, "0.5.0 is newer than 0.4.13, the last version tested"),
         ("0.4.12", 0, "lm-eval finds our tasks by name (autoload is on)\n"),
     ],

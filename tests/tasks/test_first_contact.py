@@ -377,7 +377,7 @@ def test_what_stays_unmatched_is_one_error_that_shows_how_to_map_it(
     with pytest.raises(DataNotFound) as raised:
         load_task("hkmmlu")
     message = str(raised.value)
-    assert "65 subjects have no file, and 1 files are of no known subject" in message
+    assert "65 subjects have no file, and 1 files belong to no known subject" in message
     assert "hk_music" in message
     assert "files: songs" in message
     assert "HKCANTO_ALIASES='songs=" in message

@@ -462,7 +462,7 @@ def replaced(file: str, old: str, new: str) -> Edit:
     [
         (
             replaced("7.csv", "81.7", "817"),
-            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is no number",
+            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
         ),
         (
             replaced("7.csv", "81.7", "8l.7"),

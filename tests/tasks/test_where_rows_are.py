@@ -408,7 +408,7 @@ def test_the_only_split_is_taken_as_the_test_and_that_is_said(
     declare('config = "yue_hant"', CONFIGURED, release=HUB)
     with caplog.at_level(logging.WARNING, "hkcanto"):
         assert asked() == ["粵語？"]
-    assert "the only split is 'train' and was taken as the test" in caplog.text
+    assert "the only split, 'train', was taken as the test split" in caplog.text
 
 
 def test_a_configuration_may_be_of_odd_csv_files(declare: Declare) -> None:
