@@ -61,7 +61,7 @@ class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in the benchmark's own folder.
 
     Attributes:
-        path: Their folder, inside the benchmark's.
+        path: Folder of the data, inside the benchmark's.
 
     Examples:
         >>> FolderData("questions").path
