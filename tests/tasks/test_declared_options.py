@@ -365,7 +365,7 @@ def test_a_label_is_taken_off_where_it_is_declared(quiz: Quiz, options: tuple[st
             ("B. 旺角", "A. 長洲", "C. 沙田"),
             "begin with B, A, C, which do not fit their positions",
         ),
-        (("A. 旺角", "2. 長洲", "C. 沙田"), "begin with A, 2, C, which are not"),
+        (("A. 旺角", "2. 長洲", "C. 沙田"), "begin with A, 2, C, which do not"),
         (("A. 旺角", "長洲", "C. 沙田"), "with a label of their own, and others without one"),
     ],
 )

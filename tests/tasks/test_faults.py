@@ -316,7 +316,7 @@ def test_what_is_in_the_way_in_the_cache_is_named(release: Path, place: str, wha
     in_the_way(release / place, what)
     line = refused()
     assert line.startswith(f"DataNotFound: {release / place}")
-    assert "Set HKCANTO_CACHE to a folder that you may write to" in line
+    assert "Set HKCANTO_CACHE to a folder that you can write to" in line
     assert not left(release) or place != "bbbbbbb/test/x.csv"
 
 
