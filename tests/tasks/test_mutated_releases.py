@@ -194,7 +194,7 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
             "test/hk_law-00000-of-00002.csv": as_csv(PIERS[:14]),
             "test/hk_law-00001-of-00002.csv": as_csv(PIERS[10:]),
         },
-        r"00001-of-00002\.csv: 4 of its 14 rows are in another part",
+        r"00001-of-00002\.csv: 4 of its 14 rows are also in another part",
     ),
     "a key twice": ({"test/hk_law.jsonl": "\n".join(TWICE)}, "an object that names Answer twice"),
     "a key twice, in a list": (
