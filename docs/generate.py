@@ -540,7 +540,7 @@ def field_table(record: type[Any]) -> str:
 
     Examples:
         >>> print(field_table(FolderData).splitlines()[2])
-        | `path` | text | `.` | Their folder, below the benchmark's. |
+        | `path` | text | `.` | Folder of the data, inside the benchmark's. |
     """
     hints, helps = get_type_hints(record, include_extras=True), attributes(record)
     rows = [

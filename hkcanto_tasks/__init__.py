@@ -1,6 +1,6 @@
-"""The core of hkcanto: catalogue, data, prompts, scoring and results, free of any harness.
+"""The core of hkcanto, independent of any harness: catalogue, data, prompts, scoring, results.
 
-The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one:
+The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one.
 
     Examples:
         >>> from hkcanto_tasks import load_task
@@ -28,7 +28,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Lazily, so that `import hkcanto_tasks` costs next to nothing at harness start-up.
+    # Lazy imports keep `import hkcanto_tasks` cheap at harness start-up.
     for module, names in _NAMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,4 @@
-"""How a judge's scores agree with those of people: the report of `hkcanto agreement`."""
+"""Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
 from collections.abc import Container, Mapping, Sequence
 from math import isnan
@@ -32,18 +32,18 @@ def agreement_report(log: Path, people: Path) -> Report:
     """Compare the judge's scores in an Inspect log with people's in a CSV file.
 
     Args:
-        log: A log of a task that was run with a judge, or that `hkcanto rescore --grader` wrote.
-        people: A CSV file with the columns `id` (the sample's id in the log) and one for each
+        log: A log of a task that was run with a judge, or a log from `hkcanto rescore --grader`.
+        people: A CSV file with a column `id` (the item's id in the log) and a column for each
             criterion, in the judge's units: `judged_accuracy` and `judged_score` from 0 to 1, the
-            criteria of summaries from 1 to 5, `level` by the rubric's own scale. One row for each
-            item and person.
+            criteria of summaries from 1 to 5, `level` by the rubric's own scale. It has one row
+            for each item and person.
 
     Returns:
         A report with one row for each criterion of the file.
 
     Raises:
-        LogError: The log has no judge's scores, or the file and the log do not fit together, such
-            as levels that are not of the rubric's scale.
+        LogError: The log has no judge's scores, or the file does not fit the log: its levels are
+            not on the rubric's scale, for example.
     """
     run = _by_rubric(log)
     try:
@@ -58,8 +58,8 @@ def agreement_report(log: Path, people: Path) -> Report:
     if run:
         _refuse_another_scale(run, human["level"], people)
     of_levels = [
-        Column("Exact", "percent", "People's levels that the judge gives, too."),
-        Column("Weighted kappa", "number", "Cohen's, with quadratic weights, of judge and person."),
+        Column("Exact", "percent", "Share of people's levels that equal the judge's."),
+        Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
     ]
     columns = [
         Column("Criterion"),
@@ -68,8 +68,8 @@ def agreement_report(log: Path, people: Path) -> Report:
         *(Column(name, "number") for name in ("Pearson", "Spearman", "Kendall")),
         Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
         Column("People's alpha", "number", "Among the people."),
-        Column("Bias", "number", "The judge's mean less that of the people."),
-        Column("Corrected mean", "number", "People's mean on all that was judged, estimated."),
+        Column("Bias", "number", "The judge's mean minus the people's mean."),
+        Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
     ]
     listed = [
         Row(
@@ -114,8 +114,8 @@ def _levels(run: Run) -> dict[str, float]:
     where = run.sources[0]
     if len(set(run.items.ids)) < len(run.items):
         raise LogError(
-            f"{where} has several answers to an item, and people's levels do not say which they "
-            "are of. Run it with one epoch."
+            f"{where} has several answers to an item, and people's levels do not say which answer "
+            "they rate. Run it with one epoch."
         )
     if not found:
         raise LogError(
@@ -134,15 +134,15 @@ def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people
             if level not in scale:
                 listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
                 raise LogError(
-                    f"{people}: {item} has the level {level:g}, and the scale of {run.task} is "
-                    f"{listed}. Give people's levels by the same scale."
+                    f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
+                    f"{listed}. Give people's levels on the same scale."
                 )
 
 
 def _of_levels(
     judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
 ) -> tuple[Estimate, Estimate]:
-    """Return how often people give the judge's level, and kappa."""
+    """Return the share of people's levels that equal the judge's, and kappa."""
     shared = [(judge[item], levels) for item, levels in human.items() if item in judge]
     given, levels = zip(*shared, strict=True)
     exact = [fmean(level == own for level in of_people) for own, of_people in shared]
@@ -155,7 +155,7 @@ def _correlation(row: Agreement, kind: Correlation) -> Estimate:
 
 
 def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
-    """Say so if too few scores are not at an end of the scale for an interval that holds."""
+    """Warn if so many scores are at an end of the scale that the interval is too narrow."""
     means = [fmean(scores) for item, scores in people.items() if item in judge]
     piled = max(means.count(end) for end in (min(means), max(means)))
     few = len(means) - piled < _FEW and 2 * piled > len(means)

@@ -2,8 +2,8 @@
 
 Ours are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
 `hkcanto.benchmarks` add folders of the same form. A file is checked when it is read: an unknown
-key, a missing prompt or a name used twice is an error that names the file and the entry. Such an
-error in a benchmark from outside is logged, and leaves out that benchmark only.
+key, a missing prompt or a name used twice is an error that names the file and the entry. If the
+benchmark is from outside this package, the error is logged and only that benchmark is left out.
 """
 
 import difflib
@@ -36,30 +36,30 @@ _Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*\Z")]
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of what a TOML file declares: immutable, no unknown keys."""
+    """Base of the records that a TOML file declares: immutable, unknown keys refused."""
 
 
 class PromptTemplate(Declared, frozen=True):
-    """The texts of a prompt; `{name}` marks what the kind fills in, or a column of the release.
+    """The texts of a prompt. `{name}` is a placeholder, filled by the kind or a release's column.
 
     Attributes:
-        question: A question, scored or worked.
-        system: Instruction in front, with the white space that follows it.
-        answer_separator: Between a question and its answer.
-        example_separator: After each worked example.
-        example: A worked example's question, where it differs from the scored one.
-        zero_shot: What `{zero}` stands for when there are no worked examples; where a text of the
-            model's own is asked for, the whole `system` then.
-        zero_shot_question: Instead of `question` when there are no worked examples.
-        cue: What `{cue}` stands for: the start of an answer, left out of a scored question that
+        question: Text of a question, both scored and in worked examples.
+        system: Instruction before everything else, with the white space that follows it.
+        answer_separator: Text between a question and its answer.
+        example_separator: Text after each worked example.
+        example: Text of a worked example's question, where it differs from the scored one.
+        zero_shot: Text for `{zero}` in multiple-choice prompts without worked examples; in other
+            kinds, replacement for `system` in such prompts.
+        zero_shot_question: Replacement for `question` in prompts without worked examples.
+        cue: Text for `{cue}`: the start of an answer, left out of a scored question that
             asks for the answer on a last line.
-        scaffold: What `{scaffold}` stands for when an answer in a fixed form is asked for.
+        scaffold: Text for `{scaffold}` when an answer in a fixed form is asked for.
         stop: Texts that only a run-away base model writes; a response ends before the first one.
-        system_cot: Instead of `system`, to ask for a chain of thought.
-        question_cot: Instead of `question` for the scored one, to ask for a chain of thought.
-        example_cot: Instead of `example`, for one with a chain of thought.
-        answer_cot: The answer of such an example.
-        stop_cot: Instead of `stop`, when a chain of thought is asked for.
+        system_cot: Replacement for `system` that asks for a chain of thought.
+        question_cot: Replacement for the scored `question` that asks for a chain of thought.
+        example_cot: Replacement for `example` in worked examples with a chain of thought.
+        answer_cot: Answer of a worked example with a chain of thought.
+        stop_cot: Replacement for `stop` when a chain of thought is asked for.
     """
 
     question: str
@@ -80,7 +80,7 @@ class PromptTemplate(Declared, frozen=True):
 
     @property
     def texts(self) -> list[str]:
-        """The texts that have places."""
+        """The texts that may have placeholders."""
         whole = ("answer_separator", "example_separator")
         fields = msgspec.structs.asdict(self).items()
         return [text for name, text in fields if isinstance(text, str) and name not in whole]
@@ -90,14 +90,14 @@ class Subject(Declared, frozen=True):
     """One subject of a task: a file of questions in each split.
 
     Attributes:
-        name: The last part of its task's name; empty if it is the task's only one.
-        stem: What stands for `{stem}` in the task's file names, or in the column that names the
-            subject; its name, where it is empty.
-        title: Its name in the paper; made of its name, where it is empty.
-        chinese: The same in Chinese.
-        rows: Published number of test rows; 0 where it is not known.
-        shown: What the prompt calls it; the stem with blanks, without one.
-        category: The category that the paper counts it under.
+        name: Last part of its task's name; empty if it is the task's only subject.
+        stem: Text for `{stem}` in the task's file names, or the subject's value in the column
+            that names subjects; by default the name.
+        title: Title in the paper; by default made from the name.
+        chinese: Title in Chinese.
+        rows: Published number of test rows; 0 if it is not known.
+        shown: Name in the prompt; by default the stem with spaces for underscores.
+        category: Category that the paper counts it under.
         groups: Further sets that the paper reports, such as `hk_specific`.
         aliases: Other stems that a release may use.
     """
@@ -119,7 +119,7 @@ class Subject(Declared, frozen=True):
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """What it can be asked for by: its name, its category, its groups."""
+        """The names that select it: its own, its category's and its groups'."""
         return tuple(filter(None, (self.name, self.category, *self.groups)))
 
 
@@ -127,9 +127,10 @@ class Variant(Declared, frozen=True):
     """A task run another way, under a name of its own: the task's name and `_<suffix>`.
 
     Attributes:
-        suffix: Empty for the task itself.
-        scoring: `generative`: the model writes an answer; `loglikelihood`: the likeliest letter.
-        shots: Worked examples, where they differ from the task's.
+        suffix: End of the variant's name; empty for the task itself.
+        scoring: `generative` if the model writes an answer; `loglikelihood` if the likeliest
+            letter is its answer.
+        shots: Number of worked examples, where it differs from the task's.
         cot: Whether a chain of thought is asked for.
         script: `tc`, or `sc` for questions and prompt in Simplified script.
     """
@@ -142,10 +143,10 @@ class Variant(Declared, frozen=True):
 
 
 class DeclaredLabel(Declared, frozen=True):
-    """A label, where a list of other words for it does not say all.
+    """A label that needs more than a list of other words for it.
 
     Attributes:
-        data: What the data calls it, where that is not the label itself: `0`, `"not_entailment"`.
+        data: Its value in the data, if that is not the label itself: `0`, `"not_entailment"`.
         words: Other words for it that a model may write.
     """
 
@@ -157,9 +158,9 @@ class Level(Declared, frozen=True):
     """A level of a rubric.
 
     Attributes:
-        number: What the judge writes for it.
-        name: What a person calls it.
-        meaning: When an answer is of this level.
+        number: Number that the judge writes for it.
+        name: Name for people.
+        meaning: Description of the answers that are of this level.
     """
 
     number: Annotated[int, msgspec.Meta(ge=0)]
@@ -168,19 +169,19 @@ class Level(Declared, frozen=True):
 
 
 class Rubric(Declared, frozen=True):
-    """By what a model judges answers.
+    """The rubric by which a model judges answers.
 
     Attributes:
-        prompt: What the judge is asked. `{answer}` is the answer, without its reasoning; `{levels}`
+        prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
             the scale, a level on a line; `{code}` a text that no answer can know, for the tags
-            around the answer. Another place is one of the task's own or a column, which the model
-            under test is shown only if its prompt has that place, too.
-        levels: The scale.
-        passes: The numbers of the levels that pass.
-        higher_is_better: What a higher level means.
-        marker: How the line begins on which the judge gives the level: `Level: 2`.
-        empty: The level of an empty answer, which the judge is not shown; without one it counts as
-            unjudged.
+            around the answer. Any other placeholder is one of the task's own or a column; the model
+            under test is shown it only if its own prompt has that placeholder, too.
+        levels: Levels of the scale.
+        passes: Numbers of the levels that pass.
+        higher_is_better: Whether a higher level is better.
+        marker: Word that begins the line on which the judge gives the level: `Level: 2`.
+        empty: Level of an empty answer, which the judge is not shown; without one, an empty answer
+            counts as unjudged.
     """
 
     prompt: str
@@ -195,81 +196,85 @@ class TaskDefinition(Declared, frozen=True):
     """A task of a benchmark: one subject, or several that are run alike.
 
     Attributes:
-        name: The name in lm-eval.
-        title: What a person calls it.
-        kind: What reads, renders and scores it; see `hkcanto_tasks.kinds`.
-        version: Raised by every change of prompts, of what is read from answers, or of averages.
-        headline: The figure to read first; the kind's first one where it is empty.
+        name: Name in lm-eval.
+        title: Title for people.
+        kind: Kind of task, which reads, renders and scores the items; see `hkcanto_tasks.kinds`.
+        version: Version of the task: raised by every change of prompts, of what is read from
+            answers, or of averages.
+        headline: Figure to read first; by default the kind's first one.
         files: Split (`test`, `dev`, `val`) → path in the release; a text alone is the path of
-            `test`. `{stem}` stands for each of the subjects. `*` stands for a name too, and what
-            it matches is a subject: `test/*.csv`. A file in an archive is `data.zip/test/law.csv`.
-            A list names files of which the first that exists is read. A table of column → path
-            names text files whose lines belong together: `{ source = "a.yue", target = "a.zho" }`.
-            Without a `dev` file there are no worked examples from data. A hub data set needs none:
-            `config` and `splits`, its card, or the names of its files tell which is which.
-        config: The configuration of a hub data set: one that its card names, or a folder.
-        splits: Split (`test`, `dev`, `val`) → what the hub data set calls it: `{ test = "train" }`.
-        rows: In a JSON file, the keys that lead to its rows, with dots between them: `data.items`.
-        delimiter: What stands between the cells of a CSV file, if neither a comma nor, in `.tsv`
-            files, a tab.
+            `test`. `{stem}` stands for each subject's stem. `*` matches any name, and each name
+            that it matches is a subject: `test/*.csv`. A file in an archive is
+            `data.zip/test/law.csv`. In a list of files, the first that exists is read. A table of
+            column → path names text files whose lines belong together:
+            `{ source = "a.yue", target = "a.zho" }`. Without a `dev` file there are no worked
+            examples from data. A hub data set does not need `files`: `config` and `splits`, its
+            card, or the names of its files say which file is which.
+        config: Configuration of a hub data set: one that its card names, or a folder.
+        splits: Split (`test`, `dev`, `val`) → its name in the hub data set: `{ test = "train" }`.
+        rows: Keys that lead to the rows of a JSON file, with dots between them: `data.items`.
+        delimiter: Character between the cells of a CSV file, if it is neither a comma nor, in
+            `.tsv` files, a tab.
         quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
-        subjects: Its subjects, in the paper's order. With `*` in `files`, only what is to be said
-            of some of them, such as a title or a category.
+        subjects: Subjects, in the paper's order. With `*` in `files`, only those that need a
+            title, a category or the like.
         prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
             is the default.
-        inspect: The name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
-        parameter: What chooses it among the tasks that share its name in Inspect.
-        by_default: Whether it is the one of them that runs without a choice.
-        chinese: The title in Chinese.
-        specified: Where in the paper it is specified.
-        shots: Worked examples by default.
+        inspect: Name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
+        parameter: Parameter that selects it among the tasks that share its name in Inspect:
+            `language=yue`.
+        by_default: Whether it is the one of them that runs if none is selected.
+        chinese: Title in Chinese.
+        specified: Part of the paper that specifies it.
+        shots: Default number of worked examples.
         metric: How the headline is computed, for the signature.
-        table: The figures in the harnesses' tables, besides the headline; without it all that
-            their kind does not call diagnostic. Reports have all of them.
-        printed: What the paper calls the headline, and where: `Average (Table 2)`. lm-eval's table,
-            which is sorted by name, repeats a headline under it that would not stand first.
+        table: Figures in the harnesses' tables, besides the headline; by default all that
+            the kind does not call diagnostic. Reports have all figures.
+        printed: The paper's name for the headline, and its table: `Average (Table 2)`. lm-eval
+            sorts its table by name; if the headline would not come first, it is repeated under
+            this name.
         examples: The paper's worked examples, keyed as in the template.
         language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
-        sentence: The paper's sentence in front of the prompt.
-        sentences: Ours for the other prompts, by the prompt's name.
-        letters: The labels of the options; as many of them as there are options or columns of them,
-            where these are declared one by one.
+        sentence: The paper's sentence at the start of the prompt.
+        sentences: Our sentence for each of the other prompts, by the prompt's name.
+        letters: Labels of the options. If options or their columns are declared one by one, only
+            as many labels are used as there are of these.
         blank_options: Whether a blank cell is an option with an empty text (`shown`), or no option
-            (`absent`, also where the cell itself is not there).
+            (`absent`, also where the cell itself is missing).
         header: Whether CSV files have a header row.
-        columns: What a cell is → the names of its column, of which the first that exists is read,
-            in any case. A kind has its own names for what is not declared (`Setup.COLUMNS`).
-            Another name is that of a place in the prompt: `passage` for `{passage}`.
-        question: The question of every row, where the rows have none of their own.
-        options: The options of every row, in the order of their letters, where the rows have none
+        columns: Role of a cell → the names of its column, in any case; the first that exists is
+            read. Roles that are not declared have the kind's own names (`Setup.COLUMNS`).
+            Any other key is a placeholder of the prompt: `passage` for `{passage}`.
+        question: Question of every row, where the rows have none of their own.
+        options: Options of every row, in the order of their letters, where the rows have none
             of their own: `["啱", "唔啱"]`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by either (`letter_or_number`), by the option's `text`, or as a list with 1
             for a right option and 0 for another (`one_hot`), also in one column with the options.
-            Without it, the one of the first five that fits all rows of a file; with `options`,
-            numbers need it.
-        answers: What an answer cell says → the letter of the option, or letters of several:
-            `{ similar = "A", different = "B" }`. Instead of `answer`.
-        option_labels: What becomes of an `A. ` or `(1)` that options of the release begin with:
-            they are shown as they are (`shown`), or without (`remove`). A label that is not that of
-            the option's place is then an error.
+            By default, the one of the first five that fits all rows of a file. Numbers for the
+            options of every row (`options`) must be declared.
+        answers: Content of an answer cell → the letter of the option, or letters of several:
+            `{ similar = "A", different = "B" }`. Replaces `answer`.
+        option_labels: Treatment of an `A. ` or `(1)` at the start of the release's options:
+            `shown` as it is, or removed (`remove`). With `remove`, a label that does not fit the
+            option's place is an error.
         shuffle_options: Seed with which each question's options are shuffled, those of worked
-            examples too, for a release that has the right one always in one place; 0 for none.
-        labels: The labels of a classification: a list of them, or each with other words for it that
-            a model may write, `{ Positive = ["正面"] }`; where the data calls it something else,
+            examples too, for a release whose right option is always in the same place; 0 for none.
+        labels: Labels of a classification: a list of them, or each with other words for it that
+            a model may write, `{ Positive = ["正面"] }`; if the data has another value for it,
             `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
         fold_scripts: Whether a short answer in the other Chinese script is right, too.
-        extra_stems: Files of the release that are no subject of the paper.
-        dev_rows: Rows of a dev file that are used as worked examples.
-        examples_from_test: First test rows that are the worked examples, and not scored.
-        variants: Its named variants.
+        extra_stems: Files of the release that are not a subject of the paper.
+        dev_rows: Number of rows of a dev file that are used as worked examples.
+        examples_from_test: Number of first test rows that are worked examples and not scored.
+        variants: Named variants.
         types: Type of question → regular expression that its text matches; the first one counts.
-            One that takes longer than a second on a question is an error.
+            An expression that takes longer than a second on a question is an error.
         coarse: Type of question → the types that it sums up.
-        titles: Category, set or type → what a person calls it.
-        rubric: By what a model judges the answers, for the kind `judged`.
-        subject_files: Whether lm-eval's folder has a file for each subject. Without them,
-            lm-eval has these tasks in memory, as it has those of benchmarks from outside.
+        titles: Category, set or type → its title for people.
+        rubric: Rubric by which a model judges the answers, for the kind `judged`.
+        subject_files: Whether lm-eval's folder has a file for each subject. If not, lm-eval has
+            these tasks in memory, as it has those of benchmarks from outside.
     """
 
     name: _Name
@@ -337,7 +342,7 @@ class TaskDefinition(Declared, frozen=True):
 
     @property
     def places(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """Split → the alternatives of its paths, each of a file or of files read line by line."""
+        """Split → its alternative paths, each of one file or of files read line by line."""
         return {split: _alternatives(each) for split, each in self.by_split.items()}
 
     @property
@@ -346,7 +351,7 @@ class TaskDefinition(Declared, frozen=True):
         return {"test": self.files} if isinstance(self.files, str) else self.files
 
     def lines(self, split: str) -> tuple[str, ...]:
-        """Return the columns that the files of a split have line by line; none for other files."""
+        """Return the columns of a split whose files are read line by line; none for other files."""
         given = self.by_split.get(split)
         return tuple(name.lower() for name in given) if isinstance(given, dict) else ()
 
@@ -357,12 +362,12 @@ class TaskDefinition(Declared, frozen=True):
 
     @property
     def is_located(self) -> bool:
-        """Whether it declares where its rows are."""
+        """Whether the task declares where its rows are."""
         return bool(self.files or self.config or self.splits)
 
     @property
     def is_open(self) -> bool:
-        """Whether its subjects are not known: no file was there to match `*`."""
+        """Whether its subjects are unknown, as there was no file to match `*`."""
         return any("*" in path for path in self.paths("test", ""))
 
 
@@ -373,13 +378,13 @@ def _alternatives(given: str | tuple[str, ...] | dict[str, str]) -> tuple[tuple[
 
 
 class Average(Declared, frozen=True):
-    """An average of the paper's tables over several tasks.
+    """An average over several tasks in the paper's tables.
 
     Attributes:
-        name: The figure's name.
-        title: What the paper calls it.
-        columns: The columns that it is the mean of. One with a single task is that task's headline;
-            one with several is the accuracy over all of their questions.
+        name: Name of the figure.
+        title: Title in the paper.
+        columns: Columns that it is the mean of. A column with one task is that task's headline;
+            a column with several is the accuracy over all of their questions.
     """
 
     name: _Name
@@ -391,19 +396,19 @@ class Benchmark(Declared, frozen=True):
     """One benchmark: a release and its tasks.
 
     Attributes:
-        name: Short name; with `averages`, also of its group in lm-eval.
-        title: What a person calls it.
-        folder: The release's folder in the data directory and in the cache.
-        paper: Title, authors, year.
-        terms: Under which terms the data may be used.
-        tasks: The tasks, in the order in which they are listed.
-        prompts: The prompt texts, by name.
-        github: Where the release is, if it is a GitHub repository.
-        hub: Where the release is, if it is a Hugging Face data set.
-        data: Where the data is, if it is in the benchmark's own folder.
-        reasoning: Where the reasoning of worked examples is, if not in the release.
+        name: Short name; with `averages`, also the name of its group in lm-eval.
+        title: Title for people.
+        folder: Name of the release's folder in the data directory and in the cache.
+        paper: Title, authors and year of the paper.
+        terms: Terms under which the data may be used.
+        tasks: Tasks, in the order in which they are listed.
+        prompts: Prompt texts, by name.
+        github: Location of the release, if it is in a GitHub repository.
+        hub: Location of the release, if it is a Hugging Face data set.
+        data: Location of the data, if it is in the benchmark's own folder.
+        reasoning: Data set with the reasoning of worked examples, if the release lacks it.
         averages: The paper's averages over several tasks.
-        home: The benchmark's own folder: where the file was read, not declared in it.
+        home: The benchmark's own folder, where the file was read; not declared in the file.
     """
 
     name: _Name
@@ -430,14 +435,14 @@ class Benchmark(Declared, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TaskVariant:
-    """What a task name stands for: a task or one of its variants, on all of its subjects or some.
+    """A named task: a task or one of its variants, on all or some of its subjects.
 
     Attributes:
-        name: The name in lm-eval.
-        benchmark: The benchmark that it belongs to.
-        definition: The task.
-        variant: The variant; that of the task itself has no suffix.
-        subjects: The subjects that it runs.
+        name: Name in lm-eval.
+        benchmark: Benchmark that it belongs to.
+        definition: Declaration of the task.
+        variant: Variant; that of the task itself has no suffix.
+        subjects: Subjects that it runs.
         scope: Whether these are all of the `task`, a `part` such as a category, or one `subject`.
     """
 
@@ -498,10 +503,11 @@ def read_benchmark(path: Path) -> Benchmark:
 
 
 def _with_subjects(task: TaskDefinition, benchmark: Benchmark, path: Path) -> TaskDefinition:
-    """Return a task with the subjects that the names of its files say; as it is before a download.
+    """Return a task with the subjects that its files name; unchanged before a download.
 
     Raises:
-        CatalogueError: A name makes no task's name, two make the same, or a subject has no file.
+        CatalogueError: A file's name cannot become a task's name, two files give the same name, or
+            a declared subject has no file.
     """
     from .data.declared import subjects_named
     from .data.locating import known_files  # which import this module
@@ -542,7 +548,7 @@ def _with_stem(given: Any) -> Any:
 
 
 def _task_name(stem: str) -> str:
-    """Make the last part of a task's name of that of a file; empty where that has no letter.
+    """Turn a file's stem into the last part of a task's name; empty if it has no letter or digit.
 
     Examples:
         >>> _task_name("Hong Kong-Law")
@@ -557,11 +563,11 @@ def _few(names: Iterable[str]) -> str:
 
 
 def meant(error: str, record: type[Any]) -> str:
-    """Say which key of a table an unknown one may be meant for; an empty text for another error.
+    """Suggest the key that an unknown key may be meant for; an empty text for another error.
 
     Args:
-        error: What msgspec says.
-        record: What the whole file is converted to.
+        error: The message of msgspec.
+        record: The record that the whole file is converted to.
 
     Examples:
         >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
@@ -614,7 +620,7 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
 
 
 def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
-    """Say what is wrong in where a task has its rows."""
+    """Say what is wrong with where a task says that its rows are."""
     places, on_hub = task.places, {"config": task.config, "splits": task.splits}
     for key in (key for key, value in on_hub.items() if value):
         if not benchmark.hub or task.files:
@@ -631,9 +637,9 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     for split, path in every:
         marks = re.findall(r"\*|\{[^{}]*\}?|\}", path)
         if odd := [each for each in marks if each not in ("*", "{stem}")]:
-            yield f"has {odd[0]!r} in a path; the one place there is {{stem}}"
+            yield f"has {odd[0]!r} in a path; the only placeholder in paths is {{stem}}"
         elif len(marks) > 1:
-            yield f"has two places for a subject in the path {path!r}; one of * or {{stem}} is read"
+            yield f"has two placeholders in the path {path!r}; write one, either * or {{stem}}"
         elif marks == ["{stem}" if task.is_open else "*"]:
             yield f"has {marks[0]} in files.{split}, and not in all of files.test: write * in both"
     bare = Subject(name="", title=task.title)
@@ -646,7 +652,7 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
 
 
 def _contradictions(task: TaskDefinition) -> Iterator[str]:
-    """Say what a task declares of its questions, options and answers that cannot be meant."""
+    """Say where a task's declared question, options and answers contradict one another."""
     for each in ("question", "options"):
         if getattr(task, each) and each in task.columns:
             yield f"has the same {each} for every row, and a column for it: leave one out"
@@ -666,7 +672,7 @@ def _contradictions(task: TaskDefinition) -> Iterator[str]:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Return the names that are there more than once.
+    """Return the names that occur more than once.
 
     Examples:
         >>> repeated(["law", "food", "law"])
@@ -694,7 +700,7 @@ def benchmarks() -> tuple[Benchmark, ...]:
     """Return every benchmark of the catalogue: ours, and those from outside that can be read.
 
     Raises:
-        CatalogueError: A file of ours is wrong.
+        CatalogueError: One of our own files is wrong.
     """
     return _catalogue(*_environment()).benchmarks
 
@@ -703,7 +709,7 @@ def named_tasks() -> Mapping[str, TaskVariant]:
     """Return every task, part, subject and variant by its name in lm-eval.
 
     Raises:
-        CatalogueError: A file of ours is wrong.
+        CatalogueError: One of our own files is wrong.
     """
     return _catalogue(*_environment()).tasks
 
@@ -726,20 +732,20 @@ class _Catalogue:
 
 
 def _environment() -> tuple[str, ...]:
-    """Return what decides which tasks there are: where benchmarks are, and where data is."""
+    """Return the settings that decide which tasks exist: where benchmarks and data are."""
     pinned = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("HKCANTO_REVISION_"))
     data = (os.environ.get(f"HKCANTO_{name}", "") for name in ("DATA", "DATA_DIR", "CACHE"))
     return os.environ.get("HKCANTO_BENCHMARKS", ""), *data, *pinned
 
 
 def look_again() -> None:
-    """Read the benchmarks again, as a download says which subjects a task with `*` has."""
+    """Read the benchmarks again: after a download, the subjects of a task with `*` are known."""
     _catalogue.cache_clear()
 
 
 @cache
 def _catalogue(given: str, *_data: str) -> _Catalogue:
-    """Read our benchmarks and those from outside, of which a broken one stops only itself."""
+    """Read our benchmarks and those from outside; a broken one from outside is left out."""
     found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
     files: list[Path] = []
@@ -772,11 +778,11 @@ def _catalogue(given: str, *_data: str) -> _Catalogue:
 
 @contextmanager
 def noted(broken: list[str], where: object = "") -> Iterator[None]:
-    """Add to a list, instead of raising it, whatever a file from outside leads to.
+    """Add errors that a file from outside causes to a list, instead of raising them.
 
     Args:
-        broken: The messages.
-        where: The file, for an error that does not name it.
+        broken: The list of messages.
+        where: The file, for errors that do not name it.
 
     Examples:
         >>> messages = []
@@ -794,12 +800,12 @@ def noted(broken: list[str], where: object = "") -> Iterator[None]:
 
 
 def _files(folder: Path, source: str) -> list[Path]:
-    """Return the file of the benchmark in a folder, or of those in the folders in it."""
+    """Return the benchmark.toml in a folder, or those in the folders directly below it."""
     own = folder / "benchmark.toml"
     files = [own] if own.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
         raise CatalogueError(
-            f"{folder} has no benchmark.toml, nor has a folder in it. Correct {source}."
+            f"{folder} has no benchmark.toml, nor does any folder in it. Correct {source}."
         )
     return files
 
@@ -808,7 +814,7 @@ _read_ours = cache(read_benchmark)
 
 
 def _set_up(benchmark: Benchmark) -> None:
-    """Refuse a benchmark with a task that its kind cannot run, or whose kind cannot be loaded."""
+    """Refuse a benchmark if a task's kind cannot be loaded or cannot run the task."""
     from .setup import find_kind  # which imports this module
 
     for task in _named_tasks(benchmark):
@@ -821,7 +827,7 @@ def _set_up(benchmark: Benchmark) -> None:
 
 
 def _names(benchmark: Benchmark) -> set[str]:
-    """Return what a benchmark, its tasks and its averages are called, on the command lines."""
+    """Return the names of a benchmark, its tasks and its averages on command lines."""
     averages = {each.name for each in benchmark.averages}
     return {benchmark.name, *averages, *(task.name for task in _named_tasks(benchmark))}
 
@@ -830,7 +836,7 @@ def find_task(name: str) -> TaskVariant:
     """Return a task, a group or one of their variants by its name in lm-eval.
 
     Raises:
-        CatalogueError: There is none of that name; the message lists those that are like it.
+        CatalogueError: There is no task of that name; the message lists similar ones.
 
     Examples:
         >>> find_task("hkcanto_g2p").definition.title
@@ -850,7 +856,7 @@ def find_benchmark(name: str) -> Benchmark:
     """Return a benchmark by its name.
 
     Raises:
-        CatalogueError: There is none of that name; the message lists those that exist.
+        CatalogueError: There is no benchmark of that name; the message lists those that exist.
     """
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
@@ -860,18 +866,18 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def _maybe_there() -> str:
-    """Say, of a name that is unknown, that it may be of what cannot be read, or is not there."""
+    """Say that an unknown name may belong to a benchmark left out or a subject not yet known."""
     said = "".join(f"\n  {each}" for each in left_out())
     lacking = "".join(f"\n  {line}" for each in benchmarks() for line in unknown_subjects(each))
-    said = said and f" Or it is in what is left out:{said}"
+    said = said and f" Or it is in a benchmark that is left out:{said}"
     return said + (lacking and f" Or it is a subject that is not known yet:{lacking}")
 
 
 def unknown_subjects(benchmark: Benchmark) -> list[str]:
-    """Say of which tasks of a benchmark the subjects are unknown; a sentence for each."""
+    """Name the tasks of a benchmark whose subjects are not known yet; a sentence for each."""
     return [
-        f"{task.name}: its subjects are the names of its files ({task.paths('test', '')[0]}), and "
-        f"are known after `hkcanto data fetch {benchmark.name}`."
+        f"{task.name}: its subjects are the names of its files ({task.paths('test', '')[0]}), "
+        f"which are known after `hkcanto data fetch {benchmark.name}`."
         for task in benchmark.tasks
         if task.is_open
     ]

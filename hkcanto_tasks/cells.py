@@ -1,8 +1,8 @@
-"""The columns of a release that a prompt shows besides what the kind reads, and those it does not.
+"""Columns of a release that a prompt shows besides those that the kind reads.
 
-A template names any column of the file: `{passage}`. A template with a place that nothing fills is
-an error; a column that looks like context and is in no template is said, as questions without
-their passage give a score that is of something else.
+A template can name any column of the file: `{passage}`. A placeholder that nothing fills is an
+error. A column that looks like context but is in no template is reported: without their passage,
+questions measure something else.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from .prompts import OF_EXAMPLES, NoSuchPlace, places
 from .samples import Sample
 from .setup import Setup
 
-# The whole name of a column: `Reading_Passage`, `contextText`, 背景資料.
+# Matches the whole name of a column: `Reading_Passage`, `contextText`, 背景資料.
 CONTEXT = re.compile(
     r"(?:(?:the|full|reading|source|input|閱讀|阅读)[\W_]*)?"
     r"(?:passage|context|article|premise|paragraph|story|background|document|excerpt|scenario"
@@ -38,7 +38,7 @@ class ReadRows:
 
     Attributes:
         rows: Each row of the file, or why it cannot be read.
-        unshown: The columns that look like context, and that nothing reads or shows.
+        unshown: The columns that look like context but are neither read nor shown.
     """
 
     rows: list[Sample | UnreadableRow]
@@ -51,13 +51,13 @@ def read_rows(
     """Read the rows of a file.
 
     Args:
-        setup: What reads and renders them.
+        setup: The setup that reads and renders them.
         records: The rows.
-        release: Returns the rows of all subjects, for what one file leaves open.
+        release: Returns the rows of all subjects, to decide what one file leaves open.
 
     Raises:
-        CatalogueError: The prompt has a place that neither the kind fills nor a column.
-        DataCorrupt: The file cannot be read as a whole.
+        CatalogueError: The prompt has a placeholder that neither the kind nor a column fills.
+        DataCorrupt: The file as a whole cannot be read.
     """
     rows = setup.rows(records, release)
     first = next((row for row in rows if not isinstance(row, UnreadableRow)), None)
@@ -85,11 +85,11 @@ def read_rows(
 
 
 def with_nested(records: Sequence[Record], paths: Collection[str]) -> list[Record]:
-    """Give rows a column for each path into a cell, unless they have one of that name.
+    """Add a column for each path into a cell, unless the row has a column of that name.
 
     Args:
         records: The rows.
-        paths: Keys, or places in a list from 0, with dots between them, in lower case.
+        paths: Keys, or indices in a list from 0, with dots between them, in lower case.
 
     Examples:
         >>> row = Record(1, "", {"choices": {"A": "大澳", "B": "中環"}})
@@ -110,23 +110,23 @@ def _reached(record: Record, paths: Collection[str]) -> dict[str, object]:
                 cell = {str(place): each for place, each in enumerate(cell)}
             named = cell.items() if isinstance(cell, Mapping) else ()
             inner = [each for name, each in named if str(name).lower() == key]
-        if len(inner) == 1:  # of two keys that differ in case, neither is meant
+        if len(inner) == 1:  # two keys that differ only in case are ambiguous
             found[path] = inner[0]
     return found
 
 
 def _refuse_two_meanings(setup: Setup, records: Sequence[Record], place: str, column: str) -> None:
-    """Refuse a place that the kind fills and a column could, unless both name the subject."""
+    """Refuse a placeholder that both the kind and a column can fill, except for the subject."""
     benchmark = setup.task.benchmark
     subjects = [names(each, benchmark.folder) for each in setup.task.definition.subjects]
     cells = {as_text(record.cells.get(column)) or "" for record in records}
     if not {words(cell, benchmark.folder) for cell in cells} <= {()}.union(*subjects):
         file = records[0].where.rpartition(", row ")[0]
         raise CatalogueError(
-            f"{benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the place "
+            f"{benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the placeholder "
             f"{{{place}}}, which the kind {setup.task.definition.kind!r} fills itself, and {file} "
-            f"has a column {column!r}. If the column is meant, call the place otherwise and say "
-            f'so: {{of_row}} and columns = {{ of_row = "{column}" }}. If not, rename the column.'
+            f"has a column {column!r}. If the column is meant, use another placeholder and declare "
+            f'it: {{of_row}} and columns = {{ of_row = "{column}" }}. If not, rename the column.'
         )
 
 
@@ -141,7 +141,7 @@ def _text(record: Record, column: str) -> str:
 def _with_cells(
     record: Record, row: Sample | UnreadableRow, shown: Mapping[str, str]
 ) -> Sample | UnreadableRow:
-    """Add the cells that the prompt shows to a row; a blank one is a blank."""
+    """Add the cells that the prompt shows to a row; a blank cell stays blank."""
     if isinstance(row, UnreadableRow):
         return row
     for place, column in shown.items():
@@ -157,7 +157,7 @@ def _with_cells(
 def _refuse_unfilled(
     setup: Setup, row: Sample, record: Record, own: Sequence[str], taken: set[str]
 ) -> None:
-    """Render a row with and without worked examples, and refuse a place that nothing fills."""
+    """Render a row with and without worked examples, and refuse placeholders that nothing fills."""
     subject = setup.task.subjects[0]
     row = msgspec.structs.replace(row, subject=subject.name)
     try:
@@ -173,13 +173,14 @@ def _refuse_unfilled(
         near = difflib.get_close_matches(place.lower(), free, n=1)
         hint = f"Did you mean {{{near[0]}}}? " if near else ""
         if used := taken.intersection(columns):
-            hint = f"The kind reads the column {used.pop()!r} itself: no prompt shows it by name. "
+            hint = f"The kind reads the column {used.pop()!r}, so no prompt can show it by name. "
         elif (place,) != columns:
             hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
         fills, more = (", ".join(f"{{{each}}}" for each in some) for some in (own, OF_EXAMPLES))
         raise CatalogueError(
             f"{setup.task.benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the "
-            f"place {{{place}}}, and nothing fills it. The kind {setup.task.definition.kind!r} "
-            f"fills {fills} and, in worked examples, {more}; {file} has {record.named()}. {hint}"
-            f"Correct the place, or write {{{{{place}}}}} if these characters are meant."
+            f"placeholder {{{place}}}, and nothing fills it. The kind "
+            f"{setup.task.definition.kind!r} fills {fills} and, in worked examples, {more}; {file} "
+            f"has {record.named()}. {hint}Correct the placeholder, or write {{{{{place}}}}} if "
+            "these characters are meant."
         ) from error

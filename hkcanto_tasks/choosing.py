@@ -1,4 +1,4 @@
-"""What `--benchmark` stands for, which may be repeated: benchmarks, or tasks."""
+"""Resolve the repeatable option `--benchmark`, which names benchmarks or tasks."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from .catalogue import TaskVariant, benchmarks, find_task
 
 
 def chosen_tasks(names: Sequence[str] | None) -> list[TaskVariant]:
-    """Return the tasks that names stand for, each once.
+    """Return the tasks that some names stand for, each task once.
 
     Args:
         names: Names of benchmarks or tasks; None for all benchmarks.

@@ -1,4 +1,4 @@
-"""The `hkcanto` command: its commands are in `commands`, a module each."""
+"""The `hkcanto` command line. Each command is a module in `commands`."""
 
 import platform
 from collections.abc import Callable, Mapping, Sequence

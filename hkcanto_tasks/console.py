@@ -1,4 +1,4 @@
-"""What the commands print to, and how they end when something is wrong."""
+"""Consoles, printing and error handling of the commands."""
 
 import json
 import sys
@@ -19,9 +19,9 @@ from .printable import printable
 
 
 class _SafeConsole(Console):
-    """A console whose texts cannot act on the terminal: names in logs and benchmarks are foreign.
+    """A console that escapes control characters, as names in logs and benchmarks are untrusted.
 
-    What rich itself sends, such as colours, is no text of a segment.
+    Rich's own control sequences, such as colours, are not part of a segment's text.
     """
 
     def render(
@@ -32,7 +32,7 @@ class _SafeConsole(Console):
 
 
 class _PlainHelp:
-    """A command whose `--help` gives no Python types for switches and arguments."""
+    """A command whose `--help` leaves out the Python types of switches and arguments."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -49,7 +49,7 @@ class Command(_PlainHelp, TyperCommand):
 
 
 class Group(_PlainHelp, TyperGroup):
-    """Several commands under one name, such as `hkcanto data`."""
+    """A group of commands under one name, such as `hkcanto data`."""
 
 
 out = _SafeConsole()
@@ -60,10 +60,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
 
 @contextmanager
 def errors_without_traceback(status: int = 1) -> Iterator[None]:
-    """End the command with a message instead of a traceback where hkcanto refuses to go on.
+    """End the command with a message instead of a traceback after an error of hkcanto.
 
     Args:
-        status: The exit status then.
+        status: The exit status after an error.
     """
     try:
         yield
@@ -73,13 +73,13 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
 
 
 def echo(text: object, *, to_err: bool = False) -> None:
-    """Print a text for scripts: as it is into a pipe or a file, and printable on a terminal."""
+    """Print a text for scripts: unchanged into a pipe or a file, made printable on a terminal."""
     stream = sys.stderr if to_err else sys.stdout
     typer.echo(printable(str(text)) if stream.isatty() else text, err=to_err)
 
 
 def print_error(error: HKCantoError) -> None:
-    """Print why hkcanto refuses to go on."""
+    """Print an error of hkcanto."""
     said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
     err.print(said, soft_wrap=not err.is_terminal)
 
@@ -90,7 +90,7 @@ def print_json(record: object) -> None:
 
 
 def print_row(head: Text, text: Text | str) -> None:
-    """Print a line, which a terminal folds beside its head."""
+    """Print a line with a head; a terminal wraps the text beside the head."""
     text = Text(text) if isinstance(text, str) else text
     if not out.is_terminal:
         print_line(head + text)
@@ -103,5 +103,5 @@ def print_row(head: Text, text: Text | str) -> None:
 
 
 def print_line(text: Text | str = "") -> None:
-    """Print a line as it is: names and commands in it can be copied."""
+    """Print a line without wrapping or markup, so that names and commands can be copied."""
     out.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)

@@ -1,4 +1,4 @@
-"""Responses that ended inside their reasoning: the model thinks, and the limit is for an answer."""
+"""Warn of responses cut off inside their reasoning, because the token limit is for answers only."""
 
 from hkcanto_metrics.reasoning import may_reason
 
@@ -6,17 +6,17 @@ from .judgements import Judgement
 from .setup import Setup
 
 FIRST = 32
-"""After how many responses a run is told, while there is still something to save."""
+"""The number of responses after which a run warns, early enough to stop it."""
 
 
 def foretold(how: Setup, template: str, prompt: str, option: str) -> str:
-    """Say before the first request that there is no room to reason; empty if all is well.
+    """Warn before the first request that there is no room to reason; empty if all is well.
 
     Args:
         how: The task.
         template: The model's chat template; empty if it has none.
-        prompt: What the template makes of a chat.
-        option: What to run with.
+        prompt: A chat as the template renders it.
+        option: The option to run with instead.
     """
     if how.options.reasoning or not how.is_generative or not may_reason(template, prompt):
         return ""
@@ -28,7 +28,7 @@ def foretold(how: Setup, template: str, prompt: str, option: str) -> str:
 
 
 class CutOff:
-    """Counts the responses of a task that were cut off before they had an answer.
+    """Counter of a task's responses that were cut off before they had an answer.
 
     Examples:
         >>> from hkcanto_tasks.setup import setup
@@ -50,12 +50,12 @@ class CutOff:
 
     @property
     def many(self) -> bool:
-        """Whether it is half of the responses."""
+        """Whether at least half of the responses were cut off."""
         return 2 * self.cut >= self.responses > 0
 
     @property
     def told(self) -> str:
-        """What to say of it."""
+        """The warning."""
         how = self._how
         advice = f"run with {self._option}"
         if how.options.reasoning:

@@ -1,8 +1,9 @@
 """Descriptions of tasks for people: commands, prompt, figures, options, signature.
 
 `hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. A description has
-no right answer, and no question of a downloaded release: prompts are of the sample data, or of data
-in the benchmark's own folder. `first_items` has both, for the eyes of whoever declares a benchmark.
+no right answer, and no question from a downloaded release: prompts are made from the sample data or
+from data in the benchmark's own folder. `first_items` has both, for the author of a benchmark to
+check.
 """
 
 import difflib
@@ -45,10 +46,10 @@ UNITS = {
     "count": "count",
     "number": "number",
 }
-"""What values a figure can have, by its unit."""
+"""Unit of a figure → the range of its values."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}
-"""Which way of a figure is good, as an arrow."""
+"""Whether a higher value is better → an arrow."""
 
 _SCORING = {
     "generative": "generative: the model writes, and its answer is read from the text",
@@ -58,18 +59,18 @@ _SCORING = {
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """All that a person needs to know of a task and how it is run.
+    """All that a person needs to know about a task and how it is run.
 
     Attributes:
-        task: What its name stands for, on the subjects that are run.
+        task: The task, with the subjects that are run.
         setup: How it is run.
         title: Its title, with that of a subject or part.
         commands: Harness → the command that runs it; empty if it does not run there.
         facts: Label → text, in the order in which they are shown.
         prompt: The prompt of an item; empty if there is none to show.
-        origin: Which item the prompt is of, or why there is none.
+        origin: The item of the prompt, or why there is no prompt.
         figures: The headline first; their `help` says which of them only reports have.
-        options: What can be chosen: name, values, default, what it does.
+        options: Name, values, default and effect of each option.
     """
 
     task: TaskVariant
@@ -83,7 +84,7 @@ class Description:
     options: Sequence[tuple[str, str, str, str]]
 
     def record(self) -> dict[str, Any]:
-        """Return it for a script, as `hkcanto show --json` prints it."""
+        """Return it as a record for scripts, as `hkcanto show --json` prints it."""
         of_figure = ("name", "title", "unit", "higher_is_better", "help")
         of_option = ("name", "values", "default", "help")
         return {
@@ -110,9 +111,9 @@ def describe(
 
     Args:
         name: Its name in lm-eval or in Inspect; also that of a part, a subject or a variant.
-        options: Options as a command line gives them, `shots` and `subjects` among them, and
+        options: Options as a command line gives them, including `shots`, `subjects` and
             parameters of Inspect's tasks such as `language`.
-        shots: Worked examples; the task's own number without it.
+        shots: Worked examples; by default the task's own number.
 
     Raises:
         CatalogueError: There is no such task.
@@ -152,7 +153,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "benchmark": benchmark.title,
         "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
         "lm-eval": commands["lm-eval"],
-        "Inspect": commands["Inspect"] or "none, as it does not ask models for log-likelihoods",
+        "Inspect": commands["Inspect"] or "none: Inspect does not ask models for log-likelihoods",
         "items": _items(task, setup),
         "version": str(definition.version),
         "signature": setup.signature("…").text,
@@ -163,7 +164,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "response": f"ends {_ends(setup)}" if setup.is_generative else "",
         "variants": " ".join(each.name for each in every if each.variant != task.variant),
     }
-    apart = " In reports, not in the harnesses' tables."
+    apart = " Only in reports, not in the harnesses' tables."
     return Description(
         task=task,
         setup=setup,
@@ -182,12 +183,12 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item as a person checks it.
+    """An item for a person to check.
 
     Attributes:
         id: Its id in the logs.
         prompt: The prompt as it is sent.
-        answer: The right answer as a worked example has it; empty if there is none.
+        answer: The right answer in the form of a worked example; empty if there is none.
     """
 
     id: str
@@ -197,11 +198,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class FirstItems:
-    """The items that a run with a limit asks, of a benchmark from outside this package.
+    """The first items of a benchmark from outside this package, which a run with a limit asks.
 
     Attributes:
-        items: The items; none of a release of ours, or before a download.
-        downloaded: Whether they are of a release, which is its authors'.
+        items: The items; none for our own benchmarks, or before a download.
+        downloaded: Whether they are from a downloaded release, which belongs to its authors.
         why: Why there are none; empty if there are some, or if there is nothing to say.
     """
 
@@ -213,7 +214,7 @@ class FirstItems:
 def first_items(of: Description, count: int = 3) -> FirstItems:
     """Return the first items of a task that a user declared, with their right answers.
 
-    Nothing is downloaded for it.
+    Nothing is downloaded.
 
     Args:
         of: The task and how it is run.
@@ -232,7 +233,7 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
             )
     except NetworkUnavailable:
         fetch = f"`hkcanto data fetch {of.task.benchmark.name}`"
-        return FirstItems(why=f"Its release is not downloaded yet: {fetch} does that.")
+        return FirstItems(why=f"Its release is not downloaded yet: run {fetch}.")
     except (CatalogueError, DataCorrupt, DataNotFound) as error:
         return FirstItems(why=str(error))
     items = [
@@ -245,7 +246,7 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
 
 def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:
     with_shots = {**chosen, "shots": shots} if shots != task.shots else chosen
-    # lm-eval's --num_fewshot does not change an explicit 0.
+    # lm-eval's --num_fewshot does not override an explicit 0.
     by_flag = shots != task.shots and task.variant.shots != 0
     metadata = json.dumps(chosen if by_flag else with_shots, ensure_ascii=False)
     lm_eval = f"lm_eval --model … --tasks {task.name}" + f" --num_fewshot {shots}" * by_flag
@@ -258,7 +259,7 @@ def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[
 
 
 def _scale(rubric: Rubric) -> str:
-    """Say by which levels a model judges."""
+    """Name the levels of the rubric by which a model judges."""
     levels = (
         f"{each.number} {each.name}" + " (passes)" * (each.number in rubric.passes)
         for each in rubric.levels
@@ -267,7 +268,7 @@ def _scale(rubric: Rubric) -> str:
 
 
 def _ends(setup: Setup) -> str:
-    """Say where a response ends: before the texts that are sent to stop at, or at its longest."""
+    """Say where a response ends: before a stop text that is sent, or at the token limit."""
 
     def texts(chat: bool) -> str:
         sent = setup.sent_stop(chat=chat)
@@ -295,21 +296,21 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
 
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return a prompt without items of a release, which item it is of, and what is suspect.
+    """Return a prompt without items of a release, its item, and what is suspect about the data.
 
-    That is columns that look like context and that it does not show, and a right option that its
-    place gives away. Without a sample, the second says why.
+    Suspect are columns that look like context but are not in the prompt, and right options that
+    their position gives away. If there is no prompt, the second value says why.
     """
     log = logging.getLogger("hkcanto")
     level = log.level
-    log.setLevel(logging.ERROR)  # what the sample lacks says nothing of the release
+    log.setLevel(logging.ERROR)  # gaps in the sample data are no gaps in the release
     try:
         with patch.dict(os.environ, HKCANTO_DATA="sample"):
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
         home = Path(task.benchmark.home, "sample")
         lacks = f"item of {task.name}" if home.is_dir() else "sample data"
-        why = f"{task.benchmark.title} has no {lacks}, so that no prompt is shown."
+        why = f"No prompt is shown: {task.benchmark.title} has no {lacks}."
         return "", why, _suspect_in_release(task, chosen)
     finally:
         log.setLevel(level)
@@ -326,7 +327,7 @@ def _suspect(loaded: LoadedTask) -> str:
 
 
 def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
-    """Say what is suspect in the release; nothing before it is downloaded."""
+    """Say what is suspect about the release; an empty text before it is downloaded."""
     lacking = (DataCorrupt, DataNotFound, NetworkUnavailable, OptionError)
     first = {"subjects": task.subjects[0].name, **chosen, "shots": 0}
     with patch.dict(os.environ, HKCANTO_OFFLINE="1"), suppress(*lacking):
@@ -338,7 +339,7 @@ def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
 
 
 def inspect_name(task: TaskVariant) -> str:
-    """Return what `inspect eval` calls a task; empty for a log-likelihood.
+    """Return a task's name for `inspect eval`; empty for scoring by log-likelihood.
 
     Examples:
         >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
@@ -360,12 +361,12 @@ def _items(task: TaskVariant, setup: Setup) -> str:
 
 
 def published_items(task: TaskVariant) -> int:
-    """Return the published number of a task's items; 0 where it is not known."""
+    """Return the published number of a task's items; 0 if it is not known."""
     return sum(subject.rows for subject in task.subjects)
 
 
 def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:
-    """Return how many items a run of a task scores; 0 where that is not known.
+    """Return how many items a run of a task scores; 0 if that is not known.
 
     Args:
         task: The task.
@@ -382,15 +383,15 @@ def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:
 
 
 def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
-    """Return the variants of a task that have a name of their own."""
+    """Return the named variants of a task."""
     return [find_task(f"{definition.name}_{each.suffix}") for each in definition.variants]
 
 
 def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
-    """Return what a name in either harness stands for; the parameter that chooses it is spent."""
+    """Return the task of a name in either harness; remove the parameter that selects it."""
     if name == "hkcanto/run":
         if "task" not in given:
-            raise OptionError("hkcanto/run runs any task: say which one with -T task=NAME.")
+            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
         name = given.pop("task")
     every = [task for benchmark in benchmarks() for task in benchmark.tasks]
     if name.startswith("hkcanto/"):
@@ -429,7 +430,7 @@ def _title(task: TaskVariant) -> str:
 
 
 def short_title(task: TaskVariant) -> str:
-    """Return a task's title in a list; for a subject or part, that alone.
+    """Return a task's title in a list; for a subject or part, only the title of that.
 
     Examples:
         >>> short_title(find_task("hkmmlu_dentistry"))
@@ -451,10 +452,11 @@ def matching(text: str) -> list[TaskVariant]:
     """Return the tasks with a text in their names, title or benchmark.
 
     Args:
-        text: In any case; empty for all. Where no task has it, parts and subjects are looked at.
+        text: The text, in any case; empty for all tasks. If no task has it, parts and subjects are
+            searched.
 
     Raises:
-        CatalogueError: Nothing has it.
+        CatalogueError: Nothing has the text.
 
     Examples:
         >>> [task.name for task in matching("jyutping")]
@@ -481,7 +483,7 @@ def _searched(task: TaskVariant) -> str:
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
-    """Return a task for a script, as `hkcanto list --json` prints it.
+    """Return a task as a record for scripts, as `hkcanto list --json` prints it.
 
     Examples:
         >>> record(find_task("hkcanto_g2p"))["questions"]
@@ -504,7 +506,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
 
 
 def attributes(record: type[Any]) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say of its attributes.
+    """Return the descriptions of attributes in the docstrings of a class and its bases.
 
     Examples:
         >>> attributes(Setup)["shots"]
@@ -520,7 +522,7 @@ def attributes(record: type[Any]) -> dict[str, str]:
 
 
 def plain(value: object) -> str:
-    """Return a value as a command line or a TOML file has it.
+    """Return a value in the form of a command line or a TOML file.
 
     Examples:
         >>> plain(True), plain(5)

@@ -1,4 +1,4 @@
-"""What `hkcanto doctor` and `hkcanto data verify` find, a line for each thing."""
+"""The checks of `hkcanto doctor` and `hkcanto data verify`: installation, harnesses and data."""
 
 import importlib.metadata
 import os
@@ -23,7 +23,7 @@ from .errors import HKCantoError
 from .setup import setup
 
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
-_LM_EVAL = ("0.4.11", "0.4.13")  # the first and the last that were tried
+_LM_EVAL = ("0.4.11", "0.4.13")  # the first and the last version tested
 _FEW = 3
 _IMPORTS = {
     "lm-eval": "import lm_eval.tasks, lm_eval.models\n"
@@ -33,18 +33,18 @@ _IMPORTS = {
     "inspect-ai": "import hkcanto._registry",
 }
 _DONE = "hkcanto: imported"
-_PATIENCE = 300  # seconds: a cold disk of a cluster
+_PATIENCE = 300  # seconds, as imports from a cluster's cold disk are slow
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         good: Whether it is as it should be; None if neither good nor bad.
-        text: What it is like.
+        text: What was found.
         details: Extra detail, shown on request.
-        command: The command that puts it right.
+        command: The command that fixes it.
     """
 
     good: bool | None
@@ -54,7 +54,7 @@ class Finding:
 
 
 def versions() -> str:
-    """Name the versions of what is installed, and what is not.
+    """Return the versions of installed packages, and the names of missing ones, in one line.
 
     Examples:
         >>> versions().split(" · ")[0].startswith("hkcanto ")
@@ -67,7 +67,7 @@ def versions() -> str:
 
 
 def installed() -> dict[str, str | None]:
-    """Return the versions of what matters here; None for what is not installed.
+    """Return the versions of relevant packages; None for those that are not installed.
 
     Examples:
         >>> [*installed()][:3]
@@ -78,7 +78,7 @@ def installed() -> dict[str, str | None]:
 
 
 def harnesses() -> list[Finding]:
-    """Import each harness and our adapter to it, and look whether it finds our tasks by name."""
+    """Import each harness with our adapter, and check whether it finds our tasks by name."""
     there = {name: _version(name) for name in _IMPORTS}
     with ThreadPoolExecutor() as both:
         why = both.map(why_not, (code for name, code in _IMPORTS.items() if there[name]))
@@ -87,13 +87,13 @@ def harnesses() -> list[Finding]:
 
 
 def why_not(code: str) -> str:
-    """Run code in an interpreter of its own, which it may end or crash.
+    """Run code in a separate interpreter, which it may exit or crash.
 
     Args:
         code: Python code.
 
     Returns:
-        Why it did not run to its end, in a line; an empty text if it did.
+        Why it did not finish, in one line; an empty text if it did.
 
     Examples:
         >>> why_not("import json"), why_not("import nowhere")
@@ -120,16 +120,16 @@ def _lm_eval(there: str | None, failed: Mapping[str, str]) -> Finding:
     if there is None:
         return Finding(None, "lm-eval is not installed: pip install 'hkcanto[lm-eval]'")
     if _numbers(there) < _numbers(first):
-        text = f"lm-eval {there} is too old: {first} is the first that our tasks run in"
+        text = f"lm-eval {there} is too old: our tasks need {first} or later"
         return Finding(False, text, command="pip install --upgrade lm-eval")
     if why := failed["lm-eval"]:
-        text = f"lm-eval {there} cannot run our tasks, as an import fails: {why}"
+        text = f"lm-eval {there} cannot run our tasks: an import fails: {why}"
         return Finding(False, text, command="pip install --upgrade 'hkcanto[lm-eval]'")
     if off:
         return Finding(None, "lm-eval: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
     if any(hasattr(finder, "hkcanto_autoload") for finder in sys.meta_path):
         newer = _numbers(there) > _numbers(last)
-        said = f"; {there} is newer than {last}, the last that was tried" * newer
+        said = f"; {there} is newer than {last}, the last version tested" * newer
         text = f"lm-eval finds our tasks by name (autoload is on){said}"
         return Finding(None if newer else True, text)
     text = "lm-eval does not find our tasks by name: hkcanto.pth was not read in this environment"
@@ -140,7 +140,7 @@ def _inspect(there: str | None, failed: Mapping[str, str]) -> Finding:
     if there is None:
         return Finding(None, "Inspect is not installed: pip install 'hkcanto[inspect]'")
     if why := failed["inspect-ai"]:
-        text = f"Inspect {there} cannot run our tasks, as an import fails: {why}"
+        text = f"Inspect {there} cannot run our tasks: an import fails: {why}"
         return Finding(False, text, command="pip install --upgrade 'hkcanto[inspect]'")
     if "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names:
         return Finding(True, "Inspect finds our tasks by name (entry point)")
@@ -149,12 +149,12 @@ def _inspect(there: str | None, failed: Mapping[str, str]) -> Finding:
 
 
 def outside() -> list[Finding]:
-    """Name the benchmarks from outside that cannot be read."""
+    """Return the benchmarks from outside this package that cannot be read."""
     return [Finding(False, f"A benchmark is left out: {each}") for each in left_out()]
 
 
 def data(benchmark: Benchmark) -> Finding:
-    """Look at what is there of a benchmark's data; downloads nothing.
+    """Check which data of a benchmark is there; downloads nothing.
 
     Args:
         benchmark: The benchmark.
@@ -167,7 +167,7 @@ def data(benchmark: Benchmark) -> Finding:
         if folder.kind == "cache":
             wrong = {problem.file for problem in folder.verify() if problem.kind != "extra"}
             if lacking := wrong & _read(benchmark, folder):
-                text = "not downloaded yet" if not files else f"{len(lacking)} files lack"
+                text = "not downloaded yet" if not files else f"{len(lacking)} files are missing"
                 said = unknown_subjects(benchmark)
                 return Finding(False, f"{benchmark.title}: {text}, in {folder.root}", said, fetch)
         elif folder.recorded and folder.kind == "local":
@@ -226,9 +226,9 @@ def files(benchmark: Benchmark) -> Finding:
     except HKCantoError as error:
         return _refused(benchmark, error)
     if not problems:
-        how = "as recorded" if folder.recorded else "data, as far as that can be told"
+        how = "are as recorded" if folder.recorded else "look like data (no checksums recorded)"
         count = len(folder.files())
-        return Finding(True, f"{benchmark.title}: {count} files are {how}, in {folder.root}")
+        return Finding(True, f"{benchmark.title}: {count} files {how}, in {folder.root}")
     kinds = Counter(problem.kind for problem in problems)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
@@ -247,7 +247,7 @@ def _refused(benchmark: Benchmark, error: HKCantoError) -> Finding:
 
 
 def shortened(text: str, few: int = _FEW) -> str:
-    """Cut a list in a sentence after its first items.
+    """Shorten a list in a sentence to its first items.
 
     Examples:
         >>> shortened("missing subjects: a, b, c, d, e", few=2)

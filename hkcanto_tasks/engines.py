@@ -1,6 +1,6 @@
 """Rule-based grapheme-to-phoneme engines: the paper's control row, as models of both harnesses.
 
-They answer the prompts that the task really sends, so that a run with one of them checks a whole
+They answer the prompts that the task really sends, so a run with one of them checks a whole
 installation in seconds.
 """
 
@@ -13,7 +13,7 @@ Engine = Callable[[str], str]
 
 
 def pycantonese(sentence: str) -> str:
-    """Convert a sentence with PyCantonese; what it cannot pronounce is left out.
+    """Convert a sentence with PyCantonese; words that it cannot pronounce are left out.
 
     Examples:
         >>> pycantonese("你好")
@@ -25,7 +25,7 @@ def pycantonese(sentence: str) -> str:
 
 
 def tojyutping(sentence: str) -> str:
-    """Convert a sentence with ToJyutping; what it cannot pronounce is left out.
+    """Convert a sentence with ToJyutping; characters that it cannot pronounce are left out.
 
     Raises:
         OptionError: ToJyutping is not installed.
@@ -47,7 +47,7 @@ def find_engine(name: str) -> Engine:
     """Return an engine by its name.
 
     Raises:
-        OptionError: There is none of that name.
+        OptionError: There is no engine of that name.
     """
     if name not in ENGINES:
         raise OptionError(f"no rule-based engine {name!r}; there are {', '.join(ENGINES)}.")
@@ -71,7 +71,7 @@ def sentence_of(prompt: str) -> str:
     _, found, sentence = prompt.rpartition(mark)
     if not found:
         raise OptionError(
-            f"a rule-based engine only answers the task hkcanto_g2p, whose prompts hold {mark!r}; "
-            f"this one ends in {prompt[-80:]!r}."
+            f"a rule-based engine answers only the task hkcanto_g2p, whose prompts contain {mark!r}"
+            f"; this prompt ends in {prompt[-80:]!r}."
         )
     return sentence.strip()

@@ -1,7 +1,7 @@
 """The errors that hkcanto raises on purpose.
 
-Each message says what is wrong (file, row, value), why, and what to do about it, so that a command
-line can print it as it stands, without a traceback.
+Each message says what is wrong (file, row, value), why, and what to do, so a command line can print
+it unchanged, without a traceback.
 """
 
 import sys
@@ -13,7 +13,7 @@ from types import TracebackType
 
 from .printable import printable
 
-# They are named after what is the matter, as in DataNotFound; "Error" would add nothing.
+# The names say what is wrong, as in DataNotFound; the suffix "Error" would add nothing.
 # ruff: noqa: N818
 
 
@@ -27,11 +27,11 @@ class HKCantoError(Exception):
 
 
 class DataNotFound(HKCantoError):
-    """Data is not where the settings say, cannot be read or kept there, or no server has it."""
+    """Data is not where the settings say, cannot be read or stored there, or is on no server."""
 
 
 class DataCorrupt(HKCantoError):
-    """A file is there but is not what it should be: wrong checksum, pointer file, truncated."""
+    """A file exists but is not what it should be: wrong checksum, pointer file, truncated."""
 
 
 class NetworkUnavailable(HKCantoError):
@@ -47,11 +47,11 @@ class OptionError(HKCantoError):
 
 
 class LogError(HKCantoError):
-    """A path that should lead to the logs of a harness does not, or leads to none of our tasks."""
+    """A path has no logs of a harness, or only logs of tasks that are not ours."""
 
 
 class ComparisonError(HKCantoError):
-    """Two results cannot be compared: other items, another task, other data or no such figure."""
+    """Two results cannot be compared: different items, tasks or data, or no such figure."""
 
 
 _LONG = 256  # a path that is longer is shortened in messages
@@ -63,12 +63,12 @@ def on_disk(
     done: str = "read",
     remedy: str = "Make it readable to you, or put a whole copy in its place.",
 ) -> Iterator[None]:
-    """Turn what the operating system refuses into an error of ours.
+    """Turn an error of the operating system into an error of ours.
 
     Args:
-        path: What is used, where the refusal itself names nothing.
-        done: What cannot be done to it.
-        remedy: What to do about that.
+        path: The path to name if the error itself names none.
+        done: What cannot be done to it, as a participle: "read".
+        remedy: What the user can do.
 
     Examples:
         >>> with on_disk(Path("a.csv"), remedy="Ask its owner."):
@@ -87,7 +87,7 @@ def on_disk(
 
 @contextmanager
 def from_package(declared: EntryPoint) -> Iterator[None]:
-    """Turn whatever loading another package's entry point leads to, `sys.exit` too, into our error.
+    """Turn whatever an entry point of another package raises, even `SystemExit`, into our error.
 
     Args:
         declared: The entry point.
@@ -115,15 +115,15 @@ _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai
 
 
 def in_command() -> bool:
-    """Whether this process is a harness's command, not a program that calls it."""
+    """Whether this process is a harness's command, not a program that calls the harness."""
     program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
     return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
 
 
 def without_traceback() -> None:
-    """Have the commands of the harnesses end with our message instead of a traceback.
+    """Make the harnesses' commands end with our message instead of a traceback.
 
-    A program that calls a harness gets the exception, and its traceback if it does not catch it.
+    A program that calls a harness still gets the exception, with its traceback if uncaught.
     """
     if not in_command():
         return

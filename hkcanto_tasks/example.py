@@ -1,4 +1,4 @@
-"""A report to look at: two rule-based engines on the sample sentences, through the harnesses."""
+"""The example report: two rule-based engines on the sample data, run through the harnesses."""
 
 import importlib.util
 import os
@@ -16,15 +16,15 @@ _ENGINES = {"pycantonese": "pycantonese", "tojyutping": "ToJyutping"}
 def run_example(say: Callable[[str], None] = print) -> Path:
     """Run two rule-based engines on the sample data and return the folder with their logs.
 
-    PyCantonese runs in lm-eval and ToJyutping in Inspect; where only one harness is installed, both
+    PyCantonese runs in lm-eval and ToJyutping in Inspect; if only one harness is installed, both
     run in that one. Nothing in the current folder is imported or read: the harnesses run in the new
-    folder, without it on Python's path.
+    folder, which is not on Python's path.
 
     Args:
-        say: Is told each command before it is run.
+        say: A function that is called with each command before it is run.
 
     Raises:
-        OptionError: No harness or not both engines are installed, or a run failed.
+        OptionError: No harness is installed, an engine is missing, or a run failed.
     """
     missing = [name for name, module in _ENGINES.items() if not importlib.util.find_spec(module)]
     harnesses = [name for name in ("lm_eval", "inspect_ai") if importlib.util.find_spec(name)]
@@ -34,7 +34,7 @@ def run_example(say: Callable[[str], None] = print) -> Path:
             'pip install "hkcanto[lm-eval,inspect,g2p,report]".'
         )
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
-    (folder / ".env").touch()  # Inspect looks for one in all folders above, too
+    (folder / ".env").touch()  # otherwise Inspect looks for one in the folders above
     own = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
     for place, engine in enumerate(_ENGINES):
         command = _command(harnesses[place % len(harnesses)], engine, folder)

@@ -1,9 +1,10 @@
-"""The figures of a run: what each is called, and how the values of items become it.
+"""The figures of a run: their definitions, and their computation from the values of items.
 
-Every figure has one of three forms. A *mean* is a weighting of items, Σ w·x: an accuracy, a mean
-over subjects, TMMLU+'s mean of means over categories. A *rate* is a ratio of two sums, errors over
-lengths. A *corpus* figure is a function of all pairs of texts, such as BLEU, or of labels, such as
-macro-F1. Both harnesses, the reports, comparisons, gates and plans ask here for weights and values.
+Every figure has one of three forms. A *mean* is a weighted sum over items, Σ w·x: an accuracy, a
+mean over subjects, TMMLU+'s mean of means over categories. A *rate* is a ratio of two sums, errors
+over lengths. A *corpus* figure is a function of all pairs of texts, such as BLEU, or of labels,
+such as macro-F1. Both harnesses, reports, comparisons, gates and plans take weights and values from
+here.
 """
 
 from collections import Counter
@@ -44,22 +45,20 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a figure is called, what it means, and how items become it.
-
-    The one description of it, for both harnesses, reports and docs.
+    """The definition of a figure, used by both harnesses, reports and docs.
 
     Attributes:
         name: The key in results.
-        title: What a person calls it.
+        title: Title for people.
         unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
-            where more is added than is right; `score` from 0 to 100; `count`, without a limit;
-            `number` on a scale of its own, from 0.
-        higher_is_better: Which way is good; None if neither is.
+            if there are more errors than reference units; `score` from 0 to 100; `count`, without
+            a limit; `number` on a scale of its own, from 0.
+        higher_is_better: Whether higher values are better; None if neither direction is.
         help: What it measures, in a sentence.
-        form: `mean`, `rate` or `corpus`, as the module says. No item has a corpus figure.
-        diagnostic: It stays out of the harnesses' tables, in samples and reports.
-        of: The figure of an item that it averages; empty for its own name.
-        over: What counts alike in a mean.
+        form: `mean`, `rate` or `corpus`, defined above. A corpus figure has no value for an item.
+        diagnostic: Whether it is only in samples and reports, not in the harnesses' tables.
+        of: The figure of an item that it averages; empty if that has the same name.
+        over: What has equal weight in a mean.
         part: The set of items that it is restricted to; empty for all.
         labels: All labels, for macro-F1 over them.
 
@@ -82,7 +81,7 @@ class Figure:
 
     @property
     def averages(self) -> str:
-        """The figure of an item that it averages."""
+        """The name of the figure of an item that it averages."""
         return self.of or self.name
 
     @property
@@ -92,12 +91,12 @@ class Figure:
 
     @property
     def unlimited(self) -> bool:
-        """Whether a single response can move it as far as it is long, as a loop does."""
+        """Whether one response, such as a loop, can move it without limit by its length."""
         return self.unit == "count" or (self.unit == "rate" and self.form == "rate")
 
 
 class Pair(NamedTuple):
-    """What one item gives to a corpus figure."""
+    """The texts of one item that a corpus figure is computed from."""
 
     hypothesis: str
     reference: str
@@ -105,14 +104,14 @@ class Pair(NamedTuple):
 
 
 class ItemValue(float):
-    """An item's value of a figure that remembers what the figure is computed from.
+    """An item's value of a figure, with the subject and length that the figure needs.
 
-    lm-eval hands an aggregation nothing but the items' values. In a log it is a plain number, and
-    it survives pickling, which brings it from one process to another.
+    lm-eval passes only the items' values to an aggregation. In a log it is a plain number, and it
+    survives pickling between processes.
 
     Attributes:
         subject: The item's subject.
-        length: Of the reference, for a rate.
+        length: Length of the reference, for a rate.
 
     Examples:
         >>> ItemValue.of(1.0, "hk_law").subject
@@ -124,7 +123,7 @@ class ItemValue(float):
 
     @classmethod
     def of(cls, value: float, subject: str, length: float = 1.0) -> "ItemValue":
-        """Make a value with what belongs to it."""
+        """Make a value with its subject and length."""
         made = cls(value)
         made.subject, made.length = subject, length
         return made
@@ -133,14 +132,14 @@ class ItemValue(float):
 def item_values(
     figures: Iterable[Figure], sample: Sample, judgement: Judgement
 ) -> dict[str, ItemValue | Pair | None]:
-    """Return what an item gives to each figure: figure → value, or the texts for one of a corpus.
+    """Return an item's value of each figure, or its texts for a corpus figure.
 
-    It is None where the item is not of the figure's part.
+    The value is None if the item is not in the figure's part.
 
     Args:
-        figures: Those of its task.
+        figures: The figures of its task.
         sample: The item.
-        judgement: That of the response.
+        judgement: The judgement of the response.
     """
     found: dict[str, ItemValue | Pair | None] = {}
     for figure in figures:
@@ -157,7 +156,7 @@ def item_values(
 def weights(
     over: Over, subjects: Sequence[str], categories: Mapping[str, str] | None = None
 ) -> list[float]:
-    """Return how much each item counts in a mean.
+    """Return the weight of each item in a mean.
 
     Args:
         over: `questions`: every item counts once (HKMMLU, Table 1). `subjects`: the mean of the
@@ -167,7 +166,7 @@ def weights(
         categories: Subject → category, for `categories`.
 
     Returns:
-        A weight for each item, in sum 1; subjects and categories without an item take no part.
+        The weights, which sum to 1; subjects and categories without an item are left out.
 
     Examples:
         >>> weights("subjects", ["law", "law", "food"])
@@ -182,11 +181,11 @@ def weights(
 def subject_weights(
     over: Over, sizes: Mapping[str, int], categories: Mapping[str, str] | None = None
 ) -> dict[str, float]:
-    """Return how much each item of a subject counts in a mean, by the subjects' sizes.
+    """Return the weight that each item of a subject has in a mean, by the subjects' sizes.
 
     Args:
-        over: What counts alike, as in `weights`.
-        sizes: Subject → its number of items, those of none left out.
+        over: What has equal weight, as in `weights`.
+        sizes: Subject → its number of items, without empty subjects.
         categories: Subject → category, for `categories`.
 
     Examples:
@@ -209,13 +208,13 @@ def value(
     categories: Mapping[str, str] | None = None,
     language: Language = "zh",
 ) -> float:
-    """Return a figure of some items; NaN of none.
+    """Return the value of a figure for some items; NaN if there are none.
 
     Args:
         figure: The figure.
-        items: What `item_values` returns of each of them.
+        items: What `item_values` returns for each of them.
         categories: Subject → category, for a mean over categories.
-        language: By which units texts are compared, see `language_of`.
+        language: The units in which texts are compared, see `language_of`.
 
     Examples:
         >>> acc = Figure("acc_macro", "", "share", True, "", over="subjects")
@@ -239,11 +238,11 @@ def value(
 def standard_error(
     figure: Figure, items: Sequence[ItemValue], categories: Mapping[str, str] | None = None
 ) -> float:
-    """Return the standard error of a mean or a pooled rate; NaN of fewer than two items.
+    """Return the standard error of a mean or a pooled rate; NaN for fewer than two items.
 
-    Over subjects or categories it is that of a stratified mean, the subjects being the strata
-    (Cochran 1977, section 5.3); a subject with a single item adds nothing. Of a rate it is that
-    of a ratio (section 6.4).
+    A mean over subjects or categories has the standard error of a stratified mean, with subjects as
+    strata (Cochran 1977, section 5.3); a subject with a single item adds nothing. A rate has the
+    standard error of a ratio (section 6.4).
 
     Args:
         figure: The mean or the rate.
@@ -281,7 +280,7 @@ def standard_error(
 
 
 def language_of(task: TaskVariant) -> Language:
-    """Return by which units a task's texts are compared: words in English, else characters."""
+    """Return the units in which a task's texts are compared: words in English, else characters."""
     return "en" if task.definition.language == "en" else "zh"
 
 
@@ -291,7 +290,7 @@ def metric_signatures(task: TaskVariant) -> dict[str, str]:
 
 
 def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
-    """Return a figure of a corpus; all of texts are computed at once, and cached.
+    """Return a corpus figure; the figures of texts are all computed at once and cached.
 
     Args:
         figure: The figure.
@@ -312,13 +311,13 @@ def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> f
 def corpus_interval(
     figure: Figure, pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
 ) -> Estimate:
-    """Return the bootstrap interval of `corpus_value`, cached likewise.
+    """Return the bootstrap interval of `corpus_value`, cached in the same way.
 
     Args:
         figure: The figure.
         pairs: One per response.
         language: See `language_of`.
-        items: What each is a response to: those of all epochs of an item are drawn together.
+        items: The item of each response; responses of all epochs of an item are drawn together.
     """
     if figure.of_texts:
         return _errors(tuple(pairs), language, tuple(items))[figure.name]
@@ -329,7 +328,7 @@ def corpus_interval(
 def corpus_rows(
     figure: Figure, pairs: Iterable[Pair], language: Language
 ) -> tuple[Any, list[float], Callable[[Any], float]]:
-    """Return rows whose sums make a figure of a corpus, each item's own score, and what makes it.
+    """Return rows whose sums give a corpus figure, each item's score, and the function of the sums.
 
     An item's score is from 0 to 1: a sentence score, or whether its label is right.
 
@@ -371,7 +370,7 @@ _OF_REASONING = (
         "Reasoning in Cantonese",
         "share",
         None,
-        "Share of reasoning blocks that are in Cantonese. Responses without one do not count.",
+        "Share of reasoning blocks that are in Cantonese. Responses without a block do not count.",
         diagnostic=True,
     ),
     Figure(
@@ -388,7 +387,7 @@ _RIGHT = Figure(
     "Right by Cantonese reasoning",
     "share",
     True,
-    "Share of responses with a reasoning block that are right and whose block is in Cantonese.",
+    "Among responses with a reasoning block, the share that are right and reason in Cantonese.",
     diagnostic=True,
 )
 LANGUAGES = {
@@ -400,11 +399,11 @@ LANGUAGES = {
     "other": "Other",
     "none": "No prose",
 }
-"""Language → what a person calls it, as `hkcanto_metrics.language` tells them apart."""
+"""Language in `hkcanto_metrics.language` → its name for people."""
 
 
 def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
-    """Return the figures of a kind and those of reasoning."""
+    """Return the figures of a kind with the figures of reasoning."""
     right = [_RIGHT] * any(figure.name == "acc" for figure in of_kind)
     return [*of_kind, *_OF_REASONING, *right]
 
@@ -416,8 +415,8 @@ def reasoning_values(
 
     Args:
         of: The language of its reasoning.
-        answer_language: That of its answer.
-        values: Those of its kind's figures.
+        answer_language: The language of its answer.
+        values: The values of its kind's figures.
 
     Examples:
         >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT.name]
@@ -440,7 +439,7 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
 
     Args:
         task: The task, with the subjects that it runs.
-        of_kind: Those of its kind.
+        of_kind: The figures of its kind.
 
     Examples:
         >>> from hkcanto_tasks import load_task
@@ -472,7 +471,8 @@ def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
 
 
 def _headline(task: TaskVariant) -> str:
-    """Of a single category it is the mean over its subjects, of a single subject its accuracy."""
+    """Return the headline's name: for one category that of the mean over its subjects, for one
+    subject that of its accuracy."""
     name, subjects = task.definition.headline, task.subjects
     if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
         name = "acc_macro"
@@ -500,8 +500,8 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
             of_acc,
             name=f"acc_{name}",
             title=title,
-            help=f"Accuracy on its part: {title}.",
-            # Where the average is over categories, each of them is one over its subjects.
+            help=f"Accuracy on one part: {title}.",
+            # Where the average is over categories, a category's figure is the mean over subjects.
             over="subjects" if by_category and name in categories else "questions",
             part=name,
             diagnostic=name in summed_up,
@@ -509,13 +509,13 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
 
 
 def _has_figure_by_subject(task: TaskVariant) -> bool:
-    """Whether each subject has a figure of its own: where there are few, as in Table 7."""
+    """Whether each subject has a figure of its own, as with the few subjects of Table 7."""
     few = len(task.subjects) > 1 and len(task.definition.subjects) <= _FEW_SUBJECTS
     return few and not any(subject.category for subject in task.subjects)
 
 
 def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
-    """Return the parts of a task, reported apart, that all items of a subject belong to."""
+    """Return the parts with figures of their own that all items of a subject belong to."""
     by_name = (subject.name,) if _has_figure_by_subject(task) else ()
     return tuple(filter(None, (subject.category, *by_name, *subject.groups)))
 
@@ -528,14 +528,14 @@ def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
 
 
 def share(of: Average, task: str) -> float:
-    """Return how much of an average over several tasks the headline of one of them is.
+    """Return the weight of one task's headline in an average over several tasks.
 
     Args:
         of: The average, such as the ZH/YUE average of HKCanto-Eval's Table 1.
         task: The name of a task in one of its columns.
 
     Returns:
-        Its part of its column, which is by number of questions, over the number of columns.
+        Its share of its column's questions, divided by the number of columns.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark

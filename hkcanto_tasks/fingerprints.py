@@ -1,7 +1,7 @@
 """Short hashes of what a task sends to a model, and of how it reads an answer.
 
-A task's `version` is raised by hand; these follow an edit that nobody declared. Both are part of
-every signature, and `hkcanto compare` says which of them differs.
+A task's `version` is raised by hand; these hashes also change after an edit that nobody declared.
+Both are part of every signature, and `hkcanto compare` says which of them differs.
 """
 
 import sys
@@ -48,7 +48,7 @@ PROBES = (
     *("```\n得\n```", "哈哈" * 40, "我哋一齊去街市買餸，佢話啲菜好新鮮。", "我们一起去市场买菜。"),
     *("所以總共係 18 個。", "#### 7", "1,018.50", "十八", "12 - 5 = 7"),
 )
-"""What models write, in our own words, for each form of answer that a task may ask for."""
+"""Made-up responses for each form of answer that a task may ask for."""
 
 _SHAPES_REQUESTS = (
     *("files", "columns", "header", "answer", "letters", "blank_options", "language"),
@@ -57,7 +57,7 @@ _SHAPES_REQUESTS = (
 """The entries of a `benchmark.toml` that decide which cells reach a prompt."""
 
 _SHAPES_IF_DECLARED = ("question", "options", "answers", "option_labels", "shuffle_options")
-"""Further ones, which leave the hashes of tasks without them as they are."""
+"""Further such entries, which do not change the hashes of tasks that lack them."""
 
 _OURS = __package__
 _known: dict[bytes, tuple[str, str]] = {}
@@ -66,13 +66,13 @@ _known: dict[bytes, tuple[str, str]] = {}
 def fingerprints(setup: "Setup") -> tuple[str, str]:
     """Return two hashes of seven hexadecimal digits: of what is sent, and of how it is read.
 
-    Sent: the prompt of a made-up item with its worked examples, those of all subjects, the stop
-    texts, the token limit, and which columns and files they are made of. Read: what is made of
-    `PROBES`, the kind's further readings, the headline's average, and the source file of a kind
-    that another package declares. Neither depends on the data or on the subjects that are run.
+    Sent: the prompt of a made-up item with its worked examples, the subjects' names and texts, the
+    stop texts, the token limit, and the columns and files that prompts are made from. Read: the
+    judgements of `PROBES`, the kind's further readings, the headline's average, and the source file
+    of a kind from another package. Neither depends on the data or on the subjects that are run.
 
     Raises:
-        CatalogueError: The kind can neither ask nor judge its made-up item.
+        CatalogueError: The kind fails to ask or judge its made-up item.
     """
     declared = setup.task.definition
     key = [type(setup).__module__, type(setup).__qualname__, setup.task.whole, declared]
@@ -133,7 +133,7 @@ def _read(setup: "Setup") -> list[Any]:
 
 
 def _rounded(value: tuple[str, float | None]) -> tuple[str, float | None]:
-    """Round a value, whose last digits differ between machines."""
+    """Round a value, as its last digits differ between machines."""
     return value[0], value[1] and round(value[1], 6)
 
 

@@ -1,4 +1,4 @@
-"""What was read from one response, in the one form in which both harnesses log it."""
+"""The record of what was read from one response, in the form that both harnesses log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,16 +13,17 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     Attributes:
         values: Figure of an item → its value. Names and order are those of the task's kind.
-        answer: What was read out of the response: a letter, Jyutping, the text without wrapping.
+        answer: What was read from the response: a letter, Jyutping, the text without wrapping.
         reason: How it was read, or why it was not: `none: refusal`.
-        weights: Figure → length of the reference, for the rates that a corpus pools.
+        weights: Figure → length of the reference, for rates that are pooled over items.
         details: Anything else worth keeping in a log.
         length: Characters of the response after its reasoning.
-        reasoning: The language of the reasoning block, and whether it has an end; None without one.
-        answer_language: That of what is scored of a response with reasoning; `none` if it is no
-            prose, such as a letter.
+        reasoning: The language of the reasoning block, and whether the block has an end; None
+            without a block.
+        answer_language: For responses with reasoning, the language of the scored text; `none` if
+            that is not prose, such as a letter.
         explanation: Why the values are what they are, in Markdown, for people. It is not logged
-            with the rest: Inspect has a place of its own for it.
+            with the rest, as Inspect has a field of its own for it.
     """
 
     values: Mapping[str, float | None]
@@ -36,7 +37,7 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     explanation: str = ""
 
     def logged(self) -> dict[str, Any]:
-        """Return the form in which both harnesses log it.
+        """Return the record that both harnesses log.
 
         Examples:
             >>> Judgement({"acc": 1.0}, answer="B", explanation="Right.").logged()

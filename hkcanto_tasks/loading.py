@@ -1,4 +1,4 @@
-"""A task with its data, ready for a harness: `load_task`."""
+"""Load a task with its data, ready for a harness: `load_task`."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -31,15 +31,15 @@ class LoadedTask:
     """A setup with its data.
 
     Attributes:
-        setup: How the task is run, on those of its subjects that the data has.
+        setup: How the task is run, with the subjects that the data has.
         samples: The scored items, in an order in which every prefix is a stratified sample.
         examples: Subject → the worked examples to draw shots from, in order.
-        revision: Which data: the pinned revision, `sample`, or `local-…` for changed files; with
-            `-3rows` where three rows could not be read.
-        asked: The subjects that were asked for.
-        script: How the signature names the script, if the release has questions in it: `sc-release`
-            for Simplified ones that were not converted.
-        unshown: Columns of the data that look like context, and that the prompt does not show.
+        revision: The data: the pinned revision, `sample`, or `local-…` for changed files; with
+            `-3rows` if three rows could not be read.
+        asked: The subjects that were requested.
+        script: The script's name in the signature, if the release has questions in it: `sc-release`
+            for Simplified questions that were not converted.
+        unshown: Columns of the data that look like context but are not in the prompt.
     """
 
     setup: Setup
@@ -52,12 +52,12 @@ class LoadedTask:
 
     @property
     def task(self) -> TaskVariant:
-        """What the task's name stands for."""
+        """The named task, with its subjects and variant."""
         return self.setup.task
 
     @property
     def remark(self) -> str:
-        """What makes it incomparable, in parentheses for a results table; empty if nothing does."""
+        """Why its scores are not comparable, in parentheses for a results table; else empty."""
         there, is_whole = len(self.task.subjects), self.task.scope == "task"
         every = len(self.task.definition.subjects) if is_whole else len(self.asked)
         remarks = [
@@ -69,22 +69,22 @@ class LoadedTask:
         return f" ({told})" if told else ""
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
-        """Return the same with another number of worked examples, or other turns."""
+        """Return a copy with another number of worked examples or another form of turns."""
         return replace(self, setup=self.setup.at(shots=shots, multiturn=multiturn))
 
     def prompt(self, sample: Sample) -> Prompt:
         """Return the prompt of an item.
 
         Raises:
-            OptionError: There are fewer worked examples.
+            OptionError: There are fewer worked examples than shots.
         """
         return self.setup.prompt(sample, self.shots(sample.subject))
 
     def shots(self, subject: str) -> Sequence[Example]:
-        """Return the worked examples of a subject that are in its prompts.
+        """Return the worked examples in a subject's prompts.
 
         Raises:
-            OptionError: There are fewer than that.
+            OptionError: There are fewer worked examples than shots.
         """
         if not (count := self.setup.shots):
             return ()
@@ -93,16 +93,16 @@ class LoadedTask:
             where = " ".join(filter(None, (self.task.name, subject)))
             there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
             if not examples:
-                why = ": the data has no dev file of it" * self.task.definition.has_examples
+                why = ": the data has no dev file for it" * self.task.definition.has_examples
                 there = f"there are no worked examples{why}. Ask for 0."
             raise OptionError(f"{where}: shots={count}, but {there}")
         return examples[:count]
 
     @property
     def signature(self) -> str:
-        """How a number was made, in the manner of sacreBLEU.
+        """How a score was made, in the manner of sacreBLEU.
 
-        Two numbers with different signatures are not comparable as they stand, but for `pkg`.
+        Compare scores only if their signatures match, ignoring `pkg`.
 
         Examples:
             >>> load_task("hkcanto_g2p").signature.split("|")[:4]
@@ -127,13 +127,13 @@ def load_task(
     allow_absent: bool = False,
     **options: Any,
 ) -> LoadedTask:
-    """Load a task's data from where the environment says it is.
+    """Load a task with its data from the location that the environment sets.
 
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
         subjects: Load only these subjects.
-        shots: Worked examples in the prompt; the task's own number without it.
-        multiturn: Whether each of them is a turn of its own in a chat.
+        shots: Worked examples in the prompt; by default the task's own number.
+        multiturn: Whether each worked example is a turn of its own in a chat.
         allow_absent: Return a task without samples if the data lacks all of its subjects.
         options: See the kind's `Options`, e.g. `examples="release"`.
 
@@ -141,11 +141,11 @@ def load_task(
         The task. Subjects that the data lacks are left out, and reported once as a warning.
 
     Raises:
-        CatalogueError: No task of that name.
-        OptionError: An option has a value that it cannot have.
+        CatalogueError: There is no task of that name.
+        OptionError: There is no such option, or an option cannot have that value.
         DataNotFound: The data is not where the environment says it is.
         DataCorrupt: A file is not what it should be; the message names file and row.
-        NetworkUnavailable: The data has to be downloaded and cannot be.
+        NetworkUnavailable: The data must be downloaded, and cannot be.
     """
     how = setup(name, subjects, shots=shots, multiturn=multiturn, **options)
     folder = locate(how.task.benchmark)
@@ -168,7 +168,7 @@ def load_task(
     samples = [
         [_placed(each, task, subject) for each in ways[own[subject.name]].scored(rows, subject)]
         for subject in present
-        if (rows := release.rows.pop(subject.name))  # or they would be kept with the examples
+        if (rows := release.rows.pop(subject.name))  # `examples` keeps `release` alive
     ]
     ordered = stratified(samples)
     if (gives_away := how.remark(ordered)) and revision != "sample":
@@ -202,27 +202,27 @@ def _without_test(task: TaskVariant, folder: DataFolder) -> DataNotFound:
         named = (" with ".join(paths).replace("{stem}", stem) for paths in places)
         expected = f"; expected {' or '.join(named)}"
     elif not definition.is_located:
-        expected = '. If one of its splits is the test, say which: splits = { test = "…" }'
+        expected = '. If one of its splits is the test split, name it: splits = { test = "…" }'
     return DataNotFound(
         f"{folder.root} has no test file of {task.name}{expected}. It has "
         f"{_listed(folder.files())}."
     )
 
 
-@cache  # said once, however many conditions of the task run
+@cache  # logged once, however many conditions of the task run
 def _warn(task: str, gives_away: str) -> None:
     _log.warning("%s: %s. Declare shuffle_options = 1 in its entry.", task, gives_away)
 
 
 def _listed(files: Sequence[str]) -> str:
-    """Name what is in a folder, at most six of it."""
+    """List the contents of a folder, at most six."""
     named = [each for each in files if is_table(each) or each.endswith(".zip")] or files
     more = f" and {len(named) - 6} more" if len(named) > 6 else ""
     return f"{', '.join(named[:6])}{more}" if named else "no files"
 
 
 def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
-    """Add to an item what follows from its task and subject."""
+    """Complete an item with what follows from its task and subject."""
     return msgspec.structs.replace(
         sample,
         id="/".join(filter(None, (task.definition.name, subject.name, sample.id))),
@@ -234,13 +234,13 @@ def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
-    """Return the samples of all subjects in an order in which every prefix is a fair sample.
+    """Return the items of all subjects in an order in which every prefix is a stratified sample.
 
-    Each subject is shuffled by a fixed seed, and they take turns in proportion to their size: of
-    the first m items of N, a subject with n has m · n / N, give or take less than one.
+    Each subject is shuffled with a fixed seed, and subjects take turns in proportion to their size:
+    among the first m of N items, a subject with n items has m · n / N, give or take less than one.
 
     Args:
-        by_subject: The samples of each subject.
+        by_subject: The items of each subject.
 
     Examples:
         >>> law, food = (Sample(id="", subject=name) for name in ("law", "food"))
@@ -249,8 +249,9 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     """
     shuffled = [sorted(each, key=lambda sample: _digest(sample.id)) for each in by_subject]
     total = sum(map(len, shuffled))
-    # Each item has a first and a last turn within which its subject is less than one item off, and
-    # of those whose turn may be, the one that can wait least is next (Tijdeman, 1980).
+    # Each item has a first and a last turn at which its subject is less than one item off. Among
+    # the items whose first turn has come, the one with the earliest last turn is next (Tijdeman,
+    # 1980).
     turns: list[tuple[int, int, float, int, int]] = []
     for subject, each in enumerate(shuffled):
         size = len(each)
@@ -277,14 +278,14 @@ def _digest(item: str) -> bytes:
 class WorkedExamples:
     """The worked examples of each subject, in order; none where the data has none.
 
-    Without worked examples in the prompt, nothing is read: no dev file is needed, or looked at.
+    If the prompt has no worked examples, no dev file is needed or read.
 
     Args:
-        setup: What renders them.
+        setup: The setup that renders them.
         release: The rows of the release.
 
     Raises:
-        OptionError: An example of a chain of thought has no reasoning to show.
+        OptionError: A worked example with a chain of thought has no reasoning to show.
         DataCorrupt: A file of examples is not what it should be.
     """
 
@@ -294,7 +295,7 @@ class WorkedExamples:
         self._with_reasoning: tuple[ReleaseRows, str] | None = None
 
     def __call__(self, name: str) -> Sequence[Example]:
-        """Return the worked examples of a subject, by its name."""
+        """Return the worked examples of a subject."""
         if name not in self._found:
             self._found[name] = self._examples(self._setup.subject(name))
         return self._found[name]
@@ -312,7 +313,7 @@ class WorkedExamples:
         return [replace(example, origin=origin) for example in made] if origin else made
 
     def _reasoned(self, subject: Subject) -> tuple[list[Any], str]:
-        """Take the rows of the data set that has the reasoning which the release lacks."""
+        """Return rows of the data set with the reasoning that the release lacks, and its name."""
         task = self._setup.task
         source, why = task.benchmark.reasoning, "no other data set is known to have it"
         if source:
@@ -334,8 +335,8 @@ class WorkedExamples:
             except HKCantoError as error:
                 why = f"{source.repo_id} cannot be used: {error}"
         raise OptionError(
-            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples of a chain of "
-            "thought show the reasoning, and the release has none (no column 'explanation' or "
-            f"'reasoning'): without it they would teach a model to skip it. {why}\n"
-            "Ask for none: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples with a chain of "
+            "thought need reasoning, and the release has none (no column 'explanation' or "
+            f"'reasoning'). Without it, they would teach a model to skip its reasoning. {why}\n"
+            "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
         )

@@ -1,10 +1,10 @@
-"""Text that shows instead of acting, whoever wrote it: for terminals, pages and Markdown."""
+"""Replace control characters in untrusted text, for terminals, pages and Markdown."""
 
 import logging
 import re
 
-# Controls would act on a terminal or be refused by a parser; bidirectional marks, embeddings,
-# overrides and isolates would turn round the text after them; surrogates cannot be encoded.
+# Control characters would act on a terminal or be refused by a parser; bidirectional marks,
+# embeddings, overrides and isolates would reverse the text after them; surrogates have no encoding.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef"
     "\ufffe\uffff\ud800-\udfff]"
@@ -12,19 +12,19 @@ _UNPRINTABLE = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""Return a text in which everything that acts instead of showing is made visible.
+    r"""Return a text with visible signs in place of control and other unprintable characters.
 
     Examples:
         >>> printable("a\x00b\x1b[31m\r\n\u202ec")
         'a␀b␛[31m\n�c'
     """
-    if text.isascii() and text.isprintable():  # as most are
+    if text.isascii() and text.isprintable():  # as most texts are
         return text
     return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
 
 
 def one_line(text: str) -> str:
-    """Return a printable text on one line, its white space made single spaces."""
+    """Return a text made printable and put on one line, with single spaces."""
     return " ".join(printable(text).split())
 
 
@@ -41,5 +41,5 @@ def readable_log(record: logging.LogRecord) -> bool:
     return True
 
 
-# Whoever shows what the package logs, a harness or Python itself.
+# Applies whether a harness or Python itself shows the package's log.
 logging.getLogger("hkcanto").addFilter(readable_log)

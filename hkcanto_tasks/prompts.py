@@ -1,4 +1,4 @@
-"""Rendering of prompts: the one place where the text that a model sees is put together."""
+"""Rendering of prompts: the only module that assembles the text sent to a model."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from .errors import CatalogueError
 from .samples import Sample
 
 OF_EXAMPLES = ("number", "reasoning", "answer")
-"""The places that only worked examples have."""
+"""The placeholders that only worked examples have."""
 
 _NAME = r"\w+(?:\.[^\W_]\w*)*"  # of a column, or a path into it: `choices.A`
 _PLACE = re.compile(rf"(\{{\{{{_NAME}\}}\}}|\{{{_NAME}\}})")
@@ -21,8 +21,8 @@ class Example:
     Attributes:
         question: The question turn, rendered.
         answer: The answer turn, rendered.
-        origin: Where its reasoning is from, if it shows any: `release`, `paper`, a data set.
-        sample: What it was rendered from, for a prompt of the user's own.
+        origin: The source of its reasoning, if it shows any: `release`, `paper`, a data set.
+        sample: The item that it was rendered from, for prompts written by the user.
     """
 
     question: str
@@ -32,31 +32,31 @@ class Example:
 
 
 class NoSuchPlace(CatalogueError):  # noqa: N818
-    """A template has a place that nothing fills.
+    """A template has a placeholder that nothing fills.
 
     Attributes:
-        name: What is in its braces.
+        name: The text in its braces.
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         there = ", ".join(f"{{{each}}}" for each in known)
-        super().__init__(f"a template has the place {{{name}}}; what can be filled is {there}.")
+        super().__init__(f"a template has the placeholder {{{name}}}; known are {there}.")
         self.name = name
 
 
 def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
-    """Put values in the places of a template: the one way in which this is done.
+    """Fill the placeholders of a template; all templates are filled here.
 
-    Not `str.format`: what is put in, and the rest of the text, may have braces of its own, and a
-    template looks nothing up in a value.
+    Unlike with `str.format`, the values and the rest of the text may have braces of their own, and
+    a template cannot look up attributes of a value.
 
     Args:
-        text: With `{name}` for each place, and `{{name}}` for the characters `{name}`.
-        values: Name → what is put there.
-        keep: Leave the other places, and `{{name}}`, to a later call.
+        text: A text with `{name}` for each placeholder, and `{{name}}` for the characters `{name}`.
+        values: Name → the value to insert.
+        keep: Leave the other placeholders, and `{{name}}`, to a later call.
 
     Raises:
-        NoSuchPlace: A place has no value.
+        NoSuchPlace: A placeholder has no value.
 
     Examples:
         >>> fill("Example {number}: {source}", {"source": "{number}", "number": "1"})
@@ -75,7 +75,7 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
 
 
 def places(text: str) -> list[str]:
-    """Return the names of the places in a template.
+    """Return the names of the placeholders in a template.
 
     Examples:
         >>> places("{passage}\\n{question} {{x}}")
@@ -85,7 +85,7 @@ def places(text: str) -> list[str]:
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:
-    """Convert a template, such as to another script, but not the names of its places.
+    """Convert the text of a template, such as to another script, but not its placeholders.
 
     Examples:
         >>> convert("about {title}", str.upper)
@@ -96,10 +96,10 @@ def convert(text: str, conversion: Callable[[str], str]) -> str:
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:
-    r"""Cut a response before the first of some texts.
+    r"""Cut a response before the first stop text.
 
-    Harnesses and servers differ in whether they honour stop texts; cutting here makes the same
-    model get the same score everywhere.
+    Not all harnesses and servers honour stop texts; cutting here gives a model the same score
+    everywhere.
 
     Examples:
         >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
@@ -114,11 +114,11 @@ class Prompt:
     r"""A few-shot prompt in parts, to be rendered as plain text or as chat messages.
 
     Attributes:
-        system: Instruction in front of everything; ends in the white space that follows it.
+        system: Instruction before everything else, including the white space that follows it.
         examples: Worked examples, in order.
         question: The question to answer.
-        answer_separator: Between a question and its answer.
-        example_separator: After each worked example.
+        answer_separator: Text between a question and its answer.
+        example_separator: Text after each worked example.
 
     Examples:
         >>> p = Prompt("Add.\n", [Example("1+1", "2")], "2+3=", "=", "\n")

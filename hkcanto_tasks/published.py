@@ -1,4 +1,4 @@
-"""The papers' tables of scores: data files in `published/` of a benchmark, checked when read.
+"""The papers' tables of scores: data files in a benchmark's `published/`, checked when read.
 
 `tables.toml` declares them, and each table has a CSV file with the cells as printed. An empty cell
 is missing in the paper, or cannot be read from its text with certainty.
@@ -38,22 +38,22 @@ RowKind = Literal["model", "human", "random", "control", "rule_based", "average"
 
 
 class PublishedColumn(Declared, frozen=True):
-    """A column of scores, and which measure of ours it is.
+    """A column of scores, and the figure of ours that measures the same.
 
     Attributes:
-        name: Its heading.
+        name: Heading.
         unit: `percent` for shares; `score` for figures from 0 to 100 that are not shares, such as
             BLEU; `number` for others.
-        lower_is_better: Which way is good.
-        tasks: The tasks and variants that it measures; the questions of several are pooled.
-        shots: Worked examples, where they differ from the task's.
-        metric: The name of the tasks' figure.
-        category: The category that it is restricted to.
-        subject: The subject that it is restricted to.
-        mean_of: The columns that it is the mean of.
+        lower_is_better: Whether lower values are better.
+        tasks: Tasks and variants that it measures; the questions of several are pooled.
+        shots: Number of worked examples, where it differs from the task's.
+        metric: Name of the tasks' figure.
+        category: Category that it is restricted to.
+        subject: Subject that it is restricted to.
+        mean_of: Columns that it is the mean of.
         unmeasured: Why no run of ours measures it; empty if one does.
-        repeats: The table that has the same figures; empty if none has. Such a column alone is no
-            reason to show its table.
+        repeats: Table that has the same figures; empty if none has. A table is not shown for such
+            columns alone.
     """
 
     name: str
@@ -70,21 +70,21 @@ class PublishedColumn(Declared, frozen=True):
 
     @property
     def named(self) -> tuple[TaskVariant, ...]:
-        """What the names of its tasks stand for."""
+        """Its tasks."""
         return tuple(map(find_task, self.tasks))
 
     @property
     def measure(self) -> Figure | None:
-        """The figure of ours that it is; None if it is none, or a mean."""
+        """The figure of ours that measures the same; None if there is none, or for a mean."""
         known = (figure for task in self.tasks for figure in setup(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
     def shots_of(self, task: TaskVariant) -> int:
-        """Return with how many worked examples it measures one of its tasks."""
+        """Return the number of worked examples for one of its tasks."""
         return task.shots if self.shots is None else self.shots
 
     def subjects_of(self, task: TaskVariant) -> tuple[Subject, ...]:
-        """Return the subjects that it measures of one of its tasks."""
+        """Return the subjects of one of its tasks that it measures."""
         return tuple(
             subject
             for subject in task.subjects
@@ -97,10 +97,10 @@ class PublishedRow:
     """A row of a published table.
 
     Attributes:
-        model: Whose it is, as printed.
-        kind: A `model`, `human` for people, `random` for random answers, `control` for answers by
-            professionals, `rule_based` for a program, or the `average` of the other rows.
-        values: Column → its score; shares from 0 to 1, others as printed; None where it is missing.
+        model: The row's name, as printed.
+        kind: `model`, `human` for people, `random` for random answers, `control` for answers by
+            professionals, `rule_based` for a program, or `average` for the mean of other rows.
+        values: Column → score; shares from 0 to 1, others as printed; None if missing.
     """
 
     model: str
@@ -112,18 +112,18 @@ class PublishedTable(Declared, frozen=True):
     """A table of scores in a paper: what `tables.toml` declares of it, and its rows.
 
     Attributes:
-        number: Its number in the paper.
-        title: What it shows, in our words.
-        columns: Its columns, without that of the names.
-        part: Which part of the paper's table, where it is several.
-        headline: The column to read first; empty for a table of subjects.
-        protocol: How the paper's measurement differs from ours, and what else to know of it.
-        transposed: Whether the paper prints its columns as rows.
-        kinds: Row → whose it is, if not a model's.
+        number: Number in the paper.
+        title: Title in our words.
+        columns: Columns, without the column of names.
+        part: Part of the paper's table, where that is divided.
+        headline: Column to read first; empty for a table of subjects.
+        protocol: How the paper's measurement differs from ours, and other remarks on it.
+        transposed: Whether the paper prints these columns as rows.
+        kinds: Row → its kind, if it is not a model.
         name: Short name: benchmark, number and part.
-        benchmark: The benchmark in the catalogue.
-        source: The paper and the number of the table.
-        rows: Its rows, in the paper's order.
+        benchmark: Name of the benchmark in the catalogue.
+        source: Paper and number of the table.
+        rows: Rows, in the paper's order.
     """
 
     number: int
@@ -170,7 +170,7 @@ def published_tables() -> tuple[PublishedTable, ...]:
 
 @cache
 def _tables(home: Path) -> tuple[PublishedTable, ...]:
-    """Return the tables of one benchmark; a broken file from outside leaves out only its own."""
+    """Return the tables of one benchmark; none for a broken file from outside this package."""
     path, broken = home / "published" / "tables.toml", list[str]()
     if home.parent == BENCHMARKS or not path.is_file():
         return read_tables(path) if path.is_file() else ()
@@ -224,7 +224,7 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
 
 
 def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
-    """Return a table with its names and its rows."""
+    """Return a table completed with its names and rows."""
     number = "_".join(filter(None, (str(table.number), table.part)))
     for problem in _problems(table):
         raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Fix this entry.")
@@ -239,14 +239,14 @@ def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
 
 
 def _short(path: Path) -> str:
-    """A file's path from the folder of its benchmark on."""
+    """Return a file's path relative to the folder of benchmarks."""
     return "/".join(path.parts[-3:])
 
 
 def _problems(table: PublishedTable) -> Iterator[str]:
     names = [column.name for column in table.columns]
     if twice := repeated(names):
-        yield f"columns {twice} are there twice"
+        yield f"columns {twice} occur twice"
     if table.headline not in names and not (table.transposed and not table.headline):
         yield f"there is no column {table.headline!r} for its headline"
     for column in table.columns:
@@ -256,7 +256,7 @@ def _problems(table: PublishedTable) -> Iterator[str]:
 
 def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]:
     if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-        yield "must have either tasks, or mean_of, or say under unmeasured why not"
+        yield "must have either tasks or mean_of, or a reason in unmeasured"
     if unknown := set(column.mean_of).difference(names):
         yield f"is the mean of columns that do not exist: {sorted(unknown)}"
     if unknown := set(column.tasks) - named_tasks().keys():
@@ -279,7 +279,7 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != (count := len(lines[0])):
-            cells = f"it has {len(line)} cells, and the header has {count}"
+            cells = f"it has {len(line)} cells, but the header has {count}"
             raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {cells}. Fix this row.")
     if table.transposed:
         lines = [list(line) for line in zip(*lines, strict=True)]
@@ -291,7 +291,7 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         )
     models = [line[0] for line in lines]
     for model in repeated(models):
-        raise CatalogueError(f"{where}, row {model!r}: it is there twice. Remove one.")
+        raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
     if unknown := table.kinds.keys() - set(models):
         raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
     for line in lines:
@@ -312,7 +312,7 @@ def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
     highest = float("inf") if column.unit == "number" else 100
     if not 0 <= value <= highest:
         raise CatalogueError(
-            f"{where}, column {column.name!r}: {cell!r} is no number from 0 to {highest:g}. "
+            f"{where}, column {column.name!r}: {cell!r} is not a number from 0 to {highest:g}. "
             "Correct it, or leave the cell empty."
         )
     return round(value / 100, 6) if column.unit == "percent" else value

@@ -1,4 +1,4 @@
-"""What a model came to on a task under a setup: of a run with its items, or of a record without."""
+"""Results: the figures of a model on a task under a setup, from a run or from a record."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
@@ -12,24 +12,24 @@ from .setup import Setup, setup
 from .signatures import UNKNOWN, Signature
 
 Harness = Literal["lm-eval", "inspect", "other"]
-"""What asked the model; `other` where a file of answers does not say."""
+"""The program that asked the model; `other` if a file of answers does not name it."""
 
 if TYPE_CHECKING:
     from .reports.intervals import Estimate
 
 
 UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
-"""The kinds' names for the share of responses that nothing could be read from."""
+"""The figures of the kinds for the share of responses from which nothing could be read."""
 
 
 class Result(ABC):
     """The figures of a model on a task under a setup, and how they were made.
 
     Attributes:
-        label: What a report calls the model.
-        model: What the harness calls it.
-        harness: What asked the model.
-        signature: Of the task with all of its subjects.
+        label: The model's name in a report.
+        model: The model's name in the harness.
+        harness: The program that asked the model.
+        signature: The signature for the task with all of its subjects.
         created: When it was run.
     """
 
@@ -41,21 +41,21 @@ class Result(ABC):
 
     @abstractmethod
     def value(self, name: str, part: str = "") -> "Estimate | None":
-        """Return a figure, or that of a category or subject alone; None if it is not known."""
+        """Return a figure of the task or of one category or subject; None if it is unknown."""
 
     @property
     @abstractmethod
     def unfinished(self) -> str:
-        """Why it lacks samples that it was asked for, such as `cancelled`; empty if it has all."""
+        """Why it lacks requested items, such as `cancelled`; empty if it has all."""
 
     @abstractmethod
     def is_complete(self, part: str = "") -> bool:
-        """Return whether it has every item of its task, or of a category or subject of it."""
+        """Return whether it has every item of its task, or of one category or subject."""
 
     @property
     @abstractmethod
     def is_of_harness(self) -> bool:
-        """Whether no figure is unlike the harness's own."""
+        """Whether all figures equal those that the harness reports."""
 
     # ------------------------------------------------------------------ how it was made
 
@@ -66,7 +66,7 @@ class Result(ABC):
 
     @property
     def shots(self) -> int | None:
-        """Worked examples in the prompt; None if nobody knows."""
+        """Worked examples in the prompt; None if unknown."""
         return self.signature.shots
 
     @cached_property
@@ -76,7 +76,7 @@ class Result(ABC):
 
     @property
     def data(self) -> str:
-        """Which data: a pinned revision, `sample`, or `local-…`."""
+        """The data: a pinned revision, `sample`, or `local-…`."""
         return self.signature.data
 
     @property
@@ -86,7 +86,7 @@ class Result(ABC):
 
     @cached_property
     def setup(self) -> Setup:
-        """The task and variant, all of it, with their figures."""
+        """The setup of the task and variant with all subjects, and its figures."""
         return setup(self.task, shots=self.shots)
 
     @property
@@ -106,7 +106,7 @@ class Result(ABC):
 
     @cached_property
     def condition(self) -> str:
-        """How it was run, for people: the shots, and the options that are not the default."""
+        """The condition in words: the shots, and the options that are not the default."""
         defaults, variant = self.setup.Options(), self.setup.task.variant
         of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
         chosen = [
@@ -123,7 +123,7 @@ class Result(ABC):
 
     @property
     def comparable_as(self) -> Hashable:
-        """Equal for runs that differ in nothing but the model: task, setup and data."""
+        """A key of task, setup and data, equal for runs that differ only in the model."""
         signature, data = self.signature, "local" if self.is_local else self.data
         options = frozenset(each for each in signature.options if each[0] != "rescored")
         how = options, signature.sent, signature.read
@@ -131,15 +131,15 @@ class Result(ABC):
 
     @property
     def is_local(self) -> bool:
-        """Whether it ran on files of the user's own, which the two harnesses sign differently."""
+        """Whether it ran on the user's own files, which the two harnesses sign differently."""
         return "local-" in self.data
 
     @property
     def is_sample(self) -> bool:
-        """Whether it ran on our sample data, whose figures are comparable with nothing."""
+        """Whether it ran on our sample data, whose figures cannot be compared with any others."""
         return self.data == "sample"
 
     @property
     def trusted_data(self) -> bool:
-        """Whether it ran on a pinned revision: what it was asked is known."""
+        """Whether it ran on a pinned revision, so that its items are known."""
         return bool(self.data) and not self.is_sample and not self.is_local

@@ -1,4 +1,4 @@
-"""What one model did on one task: a run, its items as columns, and the runs read from logs."""
+"""Runs of one model on one task, their items as columns, and the runs read from logs."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -34,11 +34,11 @@ _ENDINGS = {
 
 
 class ItemText(NamedTuple):
-    """The texts of an item, whole: to look at."""
+    """The full texts of an item, to look at."""
 
     prompt: str
     response: str
-    answer: str  # what was read out of the response
+    answer: str  # what was read from the response
     target: str  # the gold answer
 
 
@@ -48,18 +48,18 @@ class Items:
 
     ids: Sequence[str]  # stable, such as `hkmmlu/hk_law/3`; one occurs once per epoch
     subjects: Sequence[str]  # empty texts for a task without subjects
-    parts: Sequence[tuple[str, ...]]  # of the task, such as the category or `hk_specific`
-    values: Mapping[str, Floats]  # figure of items → what the harness logged; NaN for nothing
+    parts: Sequence[tuple[str, ...]]  # parts of the task, such as the category or `hk_specific`
+    values: Mapping[str, Floats]  # figure of items → the logged values; NaN where there is none
     weights: Mapping[str, Floats]  # figure that is a rate → the length of each item's reference
     clusters: Ints  # equal where not independent: epochs of an item, questions on one passage
-    question_lengths: Ints  # with its options
+    question_lengths: Ints  # including the options
     golds: Ints  # checksums of the gold answers
     response_lengths: Ints  # after the reasoning block
     reasoning_lengths: Ints  # of the reasoning block, or the response in a chain of thought
-    output_tokens: Floats  # that the model wrote, by the provider's count; NaN where not logged
-    truncated: Floats  # 1 where it ended at a limit of length, else 0; NaN where nothing says so
+    output_tokens: Floats  # as counted by the provider; NaN where not logged
+    truncated: Floats  # 1 where the response ended at the token limit, else 0; NaN if unknown
     reasons: Sequence[str] = ()  # how it was read, or why not, such as `none: refusal`
-    pairs: Sequence[Pair] = ()  # of kinds whose figures or analyses are of texts
+    pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
     texts: Sequence[ItemText] = ()  # if they were asked for
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class Items:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """Where each item is, by its id, and from the second epoch on by that, too."""
+        """The index of each item by its id; from the second epoch on, by id and epoch."""
         seen: Counter[str] = Counter()
         places = {}
         for place, name in enumerate(self.ids):
@@ -77,12 +77,12 @@ class Items:
 
     @cached_property
     def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
-        """The subjects that there are, and the place of each item's among them."""
+        """The distinct subjects, and each item's index among them."""
         known, places = codes(self.subjects)
         return np.array(known, np.str_), places
 
     def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which items are of some subjects."""
+        """Return a mask of the items of some subjects."""
         known, places = self.subject_codes
         return np.isin(known, list(names))[places]
 
@@ -91,13 +91,13 @@ class Items:
         return codes(self.parts)
 
     def of_part(self, name: str) -> NDArray[np.bool_]:
-        """Return which items belong to a part, such as `hk_specific` or a subject."""
+        """Return a mask of the items of a part, such as `hk_specific` or a subject."""
         known, places = self._part_codes
         own = np.array([name in parts for parts in known], np.bool_)
         return own[places] | self.of_subjects([name])
 
     def take(self, places: Sequence[int] | Ints) -> "Items":
-        """Return the items at some places, in that order."""
+        """Return the items at some indices, in that order."""
 
         def taken(column: Any) -> Any:
             if isinstance(column, Mapping):
@@ -111,7 +111,7 @@ class Items:
 
     @staticmethod
     def joined(parts: Sequence["Items"]) -> "Items":
-        """Return the items of several runs, one after another; they have no cluster in common."""
+        """Return the items of several runs, one after another; the runs share no clusters."""
 
         def joined(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
@@ -140,7 +140,7 @@ class Items:
 
 
 def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
-    """Return the values that there are, and the place of each among them."""
+    """Return the distinct values, and the index of each value among them."""
     places: dict[Hashable, int] = {}
     found = [places.setdefault(value, len(places)) for value in values]
     return list(places), np.array(found, np.int64)
@@ -148,32 +148,32 @@ def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Run(Result):
-    """One model on one task under one setup, out of one log or several of its subjects."""
+    """One model on one task under one setup, from one log or from several logs of its subjects."""
 
-    label: str  # what a report calls the model; unique for a task and setup
-    model: str  # what the harness calls it
+    label: str  # the model's name in a report; unique for a task and setup
+    model: str  # the model's name in the harness
     harness: Harness
     signature: Signature  # of the task with all of its subjects
     created: datetime
     sources: tuple[Path, ...]  # the files that it was read from
     items: Items
-    #: (subjects, figure) → what the harness itself reports of them; no subjects stand for all
+    #: (subjects, figure) → the harness's own value; no subjects mean all
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
     length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
-    limited: bool = False  # whether the harness was asked for some of the items
+    limited: bool = False  # whether the harness was asked for only some of the items
     picked: bool = False  # whether these were named one by one, not taken from the beginning
-    available: int = 0  # items of its data, of which it may have run some; 0 if no log says
-    #: How it ended, as Inspect says it: `success`, `cancelled`, `error`, or `started` while it runs
-    #: or if it was killed; `incomplete` if it ended well, but samples failed or cannot be read
+    available: int = 0  # items in its data, whether run or not; 0 if no log says
+    #: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` while it runs
+    #: or if it was killed; `incomplete` if it ended well, but items failed or cannot be read
     status: str = "success"
-    backend: str = "unknown"  # what ran the model: lm-eval's `--model`, or Inspect's provider
+    backend: str = "unknown"  # program that ran the model: lm-eval's `--model`, Inspect's provider
     version_of_harness: str = "unknown"
-    #: What can change what the model answers, such as `dtype`, as the log has it
+    #: Settings that can change the answers, such as `dtype`, as the log has them
     settings: tuple[tuple[str, str], ...] = ()
     #: temperature, top_p, top_k, max_tokens, as far as they are set
     generation: Mapping[str, float] = field(default_factory=dict)
-    #: Tokens and time; its seconds may be of other tasks, too (`Usage.shared`)
+    #: Tokens and time; the seconds may include other tasks (`Usage.shared`)
     usage: Usage = field(default_factory=Usage)
 
     # ------------------------------------------------------------------ how it was run
@@ -190,13 +190,13 @@ class Run(Result):
 
     @cached_property
     def subjects(self) -> Sequence[Subject]:
-        """The catalogue's subjects of which it has items, in the paper's order."""
+        """The catalogue's subjects that it has items of, in the paper's order."""
         present = set(self.items.subjects)
         return [subject for subject in self.setup.task.subjects if subject.name in present]
 
     @property
     def unfinished(self) -> str:
-        """Why it lacks samples that it was asked for, such as `cancelled`; empty if it has all."""
+        """Why it lacks requested items, such as `cancelled`; empty if it has all."""
         return _ENDINGS.get(self.status, self.status)
 
     @property
@@ -212,14 +212,14 @@ class Run(Result):
 
     @cached_property
     def complete(self) -> bool:
-        """Whether it has every item of its task: no `--limit`, no missing subject, no failure."""
+        """Whether it has every item of its task: no `--limit`, missing subject or failure."""
         known = not self.limited or self.available or self._is_declared
         whole = bool(known) and not self.unfinished
         return whole and len(set(self.items.ids)) == self.expected
 
     @property
     def expected(self) -> int:
-        """How many items the task has, by the catalogue, else by the log."""
+        """How many items the task has, according to the catalogue, else to the log."""
         if self.available and not self._is_declared:
             return self.available
         return sum(map(self.expected_of, self.setup.task.subjects))
@@ -230,11 +230,11 @@ class Run(Result):
 
     @cached_property
     def is_beginning(self) -> bool:
-        """Whether it has each subject in proportion, as every beginning of a release has."""
+        """Whether it has items of each subject in proportion, like every beginning of a release."""
         return self.trusted_data and self.in_proportion(self.setup.task.subjects)
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
-        """Return whether it has of some subjects as many items each as befits their sizes."""
+        """Return whether its numbers of items of some subjects are in proportion to their sizes."""
         counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
         sizes = {each.name: self.expected_of(each) for each in subjects}
         part = sum(counts[name] for name in sizes) / sum(sizes.values())
@@ -276,7 +276,7 @@ class Run(Result):
 
 
 class SkippedLog(NamedTuple):
-    """A file that was not read, or not all of it, and why, in one line."""
+    """A file that was not read in full, and why, in one line."""
 
     path: Path
     reason: str
@@ -288,9 +288,9 @@ class Runs(Sequence[Run]):
 
     Attributes:
         runs: The runs.
-        places: Of each run: the place of its argument.
-        skipped: What could not be read, or was elsewhere.
-        names: Of each run: the name that its argument gives it, or nothing.
+        places: For each run, the index of its argument.
+        skipped: Files that were not read, or not in full.
+        names: For each run, the name that its argument gives it, or an empty text.
     """
 
     runs: Sequence[Run]
@@ -308,19 +308,19 @@ class Runs(Sequence[Run]):
         return iter(self.runs)
 
     def to_frame(self, *, items: bool = False) -> "pd.DataFrame":
-        """Return the runs' figures as a table of pandas, which must be installed.
+        """Return the runs' figures as a pandas data frame; pandas must be installed.
 
         Args:
-            items: A row for each item and value instead: no intervals, but the item's id and
-                subject.
+            items: Return a row for each item and value instead, with the item's id and subject and
+                without intervals.
 
         Returns:
-            A row for each figure of a run, of all items and, in a task with several, of each
-            `subject` (empty for all): `value`, `low` and `high` (the 95 % interval), `n` (items),
-            `direction` (whether `higher` or `lower` is better, or `neither`), `headline` (whether
-            it is the figure to read first), `status` (`cancelled`, …), `step` (of a checkpoint)
-            and further columns, as in the CSV of `hkcanto report`. Shares and rates are from 0 to
-            1; what is missing is NaN.
+            A row for each figure of a run, over all items and, in tasks with several subjects, for
+            each `subject` (empty for all): `value`, `low` and `high` (the 95 % interval), `n`
+            (items), `direction` (whether `higher` or `lower` is better, or `neither`), `headline`
+            (whether it is the figure to read first), `status` (`cancelled`, …), `step` (of a
+            checkpoint) and further columns, as in the CSV of `hkcanto report`. Shares and rates
+            are from 0 to 1; missing values are NaN.
         """
         import pandas as pd
 

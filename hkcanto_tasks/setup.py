@@ -1,4 +1,4 @@
-"""A task as it is run: what is asked, what is sent, how an answer is read, which figures follow.
+"""Setups: prompts, generation settings, answer reading and figures of a task as it is run.
 
 A kind of task is a class derived from `Setup`; an instance of it is one task under one condition.
 """
@@ -48,17 +48,17 @@ OF_CHOICES = (
     *("letters", "blank_options", "answer", "types", "coarse"),
     *("sentence", "sentences", "examples"),
 )
-"""What the entry of a task may declare for questions with options."""
+"""Keys of a task's entry that are only for questions with options."""
 
 OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "rubric")
-"""What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
+"""Keys of a task's entry that only some kinds use (`Setup.USES`)."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user can choose in every kind.
+    """The options of every kind.
 
     Attributes:
-        reasoning: Leave room for a reasoning block, and do not stop at what looks like a next item.
+        reasoning: Leave room for a reasoning block, and do not stop at a text like the next item's.
     """
 
     reasoning: bool = False
@@ -67,21 +67,21 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Setup(ABC):
     """A task as it is run, without its data.
 
-    To add a kind of task, derive from this, and declare the class in the entry point group
-    `hkcanto.kinds` under the name that a `benchmark.toml` calls it by.
+    To add a kind of task, derive a class from this one, and declare it in the entry point group
+    `hkcanto.kinds` under its name in a `benchmark.toml`.
 
     Attributes:
-        task: The task, and the subjects of it that are run.
+        task: The task, with the subjects that are run.
         options: What the user chose, an instance of the kind's `Options`.
         shots: Worked examples in the prompt.
-        multiturn: Whether each of them is a turn of its own in a chat.
+        multiturn: Whether each worked example is a turn of its own in a chat.
         template: The texts of its prompt.
-        prompt_name: What the benchmark calls these.
-        own_script: Whether the rows are in the script that is asked for as they are.
+        prompt_name: The name of this prompt in the benchmark.
+        own_script: Whether the rows are already in the chosen script.
 
     Raises:
-        CatalogueError: The task's headline is no figure of the kind; or it declares a column that
-            neither the kind reads nor one of its prompts shows.
+        CatalogueError: The task's headline is not a figure of the kind; or it declares a column
+            that neither the kind reads nor one of its prompts shows.
         OptionError: The prompt has no such form.
     """
 
@@ -89,16 +89,16 @@ class Setup(ABC):
     """The figures of an item, in the order of a results table."""
 
     COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
-    """What a cell is → the names of its column, where the task does not declare it."""
+    """Role of a cell → the names of its column, where the task does not declare any."""
 
     Options: ClassVar[type[Any]] = Options
     """A frozen `msgspec.Struct` whose fields all have defaults."""
 
     SCAFFOLD: ClassVar[str] = ""
-    """What a prompt's name may end in to ask for an answer in a fixed form."""
+    """The suffix of a prompt's name that asks for an answer in a fixed form."""
 
     USES: ClassVar[tuple[str, ...]] = ()
-    """What it uses of a task's entry, of what only some kinds do (`OF_SOME_KINDS`)."""
+    """The keys in `OF_SOME_KINDS` that this kind uses."""
 
     TOKENS: ClassVar[int]
     """The longest answer to ask for, without a reasoning block."""
@@ -135,7 +135,7 @@ class Setup(ABC):
         said += [("a field", name, self.USES) for name in declared]
         for what, name, there in said:
             if name not in there:
-                besides = f", and no prompt has a place {{{name}}}" if there is roles else ""
+                besides = f", and no prompt has a placeholder {{{name}}}" if there is roles else ""
                 raise CatalogueError(
                     f"{task.benchmark.home}/benchmark.toml: task {definition.name!r} has {what} "
                     f"{name!r}; its kind {definition.kind!r} has "
@@ -151,7 +151,7 @@ class Setup(ABC):
         subjects: Sequence[Subject] | None = None,
         own_script: bool | None = None,
     ) -> "Setup":
-        """Return the same with other worked examples, turns, subjects, or rows to be converted."""
+        """Return a copy with other shots, turns or subjects, or another `own_script`."""
         made = type(self)(
             self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
             self.options,
@@ -165,7 +165,7 @@ class Setup(ABC):
 
     @property
     def is_generative(self) -> bool:
-        """Whether the model writes its answer; else it is the likeliest letter."""
+        """Whether the model writes its answer; if not, the answer is the likeliest letter."""
         return self.task.variant.scoring == "generative"
 
     @cached_property
@@ -196,11 +196,11 @@ class Setup(ABC):
         return {name: value for name, value in values.items() if value}
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return how a figure is made.
+        """Return the signature of its figures.
 
         Args:
-            data: Which data.
-            rationales: Where the reasoning of the worked examples is from.
+            data: The name of the data.
+            rationales: The sources of the reasoning in the worked examples.
         """
         definition = self.task.definition
         sent, read = fingerprints(self)
@@ -223,13 +223,13 @@ class Setup(ABC):
     # ------------------------------------------------------------------ reading the release
 
     def columns(self, role: str) -> tuple[str, ...]:
-        """Return the columns that a cell may be in, in lower case."""
+        """Return the columns that may hold the cell of a role, in lower case."""
         declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
         names = (declared,) if isinstance(declared, str) else declared
         return tuple(name.lower() for name in names)
 
     def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return which columns of a file the kind reads itself, and no prompt shows by name.
+        """Return the columns of a file that the kind reads itself and no prompt shows by name.
 
         Args:
             columns: The file's columns, in lower case.
@@ -254,11 +254,11 @@ class Setup(ABC):
     def row(self, record: Record) -> Sample:
         """Read a row of the release.
 
-        Its id is the release's number or name for it. What follows from the task and the subject
-        (the whole id, subject, category, parts) is added to it by `load_task`.
+        Its id is the release's number or name for it. `load_task` completes it with what follows
+        from the task and the subject: the whole id, subject, category and parts.
 
         Raises:
-            UnreadableRow: Something in it is missing, or not what it should be (`Record.problem`).
+            UnreadableRow: Something in it is missing or wrong (`Record.problem`).
         """
 
     def rows(
@@ -268,10 +268,10 @@ class Setup(ABC):
 
         Args:
             records: The rows of one file, or of the shards of one.
-            release: Returns the rows of all subjects, for what one file leaves open.
+            release: Returns the rows of all subjects, to decide what one file leaves open.
 
         Raises:
-            DataCorrupt: The file cannot be read as a whole.
+            DataCorrupt: The file as a whole cannot be read.
         """
         del release
         rows: list[Sample | UnreadableRow] = []
@@ -283,10 +283,10 @@ class Setup(ABC):
         return rows
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse rows of a file for what only all of them together show: two with one id.
+        """Refuse a file for faults that single rows do not show, such as two rows with one id.
 
         Raises:
-            DataCorrupt: They cannot all be right.
+            DataCorrupt: The rows cannot all be right.
         """
         if repeated := [
             each for each, count in Counter(row.id for row in rows).items() if count > 1
@@ -297,22 +297,22 @@ class Setup(ABC):
             )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
-        """Return the items of a subject that are scored, as they are asked; all, by default."""
+        """Return the scored items of a subject, as they are asked; by default all."""
         del subject
         return rows
 
     def remark(self, samples: Sequence[Sample]) -> str:
-        """Say what makes a score on these items meaningless; nothing, by default."""
+        """Say what makes a score on these items meaningless; by default an empty text."""
         del samples
         return ""
 
     # ------------------------------------------------------------------ rendering
 
     def made_up(self) -> Sample:
-        """Return an item that nobody published, which stands for all of them in a signature.
+        """Return a made-up item, with which the hashes of a signature are computed.
 
-        A kind with fields of another form overrides it: `values`, `example` and `judge` must take
-        the item. (Its words tell OpenCC's configurations apart.)
+        A kind with fields of another form overrides it: `values`, `example` and `judge` must accept
+        the item. (OpenCC's configurations convert its words differently.)
         """
         text = "衞生署裏面有 12 張枱，着咗衫嘅係邊個？臺灣嘅滑鼠呢？"
         return Sample(
@@ -326,7 +326,7 @@ class Setup(ABC):
         )
 
     def further_readings(self) -> list[Any]:
-        """Return what its signature covers besides answers to its made-up item; nothing here."""
+        """Return what its signature covers besides answers to its made-up item; here nothing."""
         return []
 
     def _prompt_name(self) -> str:
@@ -344,7 +344,7 @@ class Setup(ABC):
         return next(each for each in self.task.definition.subjects if each.name == name)
 
     def names(self, subject: Subject) -> dict[str, str]:
-        """Return what a template may call a subject by."""
+        """Return the placeholders that name a subject: placeholder → text."""
         return {
             "subject": subject.shown or subject.stem.replace("_", " "),
             "title": subject.title,
@@ -352,14 +352,14 @@ class Setup(ABC):
         }
 
     def system(self, subject: Subject) -> str:
-        """Return the text in front of everything, with places for what differs by item."""
+        """Return the instruction before everything else, with placeholders for what items vary."""
         text = self.template.system
         if not self.shots and self.template.zero_shot:
             text = self.template.zero_shot
         return fill(text, self.names(subject), keep=True)
 
     def question(self, subject: Subject) -> str:
-        """Return the text of a scored question, with places for what differs between the items."""
+        """Return the text of a scored question, with placeholders for what items vary."""
         text = self.template.question
         if not self.shots and self.template.zero_shot_question is not None:
             text = self.template.zero_shot_question
@@ -367,10 +367,10 @@ class Setup(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return what a template may show of an item: the name of the place → the text."""
+        """Return what a template may show of an item: placeholder → text."""
 
     def opening(self, sample: Sample) -> str:
-        """Render the text in front of everything for an item."""
+        """Render the instruction before everything else for an item."""
         return fill(self._text_of(sample)[0], {**sample.cells, **self.values(sample)})
 
     def turn(self, sample: Sample) -> str:
@@ -389,7 +389,7 @@ class Setup(ABC):
 
     @property
     def example_source(self) -> str:
-        """`release`, where a worked example shows what not every release has; else empty."""
+        """`release` if worked examples show something that not every release has; else empty."""
         return ""
 
     def has_rationale(self, row: Sample) -> bool:
@@ -397,11 +397,11 @@ class Setup(ABC):
         return row is not None
 
     def printed(self) -> list[Sample]:
-        """Return the worked examples that the paper prints, as rows."""
+        """Return the worked examples printed in the paper, as rows."""
         return []
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples, numbered from 1; none where the prompt has no form."""
+        """Render rows as worked examples, numbered from 1; none if the prompt has no form."""
         made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
         return [replace(each, sample=row) for row, each in made if each is not None]
 
@@ -412,7 +412,7 @@ class Setup(ABC):
         return Example(fill(text, {**row.cells, **own}), self.answer(row))
 
     def answer(self, row: Sample) -> str:
-        """Return what a worked example answers."""
+        """Return the answer of a worked example."""
         return row.target
 
     def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
@@ -420,7 +420,7 @@ class Setup(ABC):
 
         Args:
             sample: The item.
-            examples: The worked examples in it.
+            examples: The worked examples in the prompt.
         """
         return Prompt(
             system=self.opening(sample),
@@ -434,11 +434,11 @@ class Setup(ABC):
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The texts before which a response ends when it is scored."""
+        """The stop texts at which a response is cut when it is scored."""
         return () if self.options.reasoning else self.template.stop
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
-        """Return the texts that the harness is asked to stop at.
+        """Return the stop texts that are sent to the harness.
 
         Args:
             chat: Whether the prompt is a chat, where a response may begin with line breaks.
@@ -448,18 +448,18 @@ class Setup(ABC):
 
     @property
     def max_tokens(self) -> int:
-        """The longest response to ask for, in tokens."""
+        """The token limit of a response."""
         return REASONING_TOKENS if self.options.reasoning else self.TOKENS
 
     # ------------------------------------------------------------------ judging
 
     def judge(self, response: str | None, sample: Sample, reasoning: str = "") -> Judgement:
-        """Judge a response to an item: the same in every harness.
+        """Judge a response to an item, in the same way in every harness.
 
         Args:
             response: What the model wrote, with or without its reasoning; None if it wrote nothing.
             sample: The item.
-            reasoning: The reasoning, where the server handed it over apart.
+            reasoning: The reasoning, if the server returned it separately.
 
         Examples:
             >>> g2p, nei = setup("hkcanto_g2p"), Sample(id="", target="hou2")
@@ -479,14 +479,14 @@ class Setup(ABC):
         return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
 
     def cut(self, response: str) -> str:
-        """Cut a response, without its reasoning, to what is scored of it."""
+        """Cut a response, without its reasoning, to the part that is scored."""
         return until_stop(response, self.stop)
 
     @abstractmethod
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Judge an answer, without reasoning and cut before the stop texts.
+        """Judge an answer that has no reasoning and is cut before the stop texts.
 
-        Never raises on an answer, whatever is in it.
+        It never raises, whatever is in the answer.
         """
 
 
@@ -503,14 +503,14 @@ def setup(
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
         subjects: Run only these subjects; the name of a category or set stands for its subjects.
-        shots: Worked examples in the prompt, from 0; without it the own number of the task, or of
-            the variant that the options make of it.
-        multiturn: Whether each of them is a turn of its own in a chat.
-        options: See the kind's `Options`; texts such as `"true"` are read as what they stand for.
+        shots: Worked examples in the prompt, from 0; by default the number of the task, or of the
+            variant that the options select.
+        multiturn: Whether each worked example is a turn of its own in a chat.
+        options: See the kind's `Options`; texts such as `"true"` are converted.
 
     Raises:
         CatalogueError: There is no such task.
-        OptionError: There is no such subject or option, or it cannot have that value.
+        OptionError: There is no such subject or option, or an option cannot have that value.
 
     Examples:
         >>> setup("hkmmlu", "stem", cot=True).signature("…").text.split("|")[:4]
@@ -565,7 +565,7 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
         given: The names of the options that were given.
 
     Raises:
-        OptionError: There is no such option; the message names those that there are.
+        OptionError: There is no such option; the message lists those that exist.
     """
     known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
@@ -577,10 +577,10 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
 
 
 def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVariant:
-    """Return a task under the name of the variant that the options make of it.
+    """Return a task under the name of the variant that fits the options best.
 
-    That is the one with the same scoring and thinking, and if there are several, with the script
-    and the number of worked examples; without a number, the first of them.
+    Scoring counts first, then chain of thought, script, and number of worked examples. Without a
+    number, the first of those that fit is taken.
     """
     of_variant = task.variant
 
@@ -649,13 +649,13 @@ def find_kind(name: str) -> type[Setup]:
 
 @cache
 def _declared() -> dict[str, EntryPoint]:
-    """Return the kinds by name; of two with one name, ours."""
+    """Return the kinds by name; if two have one name, ours."""
     found: dict[str, EntryPoint] = {}
     for declared in sorted(entry_points(group="hkcanto.kinds"), key=_is_foreign):
         first = found.setdefault(declared.name, declared)
         if first.value != declared.value:
             _log.warning(
-                "The kind %s = %s is left out: %s has that name. Rename it in its package.",
+                "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
                 *(declared.name, declared.value, first.value),
             )
     return found

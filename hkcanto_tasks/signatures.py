@@ -1,4 +1,4 @@
-"""The signature of a figure, written and read: `hkmmlu|shots:0|…|data:…|sent:…|…|pkg:…`."""
+"""Write and read the signature of a figure: `hkmmlu|shots:0|…|data:…|sent:…|…|pkg:…`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from .catalogue import TaskVariant, find_task
 from .errors import CatalogueError, LogError
 
 UNKNOWN = "unknown"
-"""What a signature says of what nobody logged: of the answers of another tool."""
+"""The value of a signature's part that was not logged, as in answers from another tool."""
 
 OF_A_JUDGE = ("judge", "rubric")
-"""The parts that say which model judged, and by which rubric."""
+"""The parts that name the judge and the rubric."""
 
 _NO_SETUP = ("data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
@@ -25,15 +25,15 @@ class Signature:
     Figures are comparable if their signatures are equal, ignoring `package` and `subjects`.
 
     Attributes:
-        task: The name in lm-eval of the task and its variant, all of it.
-        shots: Worked examples in the prompt; None if nobody knows.
+        task: The name in lm-eval of the task and its variant, without a subject or part.
+        shots: Worked examples in the prompt; None if unknown.
         options: Name → text, with `turns` if examples were turns of their own, `subjects` of a
             run on some subjects, `rescored` with the version that read logged answers again.
-        data: Which data: a pinned revision, `sample`, or `local-…`; empty if it has none of it.
+        data: The data: a pinned revision, `sample`, or `local-…`; empty if there is none.
         sent: A hash of what is sent to the model (`fingerprints`), or `unknown`.
         read: A hash of how its answers are read.
         metric: How the headline is computed.
-        version: The task's.
+        version: The version of the task.
         package: The version of hkcanto.
     """
 
@@ -49,7 +49,7 @@ class Signature:
 
     @property
     def parts(self) -> dict[str, object]:
-        """Its parts by name, apart from the task, in the order in which they are written."""
+        """Its parts by name, without the task, in the order in which they are written."""
         shots = UNKNOWN if self.shots is None else self.shots
         parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
         parts |= {"data": self.data, "sent": self.sent, "read": self.read, "metric": self.metric}
@@ -63,12 +63,12 @@ class Signature:
 
     @property
     def of_whole(self) -> "Signature":
-        """The same for all subjects of the task."""
+        """The same signature for all subjects of the task."""
         whole = (each for each in self.options if each[0] != "subjects")
         return replace(self, options=tuple(whole))
 
     def judged_by(self, graders: Iterable[str]) -> "Signature":
-        """Return the same with the models that judged the answers; without any, with none.
+        """Return the same signature with the models that judged the answers, if any.
 
         Examples:
             >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
@@ -80,15 +80,15 @@ class Signature:
 
     @property
     def prompt_known(self) -> bool:
-        """Whether it is known what the model was sent."""
+        """Whether the text sent to the model is known."""
         return self.sent != UNKNOWN
 
     def differs(self, other: "Signature") -> dict[str, tuple[str, str]]:
-        """Return in what the setup of another differs: name → what each says, empty without it.
+        """Return how the setup of another differs: part → both values, empty if absent.
 
-        Data, version, package, subjects and whether answers were scored again are no part of a
-        setup. What is unknown of either differs. `sent` and `read` are named where no other part
-        explains that they differ.
+        Data, version, package, subjects and rescoring are not part of a setup. A part that is
+        unknown in either signature counts as different. `sent` and `read` are only returned if no
+        other part explains their difference.
 
         Examples:
             >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
@@ -106,14 +106,14 @@ class Signature:
 
     @property
     def sort_of_data(self) -> str:
-        """What data it can be joined with: the sample, files of the user's own, or the release."""
+        """The kind of data that it can be joined with: sample data, local files or the release."""
         if self.data == "sample":
             return self.data
         return "local" if "local-" in self.data else "release"
 
 
 def subset_of(task: TaskVariant) -> str:
-    """Return what a signature says of the subjects that are run; empty if that is all of them.
+    """Return a signature's part for the subjects that are run; empty if these are all subjects.
 
     Examples:
         >>> subset_of(find_task("hkmmlu_stem")), subset_of(find_task("hkmmlu_cot"))
@@ -135,7 +135,7 @@ def parse_signature(text: object) -> Signature:
     """Read a signature.
 
     Raises:
-        LogError: It has not the parts that one has, or the catalogue has no such task.
+        LogError: Parts of a signature are missing, or the catalogue has no such task.
 
     Examples:
         >>> text = "hkmmlu-sc|shots:0|data:sample|sent:a1|read:b2|metric:x|v:1|pkg:0.1.0"
@@ -167,7 +167,7 @@ def parse_signature(text: object) -> Signature:
 
 
 def joined(signatures: Iterable[Signature]) -> Signature:
-    """Return the signature of several runs of one condition, on different subjects of it."""
+    """Return the signature of several runs under one condition, on different subjects."""
     every = list(signatures)
     data = {part for each in every for part in each.data.split("+") if part}
     local = sorted(part for part in data if part.startswith("local-"))

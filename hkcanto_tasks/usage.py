@@ -1,17 +1,17 @@
-"""Tokens and time of a run, as far as its logs have them."""
+"""Token counts and time of a run, as far as its logs have them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 
 class Timed(NamedTuple):
-    """How long a harness took, in one of its logs.
+    """The time that a harness took, from one of its logs.
 
     Attributes:
         log: The log.
         seconds: The time that passed.
-        answers: How many answers it took them for, those to other tasks of the log included.
-        with_loading: Whether starting up and loading the model took part of them.
+        answers: The number of answers in this time, including those to other tasks of the log.
+        with_loading: Whether the time includes starting up and loading the model.
     """
 
     log: str
@@ -22,20 +22,20 @@ class Timed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and time of a run, by the counts of the provider. What no log says is None.
+    """Tokens and time of a run, as the provider counts them. A value in no log is None.
 
     Attributes:
-        answers: How many answers these are of; one to each question in each epoch.
-        prompt_tokens: Of all prompts, with those that the provider's prefix cache served.
-        answer_tokens: That the model wrote, with its reasoning.
-        cached_tokens: Of the prompts' tokens, those that the provider's prefix cache served; None
-            where it reports none, as in the next two.
-        reasoning_tokens: Of the answers' tokens, those of reasoning.
-        judge_tokens: Of a judge's prompts and answers, which are in none of the others.
-        dollars: What the answers cost, with those of judges.
-        timed: The logs that say a time.
-        reused: Whether answers are from a cache of the harness, or may be: the model wrote these at
-            another time, which is not in `seconds`.
+        answers: The number of answers; one to each item in each epoch.
+        prompt_tokens: Tokens of all prompts, including those from the provider's prefix cache.
+        answer_tokens: Tokens that the model wrote, including its reasoning.
+        cached_tokens: Prompt tokens from the provider's prefix cache; None if the provider does
+            not report it, as for the next two.
+        reasoning_tokens: Tokens of reasoning among the answer tokens.
+        judge_tokens: Tokens of a judge's prompts and answers, which no other count includes.
+        dollars: Cost of the answers, including judges'.
+        timed: The logs that have a time.
+        reused: Whether some answers are or may be from a cache of the harness: the model wrote
+            these at another time, which is not in `seconds`.
     """
 
     answers: int = 0
@@ -49,7 +49,7 @@ class Usage:
     reused: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return the usage of two runs; the time of a log that both are from counts once."""
+        """Return the usage of two runs together; the time of a log that both share counts once."""
 
         def both(name: str) -> int | None:
             known = [n for n in (getattr(self, name), getattr(other, name)) if n is not None]
@@ -72,7 +72,7 @@ class Usage:
 
     @property
     def known(self) -> dict[str, int | float | bool]:
-        """What is known, for programs: the tokens, and `seconds` with what these are of."""
+        """The known values for programs: tokens, cost, and `seconds` with what they include."""
         found: dict[str, int | float | bool] = {"answers": self.answers, **self.tokens}
         if self.dollars is not None:
             found["dollars"] = round(self.dollars, 6)
@@ -84,23 +84,23 @@ class Usage:
 
     @property
     def seconds(self) -> float | None:
-        """The time of the logs together, in which other tasks may have run: see `shared`."""
+        """The total time of the logs, in which other tasks may have run: see `shared`."""
         known = sum(each.answers for each in self.timed) >= self.answers
         return sum(each.seconds for each in self.timed) if self.timed and known else None
 
     @property
     def shared(self) -> bool:
-        """Whether the seconds are also of other answers than these."""
+        """Whether the seconds include answers to other tasks."""
         return sum(each.answers for each in self.timed) > self.answers
 
     @property
     def with_loading(self) -> bool:
-        """Whether starting up and loading the model are in the seconds."""
+        """Whether the seconds include starting up and loading the model."""
         return any(each.with_loading for each in self.timed)
 
     @property
     def remarks(self) -> str:
-        """What to know of the seconds, for people; empty if they are of these answers alone.
+        """What the seconds include or lack, for people; empty if they are of these answers alone.
 
         Examples:
             >>> Usage(20, timed=(Timed("a.json", 90.0, 60, with_loading=True),)).remarks
@@ -119,4 +119,4 @@ class Usage:
 
 _IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 TOKENS = ("prompt_tokens", "answer_tokens", *_IF_ANY)
-"""The counts that a `Usage` has."""
+"""The names of the counts in a `Usage`."""

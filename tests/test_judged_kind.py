@@ -509,15 +509,15 @@ def test_any_change_of_a_rubric_is_another_signature(
 
 
 WRONG = {
-    ("{answer}", "答"): "rubric.prompt has no place {answer}",
+    ("{answer}", "答"): "rubric.prompt has no placeholder {answer}",
     ('"等級"', '"Level"'): "rubric.prompt does not ask for a line 'Level: …'",
     ("number = 2", "number = 3"): "two levels of the rubric are called '3'",
     ('name = "中"', 'name = "好"'): "two levels of the rubric are called '好'",
-    ("passes = [2, 3]", "passes = [4]"): "names the level 4, and the scale has 1, 2, 3",
-    ("empty = 1", "empty = 0"): "names the level 0, and the scale has 1, 2, 3",
+    ("passes = [2, 3]", "passes = [4]"): "names the level 4, but the scale has 1, 2, 3",
+    ("empty = 1", "empty = 0"): "names the level 0, but the scale has 1, 2, 3",
     ("passes = [2, 3]", "passes = [1, 2, 3]"): "every level passes",
-    ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but by "
-    "rubric.higher_is_better higher ones are better",
+    ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but according to "
+    "rubric.higher_is_better, higher levels are better",
     ("passes = [2, 3]", "pases = [2, 3]"): "did you mean `passes`?",
     ("passes = [2, 3]", ""): "missing required field `passes`",
     (CHINESE, ""): "its kind needs a table [tasks.rubric]",
@@ -539,7 +539,7 @@ def test_a_place_of_the_judges_prompt_without_a_column_is_named(
 ) -> None:
     declare(CHINESE.replace("{reference}", "{refrence}"))
     said = hkcanto("show", "asked", status=1).replace(" ", "")
-    assert "rubric.prompthastheplace{refrence},andnothingfillsit" in said
+    assert "rubric.prompthastheplaceholder{refrence},andnothingfillsit" in said
     assert "Didyoumean{reference}?" in said
 
 
@@ -590,7 +590,7 @@ def test_the_last_marked_line_gives_the_level(reply: str, number: int) -> None:
         ("Level: one", "is not one number"),
         ("Level: 0\nLevel: 1", "it gives two levels, 0 and 1"),
         ("Level: 0\nLevel: 0-2", "is not one number"),
-        ("Level: 0 (much)", "0 is the level 'none', and it says 'much'"),
+        ("Level: 0 (much)", "0 is the level 'none', but the reply says 'much'"),
     ],
 )
 def test_what_is_not_one_level_is_unread_and_says_why(reply: str, why: str) -> None:

@@ -193,8 +193,11 @@ def test_wrong_labels_are_an_error_that_names_the_entry(declare: Declare, labels
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("neutral", "row 1 has another label ('neutral') than those declared: entailment, not_ent"),
-        (True, "another label ('true')"),
+        (
+            "neutral",
+            "row 1 has a label ('neutral') that is not declared; declared are entailment, not_ent",
+        ),
+        (True, "a label ('true')"),
         (None, "row 1 has no label: expected one in a column label or sentiment"),
         (["entailment"], "row 1 has no label"),
     ],

@@ -216,13 +216,13 @@ def test_marks_beside_their_options_as_in_truthfulqa(everything: Declare) -> Non
         ("BD", "", "an answer that is none of its options A, B, C"),
         ([], "", "no answer in a column answer"),
         ("", "", "no answer in a column answer"),
-        (["B", None], "", "something else than texts in the list of the column 'answer'"),
-        (["B", {"x": 1}], "", "something else than texts"),
+        (["B", None], "", "entries that are not texts in the list of the column 'answer'"),
+        (["B", {"x": 1}], "", "entries that are not texts"),
         ([0, 0, 0], 'answer = "one_hot"', "no option that the column 'answer' marks right"),
         ([0, 1], 'answer = "one_hot"', "2 marks in the column 'answer' for 3 options"),
         ("長洲；南丫島", "", "an answer that is none of its options"),
-        ("B. 長洲，C. 坪洲", "", "a letter, and behind it not the text of its option"),
-        ("some", 'answers = { both = "BC" }', "none of its `answers`, both"),
+        ("B. 長洲，C. 坪洲", "", "whose letter is followed by a text other than the option"),
+        ("some", 'answers = { both = "BC" }', "not among `answers`: both"),
     ],
 )
 def test_a_row_that_names_no_options_is_an_error(

@@ -152,7 +152,7 @@ def test_accepted_answers_are_a_text_a_list_or_json(
         ([], "row 1 has no answer"),
         (["七", "！"], "each with a letter or number, in a column blank or answer"),
         (["七", None], "row 1 has no answer"),
-        ("['七', '7']", 'in brackets that is no JSON list of texts: write ["金鐘"'),
+        ("['七', '7']", 'in brackets that is not a JSON list of texts: write ["金鐘"'),
         ({"answer": "七"}, "row 1 has no answer"),
     ],
 )

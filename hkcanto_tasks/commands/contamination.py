@@ -47,7 +47,7 @@ def contamination(
             made, found = report(files, benchmark, with_items=with_items)
         except MemoryError as error:  # without this, the status of contaminated files
             raise DataCorrupt(
-                "Out of memory, and not all was looked at. Split .json files into .jsonl, which "
+                "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."
             ) from error
         shared.write(made, output, kind, full=full)

@@ -51,9 +51,9 @@ def _fetch(found: Benchmark) -> None:
 
 
 def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
-    """Do something with a benchmark or with all of them; one that fails does not stop the others.
+    """Do something with one benchmark or with all; one that fails does not stop the others.
 
-    Without a network, it ends at the first that needs one.
+    Without a network, it ends at the first benchmark that needs it.
     """
     said: set[str] = set()
     with errors_without_traceback():

@@ -62,8 +62,8 @@ def lines(tasks: Sequence["TaskVariant"], width: int) -> Iterator[Text]:
 
     Args:
         tasks: The tasks.
-        width: Of the terminal, in columns. Where a line has no room for titles, Inspect's name is
-            on a line of its own. Names are never broken; long titles are cut.
+        width: Width of the terminal, in columns. If a line has no room for titles, Inspect's name
+            is on a line of its own. Names are never broken; long titles are cut.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_task

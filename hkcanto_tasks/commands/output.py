@@ -1,4 +1,4 @@
-"""What the commands that make a report share: their options, and how a report is written."""
+"""Options and output shared by the commands that make a report."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..reports.blocks import Report
 
 Format = Literal["html", "md", "json", "csv", "github"]
-"""What a report can be written as; all but `github` are also endings of files."""
+"""The formats of a report; all except `github` are also endings of files."""
 
 
 def option(text: str, *names: str, **more: Any) -> Any:
@@ -53,7 +53,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
     Raises:
         OptionError: There is no such folder, or a folder is in the file's place.
-        DataNotFound: The system refuses.
+        DataNotFound: The file cannot be written.
     """
     from ..reports.renderers import render
     from ..reports.renderers.terminal import show, show_note
@@ -69,9 +69,9 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     try:
         if output is None and kind is not None:
             echo(text)
-            for warning in made.warnings if kind == "csv" else ():  # which has figures alone
+            for warning in made.warnings if kind == "csv" else ():  # which has only figures
                 echo(f"Warning: {warning}", to_err=True)
-        else:  # cleaned by the console, which also added colours
+        else:  # already made printable by the console, which also added colours
             typer.echo(shown.get(), nl=False, color=True)
         if output is not None:
             echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
@@ -80,7 +80,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
 
 def _save(text: str, output: Path) -> None:
-    """Write a file whole, or leave what is there; a link in its place is replaced."""
+    """Write a complete file or leave the existing one; a link in its place is replaced."""
     from ..publishing.writing import write as write_files
 
     if output.is_dir() or not output.parent.is_dir():
@@ -91,13 +91,13 @@ def _save(text: str, output: Path) -> None:
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:
-    """Return the form to write in: the one asked for, or what the file's name ends in."""
+    """Return the format to write: the chosen one, or that of the file's ending."""
     if chosen or output is None:
         return chosen
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
     if output.suffix.lower() not in endings:
         known = ", ".join(endings)
-        raise OptionError(f"{output}: a name ends in {known}, or say which with --format.")
+        raise OptionError(f"{output}: end the name in {known}, or choose a --format.")
     return endings[output.suffix.lower()]
 
 

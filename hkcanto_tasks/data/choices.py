@@ -1,8 +1,8 @@
-"""The options and answers of a file of questions: where they are, and how an answer names one.
+"""Read options and answers: find the columns of options, and how an answer names its option.
 
-Both are decided once for a file, from all of its rows. One row cannot tell whether an answer `2` is
-the third option, the second, or the option with the text `2`; a wrong guess is a score without a
-warning.
+Both are decided once for a file, from all of its rows. One row does not say whether an answer `2`
+is the third option, the second, or the option with the text `2`; a wrong guess would silently give
+a wrong score.
 """
 
 import re
@@ -31,7 +31,7 @@ _COLUMN = re.compile(
 )
 # `A. 旺角`, `(1) 旺角`; but not the numbers 1.5, 2.5.
 _LABELLED = re.compile(r"\s*[(（]?([A-J](?=\D)|\d(?=.[^\d]))[.．、:：)）]\s*(.+)", re.DOTALL)
-# The same of every form, where it is declared that options have one.
+# All forms of labels, for tasks that declare that options begin with one.
 _OWN_LABEL = re.compile(
     r"\s*[(（\[【]?([A-Ja-jＡ-Ｊ甲乙丙丁戊己庚辛壬癸]|\d)[.．。、:：)）\]】](?!\d)\s*(.*)",
     re.DOTALL,
@@ -46,8 +46,8 @@ _BAD_SHARE = 0.01
 _LONGEST_NUMBER = 9
 
 Options = tuple[Sequence[str | None], Sequence[str], Sequence[int]]
-"""A row's options in the order of the letters, the release's own label for each, and where in that
-order the first, the second … of the release's list is; the last two are empty without labels."""
+"""A row's options in the order of the letters, the release's own label for each, and the index in
+that order of each entry of the release's list; the last two are empty without labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Answered:
     """A row's options and its answers.
 
     Attributes:
-        choices: The text of each letter's option: None where there is none.
-        answers: The places of the right ones, in order.
+        choices: The text of each letter's option; None where there is none.
+        answers: The indices of the right options, in order.
     """
 
     choices: tuple[str | None, ...]
@@ -64,7 +64,7 @@ class Answered:
 
 
 class UndecidedAnswers(DataCorrupt):
-    """The answers of a file can be read in two ways that give different options."""
+    """The answers of a file can be read in two ways, which name different options."""
 
 
 def read_choices(
@@ -79,13 +79,13 @@ def read_choices(
 
     Args:
         records: The rows.
-        definition: The task: its letters, and what it declares of columns and answers.
+        definition: The task, which declares letters, columns and the form of answers.
         answers: The columns that an answer may be in, in lower case.
         release: Returns all rows of the release, to decide what these rows leave open.
         several: Whether a row may have several right options.
 
     Raises:
-        DataCorrupt: The option columns have a gap, or the answers cannot be told.
+        DataCorrupt: The option columns have a gap, or the answers are ambiguous.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_task
@@ -141,10 +141,10 @@ def read_choices(
         letter = _plain_letter(_answer(record, column))
         if letter and letter in unused:
             raise DataCorrupt(
-                f"{record.where} has an answer {letter}, and no row of the file has such an option:"
-                f" its column is called otherwise, or lacks; found {record.named()}."
+                f"{record.where} has an answer {letter}, but no row of the file has such an option:"
+                f" its column has another name or is missing; found {record.named()}."
             )
-    if len(wrong) > max(1, len(records) // 20):  # of one file: there is something else wrong
+    if len(wrong) > max(1, len(records) // 20):  # more than odd rows: the whole file is wrong
         raise DataCorrupt(
             f"{_file(records)}: {len(wrong)} of {len(records)} rows cannot be read. The first: "
             f"{wrong[0]}"
@@ -183,8 +183,8 @@ def _options(
                 texts = _without_labels(record, texts)
             if len(texts) > count:
                 raise record.problem(
-                    f"{len(texts)} options, and the task has the letters {definition.letters} "
-                    'alone: declare more of them, such as letters = "ABCDEFGHIJ"'
+                    f"{len(texts)} options, but the task has only the letters {definition.letters}"
+                    ': declare more of them, such as letters = "ABCDEFGHIJ"'
                 )
         except UnreadableRow as error:
             found.append(error)
@@ -223,7 +223,7 @@ def _option_reader(
         columns = declared
     else:
         columns = list(_family(records, there))
-        # Shards may name their columns otherwise; a row may merely lack one.
+        # Shards may have other column names; a single row may lack a column.
         for shape in whole if len(shapes) > 1 else ():
             _family([each for each in records if tuple(each.cells) == shape], shape)
         listed = [name for name in _LISTS if name in there]
@@ -244,7 +244,7 @@ def _option_reader(
         if refused or len(own) < 2:
             raise record.problem(
                 f"no column {named}; found {record.named()} (declare columns = {{ options = … }} "
-                "for others, or options = […] for the same in every row)"
+                "for other columns, or options = […] for the same options in every row)"
             )
         cells = record.cells
         absent = [name for name in own if name not in cells]
@@ -262,15 +262,15 @@ def _option_reader(
 
 
 def _shapes(records: Sequence[Record]) -> Iterable[tuple[str, ...]]:
-    """Return the sets of columns that there are, in order."""
+    """Return the distinct sets of columns, in order."""
     return dict.fromkeys(tuple(record.cells) for record in records)
 
 
 def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
-    """Return the columns of the options in order, where each option has one; none without any.
+    """Return the columns of the options in order, if each option has a column; else none.
 
     Raises:
-        DataCorrupt: One of them lacks, or they can be told in two ways.
+        DataCorrupt: A column is missing, or two sets of columns could be the options.
     """
     families = _families(tuple(there))
     if all(sum(map(bool, family)) < 2 for family in families):
@@ -282,7 +282,7 @@ def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
     names = " / ".join(", ".join(filter(None, family)) for family in families)
     why = "is one too many" if fitting else "has no column for some option"
     raise DataCorrupt(
-        f"{_file(records)}: which columns are the options cannot be told: {names} {why}; found "
+        f"{_file(records)}: it is unclear which columns are the options: {names} {why}; found "
         f"{records[0].named()}. Name them A, B, C … from the first one on, or declare columns = "
         '{ options = ["…", "…"] } in the benchmark\'s file.'
     )
@@ -290,7 +290,7 @@ def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
 
 @lru_cache(256)
 def _families(names: tuple[str, ...]) -> list[list[str]]:
-    """Group columns that are called alike but for a letter or number: "" where one lacks."""
+    """Group columns whose names differ only in a letter or number; "" for a missing one."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
         match = _COLUMN.fullmatch(unicodedata.normalize("NFKC", name).lower())
@@ -314,13 +314,13 @@ def _families(names: tuple[str, ...]) -> list[list[str]]:
 
 
 def _names(definition: TaskDefinition, role: str) -> list[str]:
-    """Return the columns that a task declares for something, in lower case."""
+    """Return the columns that a task declares for a role, in lower case."""
     declared = definition.columns.get(role, ())
     return [each.lower() for each in ((declared,) if isinstance(declared, str) else declared)]
 
 
 def decoded(cell: object) -> Any:
-    """Return the list or mapping that a cell is, also as JSON text; another cell as it is.
+    """Return the list or mapping in a cell, decoding JSON text; any other cell unchanged.
 
     Examples:
         >>> decoded('["大澳"]'), decoded("12")
@@ -334,7 +334,7 @@ def decoded(cell: object) -> Any:
 
 
 def _without_labels(record: Record, texts: Sequence[str | None]) -> Sequence[str | None]:
-    """Take off the label that each option begins with, which must be that of its place."""
+    """Remove the label at the start of each option, which must fit the option's position."""
     found = [_OWN_LABEL.fullmatch(text) if text and text.strip() else None for text in texts]
     given = [place for place, text in enumerate(texts) if text and text.strip()]
     labels = [_plain(match[1]).upper() for match in found if match]
@@ -344,16 +344,16 @@ def _without_labels(record: Record, texts: Sequence[str | None]) -> Sequence[str
         raise record.problem("options with a label of their own, and others without one")
     if not any([marks[place] for place in given] == labels for marks in _LABELS):
         raise record.problem(
-            f"options that begin with {', '.join(labels)}, which are not the labels of their places"
+            f"options that begin with {', '.join(labels)}, which do not fit their positions"
         )
     return [match[2] if match else text for match, text in zip(found, texts, strict=True)]
 
 
 def _marked(record: Record, column: str) -> tuple[Sequence[str | None], list[bool]]:
-    """Return the options in a cell that marks them right or wrong, if it has them, and the marks.
+    """Return the marks in a cell that marks options right or wrong, and its options if it has any.
 
-    It is a list of marks; one beside a list of options; marks by option, or a list of objects with
-    an option and its mark each.
+    The cell is a list of marks; a list of marks beside a list of options; a mapping from options to
+    marks; or a list of objects with an option and its mark each.
     """
     cell, texts, marks = decoded(record.cells.get(column)), list[object](), list[object]()
     if isinstance(cell, list) and cell and all(isinstance(each, Mapping) for each in cell):
@@ -387,8 +387,8 @@ def _listed(record: Record, column: str, letters: str, besides: Sequence[str] = 
     Args:
         record: The row.
         column: The column.
-        letters: Those of the task.
-        besides: Columns that have no labels of theirs, whatever they are called.
+        letters: The task's letters.
+        besides: Columns that hold no labels, whatever their names are.
     """
     cell = decoded(record.find([column]))
     labels, texts = _labelled(cell)
@@ -403,7 +403,7 @@ def _listed(record: Record, column: str, letters: str, besides: Sequence[str] = 
         return [as_text(each) for each in texts], (), ()
     read, marks, order = _by_label(record, labels, texts, letters)
     if isinstance(cell, Mapping) and labels == [*cell] and [*order] != sorted(order):
-        order = [-1] * len(order)  # an object has no order for an index
+        order = [-1] * len(order)  # the entries of an object have no index
     return read, marks, order
 
 
@@ -416,7 +416,7 @@ def _labelled(cell: Any) -> tuple[Sequence[object] | None, Sequence[object] | No
     if not isinstance(cell, list):
         return None, None
     if cell and all(isinstance(each, Mapping) for each in cell):
-        # [{"A": …}, {"B": …}], which Parquet fills up to [{"A": …, "B": null}, …]
+        # [{"A": …}, {"B": …}], which Parquet completes to [{"A": …, "B": null}, …]
         filled = [[*({k: v for k, v in each.items() if v is not None} or each)] for each in cell]
         if all(len(keys) == 1 for keys in filled):
             return [key for (key,) in filled], [
@@ -452,7 +452,7 @@ def _by_label(
             break
     else:
         raise record.problem(
-            f"options {', '.join(sorted(own))}, and the task has the letters {letters} alone"
+            f"options {', '.join(sorted(own))}, but the task has only the letters {letters}"
         )
     order = [*map(marks.index, own)]
     by_place = dict(zip(order, map(as_text, texts), strict=True))
@@ -463,11 +463,11 @@ def _by_label(
 # ------------------------------------------------------------------------------- answers
 
 Way = tuple[str, ...]
-"""The readings by which an answer may name its option; those that find one must agree."""
+"""The ways in which an answer may name its option; all that find an option must agree."""
 
 
 Parts = Callable[[Record, str, Options], list[str]]
-"""Divides the cell of a row's column into the answers in it; none where it is blank."""
+"""A function that divides the cell of a row's column into answers; none for a blank cell."""
 
 _LETTERS = re.compile(
     r"[\W_]*[A-J](?:[\W_]*(?:and|及|和|與|与|同)?[\W_]*[A-J])*[\W_]*", re.IGNORECASE
@@ -489,21 +489,21 @@ def _whole(record: Record, column: str, _: Options) -> list[str]:
 
 
 def _mapped(named: Mapping[str, str], record: Record, column: str, _: Options) -> list[str]:
-    """Return the letters that the task declares for what a cell says."""
+    """Return the letters that the task declares for a cell's content."""
     cell, letters = decoded(record.cells.get(column)), ""
     for each in cell if isinstance(cell, list) else [cell]:
         said = str(each).lower() if isinstance(each, bool) else _plain(as_text(each) or "")
         found = [named[form] for form in (said, _whole_number(said)) if form in named]
         if said and not found:
             raise record.problem(
-                f"a cell in the column {column!r} that is none of its `answers`, {', '.join(named)}"
+                f"a cell in the column {column!r} that is not among `answers`: {', '.join(named)}"
             )
         letters += "".join(found[:1])
     return [*letters]
 
 
 def _right_places(record: Record, column: str, options: Options) -> list[str]:
-    """Return the places, from 0, of the options that a cell marks right."""
+    """Return the indices of the options that a cell marks right."""
     marks = _marked(record, column)[1]
     there = [place for place, text in enumerate(options[0]) if text is not None]
     count = len(options[2]) or max(there, default=-1) + 1
@@ -520,7 +520,7 @@ def _divided(record: Record, column: str, options: Options) -> list[str]:
     if isinstance(cell, list):
         parts = [_of_part(record, _plain(as_text(each) or ""), options) for each in cell]
         if not all(parts):
-            raise record.problem(f"something else than texts in the list of the column {column!r}")
+            raise record.problem(f"entries that are not texts in the list of the column {column!r}")
         return parts
     whole = _answer(record, column)
     if not whole or whole in [_plain(text) for text in options[0] if text is not None]:
@@ -533,13 +533,13 @@ def _divided(record: Record, column: str, options: Options) -> list[str]:
 
 
 def _of_part(record: Record, part: str, options: Options) -> str:
-    """Return the letter of `B. 長洲`, whose text must be that of the option; else the part."""
+    """Return the letter of `B. 長洲`, if the text is that of the option; else the part itself."""
     match = _OWN_LABEL.fullmatch(part)
     place = _LABELS[0].find(match[1].upper()) if match else -1
     if match is None or not match[2] or place < 0:
         return part.strip()
     if place >= len(options[0]) or _plain(options[0][place] or "") != match[2].strip():
-        raise record.problem("an answer with a letter, and behind it not the text of its option")
+        raise record.problem("an answer whose letter is followed by a text other than the option's")
     return match[1]
 
 
@@ -552,7 +552,7 @@ def _by_own_label(cell: str, options: Options, _: str) -> int | None:
 def _by_letter(cell: str, options: Options, letters: str) -> int | None:
     labels = options[1]
     if labels and labels[0] != letters[0]:
-        return None  # the letters are ours, and not the release's
+        return None  # the letters are ours, not the release's
     plain = cell if len(cell) == 1 and cell in letters else _plain_letter(cell)
     return _there(options, letters.find(plain)) if len(plain) == 1 else None
 
@@ -589,7 +589,7 @@ _MEANING = {
     "number": "its number from 1",
     "text": "its text",
 }
-# What a task declares → the readings; an option's own label is always one.
+# A task's `answer` → the ways to read it; an option's own label is always one of them.
 _DECLARED: dict[str, Way] = {
     **{name: (name, "label") for name in ("letter", "index", "number", "text")},
     "letter_or_number": ("letter", "number", "label"),
@@ -605,7 +605,7 @@ def _place(way: Way, cell: str, options: Options, letters: str) -> int | None:
 
 
 class _Answers:
-    """The answers in a column, each with the options that it names one of."""
+    """The answers in a column, each with the options of its row."""
 
     def __init__(
         self,
@@ -624,13 +624,13 @@ class _Answers:
         self._read: dict[Way, list[int | None]] = {}
 
     def places(self, *way: str) -> list[int | None]:
-        """Return which option each answer names, read in a way."""
+        """Return the index of the option that each answer names, when read in one way."""
         if way not in self._read:
             self._read[way] = [_place(way, *row, self._letters) for row in self.rows]
         return self._read[way]
 
     def whole(self) -> list[str]:
-        """Name the readings that find an option in every row."""
+        """Return the ways of reading that find an option in every row."""
         found: list[str] = []
         for name in _READINGS if self.rows else ():
             if (found != ["label"] or name == "text") and None not in self.places(name):
@@ -638,13 +638,13 @@ class _Answers:
         return found
 
     def differ(self, names: Iterable[str]) -> bool:
-        """Whether some of these readings name different options in a row that both can read."""
+        """Return whether two of these ways name different options in a row that both can read."""
         by_row = zip(*map(self.places, names), strict=True)
         return any(len({*row} - {None}) > 1 for row in by_row)
 
 
 def _columns(records: Sequence[Record], answers: Sequence[str]) -> list[str]:
-    """Return those of the columns of answers that are there; the first if none is."""
+    """Return the answer columns that exist; the first if none does."""
     there = {name for shape in _shapes(records) for name in shape}
     return [name for name in answers if name in there] or [*answers[:1]]
 
@@ -657,7 +657,7 @@ def _decided(
     release: Callable[[], Sequence[Record]],
     parts: Parts,
 ) -> tuple[str, Way]:
-    """Decide by the rows of a file, else by those of the release, what fits this file too."""
+    """Decide by the rows of a file; if they are ambiguous, by those of the whole release."""
     letters = definition.letters
     if definition.options:
         first = _Answers(_columns(records, answers)[0], records, given, letters, parts)
@@ -665,7 +665,7 @@ def _decided(
     try:
         return _decide(records, given, answers, letters, parts)
     except UndecidedAnswers:
-        every, sorts = release(), {*map(_sort, given)}  # files of other labels say nothing of it
+        every, sorts = release(), {*map(_sort, given)}  # files with other labels do not count
         options = _options(every, definition) if len(every) > len(records) else []
         at = [place for place, each in enumerate(options) if _sort(each) in sorts]
         alike, their = [every[place] for place in at], [options[place] for place in at]
@@ -678,15 +678,15 @@ def _decided(
 
 
 def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
-    """Read letters or texts; what a number means, rows with the same options do not say."""
+    """Decide for rows with the same options: only letters or texts, as numbers are ambiguous."""
     names, allowed = ("text", "letter"), ceil(_BAD_SHARE * len(answers.rows))
     best = min(names, key=lambda name: answers.places(name).count(None))
     if answers.differ(names) or answers.places(best).count(None) > allowed:
         raise DataCorrupt(
-            f"{file}: the column {answers.column} does not name the options by their letters, or "
-            "all by their texts. As all rows have the same options, no row says which is meant: "
-            'declare answer = "index" (0 is the first one), answer = "number" (1 is), or answers = '
-            '{ cell = "A", … }.'
+            f"{file}: the column {answers.column} names the options neither by their letters nor "
+            "all by their texts. As all rows have the same options, no row shows what is meant: "
+            'declare answer = "index" (0 is the first one), answer = "number" (1 is the first '
+            'one), or answers = { cell = "A", … }.'
         )
     return answers.column, (best,)
 
@@ -703,10 +703,10 @@ def _decide(
     letters: str,
     parts: Parts,
 ) -> tuple[str, Way]:
-    """Return the column of the answers, and the way in which they are read.
+    """Return the column of the answers, and the way to read them.
 
     Raises:
-        UndecidedAnswers: Two readings fit, and give different answers.
+        UndecidedAnswers: Two ways fit, and give different answers.
     """
     columns, file = _columns(records, answers), _file(records)
     first = _Answers(columns[0], records, given, letters, parts)
@@ -716,7 +716,7 @@ def _decide(
     for column in columns[1:]:  # MedQA has the text as `answer` and the letter as `answer_idx`
         other = _Answers(column, records, given, letters, parts)
         if not column.startswith(("answer", "correct")) and "letter" not in other.whole():
-            continue  # a label may be of something else
+            continue  # a label may belong to something else
         named = [other.places(name) for name in other.whole()]
         if len(other.rows) == len(first.rows) and named:
             agreeing = [name for name in whole if first.places(name) in named]
@@ -733,7 +733,7 @@ def _decide(
 
 
 def _nearly(file: str, answers: _Answers) -> Way:
-    """Choose a way where a few rows are wrong, or letters and texts stand side by side."""
+    """Choose a way if a few rows are wrong, or if letters and texts are mixed."""
     ways: list[Way] = [*((name,) for name in _READINGS), ("letter", "text")]
     total = len(answers.rows)
     count = {way: total - answers.places(*way).count(None) for way in ways}
@@ -750,10 +750,10 @@ def _nearly(file: str, answers: _Answers) -> Way:
         mixed = sum(a is None and b is not None for a, b in both)
         if mixed > total // 100:
             raise DataCorrupt(
-                f"{file}: the column {answers.column} is of two sorts: most answers are the "
+                f"{file}: the column {answers.column} is mixed: most answers are the "
                 f"{', or '.join(best)} of an option, but {mixed} of {total} can only be its "
-                f"{name}. Write letters into it, or declare in the task's entry how it is to be "
-                'read, such as answer = "letter_or_number".'
+                f"{name}. Write letters into it, or declare in the task's entry how to read it, "
+                'such as answer = "letter_or_number".'
             )
     return best
 
@@ -768,7 +768,7 @@ def _undecided(file: str, column: str, names: Sequence[str]) -> UndecidedAnswers
 
 
 def _answer(record: Record, column: str) -> str:
-    """Return the cell of an answer, in plain characters; empty if it is blank or not there."""
+    """Return an answer cell in plain characters; empty if it is blank or missing."""
     text = as_text(record.cells.get(column))
     if text is None:
         return ""
@@ -786,13 +786,13 @@ def _number(text: str) -> Decimal | None:
 
 
 def _whole_number(cell: str) -> str:
-    """Return `2` for `2.0`: what a column of numbers with a blank in it becomes."""
+    """Return `2` for `2.0`, as a column of numbers with a blank cell may have become floats."""
     return re.sub(r"\.0+$", "", cell) if "." in cell else cell
 
 
 @lru_cache(4096)
 def _plain_letter(label: str) -> str:
-    """Return a label without what the releases got on it: Ď, blanks, marks, `A. ` and the text."""
+    """Return a label without the noise in releases: Ď, spaces, marks, `A. ` with the text."""
     if option := re.match(r"[(（]?([A-Ja-j])[.．。、:：)）]", label):
         label = option[1]
     plain = unicodedata.normalize("NFKD", label).strip(" .．。、:：()（）\t\r\n\u00a0\u3000")

@@ -1,7 +1,7 @@
-"""The files that a task declares: which of a release's files they are, and the subjects they name.
+"""Match the paths that a task declares to the files of a release, and to subjects.
 
-A declared path is read as it is. What may differ in a release: a folder of its own around it, `.gz`
-behind it, and the hub's numbers of shards in it (`law-00000-of-00002.parquet` for `law.parquet`).
+A declared path is read as it is. A release may add a folder around it, `.gz` after it, and the
+hub's shard numbers (`law-00000-of-00002.parquet` for `law.parquet`).
 """
 
 import re
@@ -21,11 +21,11 @@ _SHARD = r"-\d{5}-of-\d{5}"
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Files that are one file as declared, or its shards.
+    """The file of a declared path, or its shards.
 
     Attributes:
-        above: The folder that the release has around the declared path, with a final slash.
-        exact: Whether the release has the path as declared.
+        above: The folder that the release adds around the declared path, with a final slash.
+        exact: Whether the release has exactly the declared path.
         files: Paths in the release.
     """
 
@@ -35,7 +35,7 @@ class _Found:
 
 
 def _matching(path: str, files: Collection[str]) -> dict[str, list[_Found]]:
-    """Return stem → the files that a declared path stands for; only the exact ones, if any are."""
+    """Return stem → the files that match a declared path; only exact matches if there are any."""
     before, place, after = _divided(path)
     ending = table_ending(after or before)
     if place:
@@ -72,8 +72,8 @@ def declared_splits(files: Collection[str], task: "TaskDefinition") -> Iterator[
         task: The task.
 
     Returns:
-        The splits of every subject, also of those that are none of the task's. A split that is
-        in several folders is there several times; one that lacks a file of parallel lines is not.
+        The splits of every subject, including subjects that are not the task's. A split in several
+        folders occurs several times; a split that lacks a file of parallel lines is left out.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import TaskDefinition
@@ -103,7 +103,7 @@ def declared_splits(files: Collection[str], task: "TaskDefinition") -> Iterator[
 
 
 def _together(of_each: Sequence[Sequence[_Found]]) -> Iterator[_Found]:
-    """Join what is in the same folder: of parallel lines, a file for each column."""
+    """Join files of parallel lines, one for each column, that are in the same folder."""
     if len(of_each) == 1:
         yield from of_each[0]
         return
@@ -118,16 +118,16 @@ def _together(of_each: Sequence[Sequence[_Found]]) -> Iterator[_Found]:
 def wanted(
     recorded: Collection[str], task: "TaskDefinition", subjects: Sequence["Subject"]
 ) -> list[str]:
-    """Return the files of a release, by its record, that some subjects of a task are read from.
+    """Return the files of a release that some subjects of a task are read from.
 
     Args:
-        recorded: The files of the release.
+        recorded: The recorded files of the release.
         task: The task.
         subjects: The subjects.
 
     Returns:
-        The first of the declared paths of each that the release has: its files, or the archive
-        that they are in. Where it has none, the path as it is declared.
+        For each subject, the files of the first declared path that the release has, or the archive
+        that contains them. If it has none of the paths, the path as declared.
     """
     found: dict[str, None] = {}
     archives = {file for file in recorded if file.lower().endswith(".zip")}
@@ -151,7 +151,7 @@ def _recorded(path: str, recorded: Collection[str], archives: Collection[str]) -
 
 
 def subjects_named(files: Collection[str], task: "TaskDefinition") -> Mapping[str, str]:
-    """Return what stands for `*` in the test paths of a task → a file that has it, in order.
+    """Return the names that match `*` in the test paths of a task → a file of each, in order.
 
     Args:
         files: The files of the release.

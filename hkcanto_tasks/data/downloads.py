@@ -1,7 +1,7 @@
 """Download releases into the user's cache, safely in many processes at once.
 
-A downloaded file counts only while its sha256 is the recorded one, looked at on every use (17 ms
-for all 390 files of HKCanto-Eval), so no half-written or altered file is ever scored.
+A downloaded file is used only if its sha256 is the recorded one. This is checked on every use (17
+ms for all 390 files of HKCanto-Eval), so half-written or altered files are never scored.
 """
 
 import json
@@ -28,15 +28,15 @@ from .transfers import TRIES, Transfer, receive
 _log = logging.getLogger("hkcanto")
 
 _REMEDY = (
-    "Set HKCANTO_CACHE to a folder that you may write to, or make room, or take away what is in its"
-    " place."
+    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or remove whatever is in"
+    " its place."
 )
-_SILENT_WAIT = 2.0  # seconds that another process is waited for before that is said
+_SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
 _COMMIT = "[0-9a-f]{40}"
 
 
 class GitHubSource:
-    """A GitHub repository that fills a folder of the cache, each file from its own commit.
+    """A GitHub repository as the source of a folder of the cache; each file has its own commit.
 
     Args:
         name: The release's folder name.
@@ -45,8 +45,8 @@ class GitHubSource:
 
     Attributes:
         mirror: The environment variable that names another server.
-        server: The server without it.
-        address: Where a file is on it: repository, commit, path.
+        server: The default server.
+        address: The address of a file on the server: repository, commit, path.
     """
 
     mirror = "HKCANTO_GITHUB_ENDPOINT"
@@ -58,7 +58,7 @@ class GitHubSource:
         self.partial = home / ".partial"
 
     def fetch(self, folder: DataFolder, files: Sequence[str] | None, progress: bool | None) -> None:
-        """Download what lacks, one process at a time; see `DataFolder.fetch`."""
+        """Download missing files, one process at a time; see `DataFolder.fetch`."""
         if not (lacking := _lacking(folder, files)):
             return
         if variable := _forbidden():
@@ -74,7 +74,7 @@ class GitHubSource:
                 lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
                 _log.warning(
-                    "Waiting until another process has downloaded %s: it holds %s. If there is no"
+                    "Waiting for another process to download %s: it holds %s. If there is no"
                     " such process, stop this one, delete that file and start again;"
                     " HKCANTO_CACHE=<dir> uses another folder.",
                     *(self.name, lock.lock_file),
@@ -84,7 +84,7 @@ class GitHubSource:
                 # While this process waited, another may have fetched them.
                 self.look(folder)
                 if lacking := _lacking(folder, files):
-                    shutil.rmtree(self.partial, ignore_errors=True)  # of one that was killed
+                    shutil.rmtree(self.partial, ignore_errors=True)  # left by a killed process
                     self.partial.mkdir()
                     self.fill(folder, lacking, progress)
                     _lacking(folder, files)  # only now are the names of a hub's files known
@@ -93,10 +93,10 @@ class GitHubSource:
                 lock.release()
 
     def look(self, folder: DataFolder) -> None:
-        """Tell a folder its root and record as they are now; a GitHub release's never change."""
+        """Update a folder's root and record; those of a GitHub release never change."""
 
     def moved(self) -> str:
-        """Say that the release is another now, which a GitHub release never is."""
+        """Say if the release has changed; a GitHub release never does."""
         return ""
 
     def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
@@ -104,7 +104,7 @@ class GitHubSource:
         self.download(folder.root, {file: folder.recorded[file] for file in files}, progress)
 
     def download(self, root: Path, files: Registry, progress: bool | None) -> None:
-        """Download files beside a folder, and move each into it that is whole and as recorded."""
+        """Download files next to a folder, and move those that are complete and as recorded."""
         from tqdm import tqdm
 
         wanted: list[Transfer] = []
@@ -133,11 +133,11 @@ class GitHubSource:
                 bar.update()
 
     def inside(self, root: Path, file: str) -> Path:
-        """Return where a file that the release lists is to be."""
+        """Return the local path of a file that the release lists."""
         return inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
 
     def transfer(self, address: str) -> Transfer:
-        """Return the transfer of something on the server."""
+        """Return the transfer of an address on the server."""
         server, auth = self.endpoint()
         return Transfer(server + address, headers=self.headers(), auth=auth)
 
@@ -146,12 +146,12 @@ class GitHubSource:
         return {}
 
     def check(self, transfer: Transfer) -> None:
-        """Raise the error that a transfer ended with, if it did, as one of ours."""
+        """Raise the error of a transfer, if it failed, as one of ours."""
         error, url = transfer.error, transfer.url.partition("?")[0]
         if error is None:
             return
         if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
-            raise error  # ours, or the disk's complaint: the network's have no number
+            raise error  # our own error, or the disk's: network errors have no number
         status = getattr(getattr(error, "response", None), "status_code", None)
         said = f"{type(error).__name__}: {shorten(str(error), 160)}"
         said = said if url in said else f"{url}: {said}"
@@ -163,7 +163,7 @@ class GitHubSource:
         raise self.failure(said, kind) from error
 
     def endpoint(self) -> tuple[str, tuple[str, str] | None]:
-        """Return the server's URL, and the user and password that stood in it."""
+        """Return the server's URL, and the user and password that it contained."""
         given = (os.environ.get(self.mirror) or self.server).rstrip("/")
         if not (parts := re.fullmatch(r"(\w+://)([^/]*)@(.*)", given)):
             return given, None
@@ -174,7 +174,7 @@ class GitHubSource:
         """Return the error that says why something cannot be downloaded, and what to do."""
         return kind(
             f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
-            "Run it again later (files that did arrive are kept), or set one of these:\n"
+            "Run it again later (downloaded files are kept), or set one of these:\n"
             f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
             "  HKCANTO_DATA=sample: try things with the small data set in the package\n"
             f"  {self.mirror}=<url>: download from a mirror\n"
@@ -183,12 +183,12 @@ class GitHubSource:
 
 
 class HubSource(GitHubSource):
-    """A hub data set: a snapshot of one commit, and a registry made when that was complete.
+    """A hub data set: a snapshot of one commit, and a registry written when that is complete.
 
-    The registry's first line is the request, its second the commit and the number of files: a
-    request without a revision gets the same data each time, and another request does not get this
-    one's. The files come as those of GitHub do, because huggingface_hub limits neither the time nor
-    the size of a file, and does not compare a file with the hash that the hub announces.
+    The registry's first line is the request, its second the commit and the number of files. So a
+    request without a revision gets the same data each time, and a different request gets its own
+    data. Files are downloaded like those of GitHub, because huggingface_hub limits neither the time
+    nor the size of a file, and does not compare a file with the hash that the hub announces.
     """
 
     mirror = "HF_ENDPOINT"
@@ -206,31 +206,31 @@ class HubSource(GitHubSource):
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
 
     def look(self, folder: DataFolder) -> None:
-        """Tell a folder what an earlier download got for this request: its commit and files."""
+        """Set a folder's commit and files from an earlier download of the same request."""
         commit, folder.recorded = self._downloaded()
         folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
 
     def commit(self) -> str:
-        """Ask the hub which commit the revision is now."""
+        """Ask the hub for the current commit of the revision."""
         return self._ask(self._revision)[0]
 
     def moved(self) -> str:
-        """Say that the branch or tag leads to another commit now; nothing without a network."""
+        """Say if the branch or tag is at another commit now; an empty text without a network."""
         commit, _ = self._downloaded()
         try:
             now = "" if _forbidden() else self._ask(self._revision, tries=1)[0]
-        except HKCantoError:  # nobody asked for the network
+        except HKCantoError:  # the network is not needed otherwise
             return ""
         if not commit or now in ("", commit):
             return ""
         return (
-            f"{self._named} of {self.repository} is at {now[:7]} now; what is here, and used, is"
-            f" {commit[:7]}. To take the new one: {self._pin}={now[:7]}, or delete"
+            f"{self._named} of {self.repository} is at {now[:7]} now; the local data, which is"
+            f" used, is {commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
             f" {self._registry}."
         )
 
     def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
-        """Download all files of the commit that lack, and record them."""
+        """Download all missing files of the commit, and record them."""
         del files
         from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
@@ -261,7 +261,7 @@ class HubSource(GitHubSource):
         return headers
 
     def _downloaded(self) -> tuple[str, Registry]:
-        """Return the commit and the files of an earlier download; nothing without one."""
+        """Return the commit and files of an earlier download; empty values without one."""
         if not is_file(self._registry):
             return "", {}
         request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
@@ -276,7 +276,7 @@ class HubSource(GitHubSource):
         return head[1], read_registry(self._registry, commit=head[1])
 
     def _ask(self, revision: str, tries: int = TRIES) -> tuple[str, Registry]:
-        """Ask the hub for the commit that a revision is, and its files."""
+        """Ask the hub for the commit and the files of a revision."""
         at = f"/revision/{quote(revision, safe='')}" if revision else ""
         asked = self.transfer(f"/api/datasets/{self.repository}{at}?blobs=true")
         asked.tries = tries
@@ -295,23 +295,23 @@ class HubSource(GitHubSource):
             why = f"{asked.url} does not answer as a hub does ({error!r})"
             raise self.failure(why) from error
         if re.fullmatch(_COMMIT, revision) and commit != revision:
-            why = f"{asked.url} answers with commit {commit}, not with the one asked for"
+            why = f"{asked.url} answers with commit {commit}, not with the requested one"
             raise self.failure(why, DataCorrupt)
         return commit, files
 
 
 class GitHubHead(GitHubSource):
-    """A GitHub repository at a commit that is not known yet: its tables, and what they are.
+    """The tables of a GitHub repository at a commit that is not known yet.
 
     Args:
         name: The release's folder name.
         home: The release's folder in the cache; it need not exist yet.
         repository: `owner/name`.
         revision: A commit, tag or branch; empty for the default branch.
-        below: The folder in the repository that is wanted; empty for all of it.
+        below: The folder to take from the repository; empty for all of it.
 
     Attributes:
-        prefix: The folder that all of the tables are in, with a final slash, or an empty text.
+        prefix: The folder that contains all tables, with a final slash, or an empty text.
     """
 
     def __init__(
@@ -322,7 +322,7 @@ class GitHubHead(GitHubSource):
         self.prefix = ""
 
     def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
-        """Download all tables of the commit, and record what came."""
+        """Download all tables of the commit, and record their checksums."""
         del files
         commit = str(self._ask(f"commits/{quote(self._revision, safe='')}")["sha"])
         tree = self._ask(f"git/trees/{commit}?recursive=1")
@@ -362,7 +362,7 @@ class GitHubHead(GitHubSource):
         }
 
     def _ask(self, what: str) -> dict[str, Any]:
-        """Ask GitHub's interface, or what stands for it on a mirror."""
+        """Ask GitHub's API, or its equivalent on a mirror."""
         asked = self.transfer(f"/repos/{self.repository}/{what}")
         if not os.environ.get(self.mirror):
             asked.url = asked.url.replace(self.server, "https://api.github.com", 1)
@@ -379,13 +379,13 @@ class GitHubHead(GitHubSource):
 
 
 def _shared_folders(files: Iterable[str]) -> list[str]:
-    """Return the folders that all of these are in, from the outermost."""
+    """Return the folders that all of these files share, from the outermost."""
     levels = zip(*(each.split("/")[:-1] for each in files), strict=False)
     return [level[0] for level in takewhile(lambda level: len({*level}) == 1, levels)]
 
 
 def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:
-    """Return which of these files are not there as recorded."""
+    """Return the files that are missing or not as recorded."""
     recorded = folder.recorded
     if not recorded:
         return ["the data set"]
@@ -414,7 +414,7 @@ def revision_variable(name: str) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder in which downloads and what else is made once are kept."""
+    """Return the folder for downloads and other cached files."""
     if given := os.environ.get("HKCANTO_CACHE"):
         return Path(given).expanduser()
     from platformdirs import user_cache_path
@@ -423,9 +423,9 @@ def cache_folder() -> Path:
 
 
 def own_cache(folder: Path) -> Path:
-    """Return a folder of the cache, unless another user can change what is in it.
+    """Return a folder of the cache, unless another user can change its contents.
 
-    The registries of hub data sets are there: whoever writes to one decides what is scored.
+    It holds the registries of hub data sets, and whoever can write to one decides what is scored.
 
     Args:
         folder: The folder; it need not exist.

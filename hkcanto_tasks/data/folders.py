@@ -1,4 +1,4 @@
-"""The files of a release in a folder: list them, find one, tell their version, verify them."""
+"""The files of a release in a folder: list, find, download, identify and verify them."""
 
 import difflib
 import fnmatch
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that `DataFolder.verify` found.
+    """A problem that `DataFolder.verify` found.
 
     Attributes:
         file: Path in the folder.
         kind: `missing`; `changed` (not the recorded sha256); `extra` (not in the record);
-            `unreadable` (it cannot be opened; or there is no record, and it is plainly no data).
-        detail: What exactly, for a person.
+            `unreadable` (it cannot be opened, or it has no record and cannot be data).
+        detail: The problem in words.
     """
 
     file: str
@@ -44,8 +44,8 @@ class DataFolder:
             benchmark's folder).
         root: The folder that file paths start from. A hub data set has one per commit; before the
             first download it does not exist.
-        recorded: What the release's files must be; empty where that is not known.
-        source: Where files that lack are downloaded from; None means that nothing is downloaded.
+        recorded: Checksums and origins of the release's files; empty if they are not known.
+        source: The source of missing files; None means that nothing is downloaded.
     """
 
     name: str
@@ -55,16 +55,16 @@ class DataFolder:
     source: "GitHubSource | None" = None
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
-        """Make files available, several side by side; costs little when they are.
+        """Download missing files, several in parallel; cheap if all are there.
 
         Args:
             files: Paths in the folder; None means the whole release.
             progress: Whether to draw a progress bar; None means when stderr is a terminal.
 
         Raises:
-            DataNotFound: The release has no such file, or it cannot be read or kept.
-            DataCorrupt: What arrived is not the recorded content.
-            NetworkUnavailable: A download is needed and cannot be had.
+            DataNotFound: The release has no such file, or it cannot be read or stored.
+            DataCorrupt: A downloaded file does not have the recorded content.
+            NetworkUnavailable: A download is needed, and fails or is forbidden.
         """
         if self.source:
             self.source.fetch(self, files, progress)
@@ -74,7 +74,7 @@ class DataFolder:
                 raise self.absent(file)
 
     def path(self, file: str) -> Path:
-        """Return where a file is, downloading it if need be; for many, call `fetch` first.
+        """Return where a file is, downloading it if necessary; for many files, call `fetch` first.
 
         Args:
             file: Path in the folder, such as `mmlu/dev/anatomy_dev.csv`.
@@ -86,13 +86,13 @@ class DataFolder:
         return self.root / file
 
     def files(self, pattern: str = "*") -> list[str]:
-        """List the files that are there, sorted, without downloading any.
+        """List the existing files, sorted, without downloading any.
 
         Args:
             pattern: Shell pattern for the path in the folder; `*` also matches slashes.
 
         Returns:
-            Paths in the folder, hidden files left out.
+            Paths in the folder, without hidden files.
 
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
@@ -104,13 +104,13 @@ class DataFolder:
         """Name the version of some files, for the signature that goes with a score.
 
         Args:
-            files: Paths in the folder, downloaded if need be; none means the whole release.
+            files: Paths in the folder, downloaded if necessary; none means the whole release.
 
         Returns:
-            `sample` for the sample; for a benchmark's own folder, the first 7 digits of the files'
-            sha256. Else the short ids of the commits that the files come from, joined by `+`. In
-            the user's own folder, `local-` and 7 digits of their sha256 stand for files that are
-            not the recorded ones.
+            `sample` for sample data; for a benchmark's own folder, the first 7 digits of the files'
+            sha256. Otherwise the short ids of the commits that the files come from, joined by `+`.
+            In the user's own folder, files that are not the recorded ones are represented by
+            `local-` and 7 digits of their sha256.
         """
         if self.kind == "sample":
             return "sample"
@@ -118,7 +118,7 @@ class DataFolder:
         digests = [digest(self.root / file) for file in files or self.files()]
         if self.kind == "own":
             return hashlib.sha256("".join(digests).encode()).hexdigest()[:7]
-        # By content, not by name: a clone of the release at another commit has other names.
+        # By content, not by name: a clone of the release at another commit may have other names.
         pin_of = {entry.sha256: entry.commit[:7] for entry in self.recorded.values()}
         pins = {pin_of[each] for each in digests if each in pin_of}
         others = [each for each in digests if each not in pin_of]
@@ -130,12 +130,12 @@ class DataFolder:
         """Compare every file with the record; downloads nothing.
 
         Returns:
-            What is wrong, in file order; nothing when this is the complete, unaltered release.
-            Where there is no record, only files that cannot be data are reported.
+            The problems, in file order; none for the complete, unaltered release. Without a
+            record, only files that cannot be data are reported.
         """
         if self.source and not self.recorded:
             where = self.source.home
-            return [Problem("*", "missing", f"nothing is downloaded to {where} yet")]
+            return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
         there = set(self.files())
         problems = []
         for file in sorted(there | set(self.recorded)):
@@ -146,7 +146,7 @@ class DataFolder:
                 elif entry:
                     if (found := digest(path)) != entry.sha256:
                         what = refusal(read_bytes(path))
-                        detail = what or f"its sha256 is {found}, recorded is {entry.sha256}"
+                        detail = what or f"its sha256 is {found}, not the recorded {entry.sha256}"
                         problems.append(Problem(file, "changed", detail))
                 elif self.recorded:
                     problems.append(Problem(file, "extra", "the release has no such file"))
@@ -157,15 +157,15 @@ class DataFolder:
         return problems
 
     def moved(self) -> str:
-        """Say, in a sentence, that the release is another now than when it was downloaded.
+        """Say if the release has changed since it was downloaded.
 
         Returns:
-            The sentence; an empty text where it is the same, or where nobody can be asked.
+            A sentence; an empty text if it is the same, or if its source cannot be asked.
         """
         return self.source.moved() if self.source else ""
 
     def absent(self, file: str) -> DataNotFound:
-        """Return the error for a file that is not there.
+        """Return the error for a missing file.
 
         Args:
             file: Path in the folder.
@@ -182,17 +182,17 @@ class DataFolder:
 
 
 def files_under(root: Path, *, links: bool = True) -> list[str]:
-    """List the files below a folder, sorted, but for `.git`, `.DS_Store`, the hub's `.cache` …
+    """List the files below a folder, sorted, except `.git`, `.DS_Store`, the hub's `.cache` …
 
-    Links are followed. What is called as data is and is no file (a pipe, a link to nothing, an
-    empty folder) is among them, so that its reader says so.
+    Links are followed. Anything that has a data file's name but is not a file (a pipe, a broken
+    link, an empty folder) is included, so that its reader reports it.
 
     Args:
         root: The folder.
         links: Whether links may lead out of it.
 
     Raises:
-        DataNotFound: A folder cannot be read, or a link leads out.
+        DataNotFound: A folder cannot be read, or a link leads out although it must not.
     """
     found: list[str] = []
     with on_disk(root):
@@ -223,17 +223,17 @@ def _unless_missing(error: OSError) -> None:
 
 
 def _leads_back(folder: Path) -> bool:
-    """Whether it is a link to a folder that it is in."""
+    """Return whether a folder is a link to one of the folders above it."""
     return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
 
 
 def digest(path: Path, like: str = "") -> str:
-    """Return the hash of a file's content in hexadecimal, or an empty text if it is no file.
+    """Return the hash of a file's content in hexadecimal; an empty text if there is no file.
 
     Args:
         path: The file.
-        like: A hash to compare it with: for one of 40 digits, the hash is git's blob id; for any
-            other, the sha256.
+        like: The hash to compare it with, which sets the kind: git's blob id for 40 digits, else
+            sha256.
     """
     if not is_file(path):
         return ""

@@ -1,4 +1,4 @@
-"""Which files of a release hold which split of what: by its card, else by the files' names."""
+"""Find the splits and subjects in a release's files, by its card or by the files' names."""
 
 import logging
 import re
@@ -25,7 +25,7 @@ SPLITS = {
     "valid": "val",
     "validation": "val",
 }
-"""What splits are called → which they are."""
+"""Name of a split in a release → our split and its preference."""
 _SPLIT = "|".join(SPLITS)
 # `hk_law_test`, `test-hk_law`; and what Parquet files are called on the hub: `test-00000-of-00001`.
 _AT_END = re.compile(rf"(?P<stem>.*?)[_.\s-](?P<split>{_SPLIT})", re.IGNORECASE)
@@ -42,21 +42,21 @@ _NOT_DATA = (
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The rows of one split of something.
+    """The location of one split's rows.
 
     Attributes:
-        stem: What it is called: a subject, in the words of the release; empty if nothing says it.
+        stem: The subject's name in the release; empty if nothing names it.
         name: `test`, `dev` or `val`.
         files: Paths in the folder, to be read one after the other.
-        delimiter: Between the cells of CSV files.
-        column: The column whose cells must be a value, where the files are of several subjects.
-        values: What the subject is called in that column.
-        script: What script or language it is called by: `tc`, `sc`, `en`, `zh`, or an empty text.
-        rank: What the names of a split are preferred by: `dev` before `train`.
-        written: A column that names the script of each row, and the cell that these have in it.
-        lines: The columns, one for each of the files, if line 7 of each is of row 7.
+        delimiter: The character between the cells of CSV files.
+        column: The column that selects the rows, if the files have rows of several subjects.
+        values: The subject's names in that column.
+        script: The script or language in its name: `tc`, `sc`, `en`, `zh`, or an empty text.
+        rank: The preference among names of a split: `dev` before `train`.
+        written: A column that names the script of each row, and its value for these rows.
+        lines: The columns, one for each file, if line 7 of each file belongs to row 7.
         above: The folder around the declared path of its files, with a final slash.
-        alone: What the release calls it, where it is taken as the test for being the only split.
+        alone: Its name in the release, if it is taken as the test split because it is the only one.
     """
 
     stem: str
@@ -75,16 +75,16 @@ class Split:
 
 @cache
 def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
-    """Find the splits of a release of which nothing is declared.
+    """Find the splits of a release for which no files are declared.
 
     Args:
         root: Its folder.
         files: The files in it, as paths in the folder.
 
     Returns:
-        A split for each configuration that its card names; without a card, or with one that says
-        nothing about files, those that the names of files and folders tell. There are several of
-        one stem and name if there are several such files.
+        The splits of each configuration that its card names. Without a card, or with a card that
+        says nothing about files, the splits that the names of files and folders say. Several
+        splits have the same stem and name if there are several such files.
 
     Examples:
         >>> files = ("test/hk_law.csv", "hk_law_dev.csv", "hk_music/test-00000-of-00001.parquet")
@@ -96,7 +96,7 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
 
 
 def shards_expected(files: Sequence[str]) -> int:
-    """Return how many shards there must be; 0 if each of them is there once.
+    """Return how many shards there must be; 0 if every shard is there exactly once.
 
     Examples:
         >>> shards_expected(["law-part0.csv", "law-part2.csv"]), shards_expected(["law.csv"])
@@ -118,13 +118,13 @@ def _of_card(root: Path) -> list[Split]:
     found: list[Split] = []
     try:
         configs = _configurations(root, root)
-        for config in configs if len(configs) > 1 else ():  # of one, the files' names say more
+        for config in configs if len(configs) > 1 else ():  # for one, the files' names say more
             for name, files in config.splits.items():
                 if (of := _role(name, config.splits)) and all(map(is_table, files)):
                     alone = name if len(config.splits) == 1 else ""
                     found += _divided(config.split(of, files, alone), name, root.name)
     except Exception as error:  # of whatever kind the library's versions raise
-        _log.info("%s: its card is of no help (%s); going by the names of files.", root, error)
+        _log.info("%s: its card cannot be used (%s); using the names of files.", root, error)
         return []
     return found
 
@@ -134,9 +134,9 @@ class _Configuration:
     """A configuration of a hub data set.
 
     Attributes:
-        name: What the card calls it; `default` if nothing names it.
-        splits: What its splits are called → their files.
-        delimiter: Between the cells of its CSV files; empty if the card does not say.
+        name: Its name in the card; `default` if it has none.
+        splits: Name of a split → its files.
+        delimiter: The character between the cells of its CSV files; empty if the card has none.
     """
 
     name: str
@@ -144,7 +144,7 @@ class _Configuration:
     delimiter: str
 
     def split(self, role: tuple[str, int], files: tuple[str, ...], alone: str = "") -> Split:
-        """Return one of its splits, as what it is taken."""
+        """Return one of its splits in the role that it is taken for."""
         alone = "" if SPLITS.get(alone.lower()) == role[0] else alone
         return Split(self.name, role[0], files, self.delimiter, rank=role[1], alone=alone)
 
@@ -174,12 +174,12 @@ def named_splits(root: Path, config: str, splits: Mapping[str, str], *, one: boo
 
     Args:
         root: Its folder.
-        config: The configuration, or a folder of the data set; every one without it.
-        splits: Our split → what the data set calls it; what the names say without it.
-        one: Whether the task has no subjects, so that there can be one configuration only.
+        config: The configuration, or a folder of the data set; empty for all configurations.
+        splits: Our split → its name in the data set; if empty, the names of splits decide.
+        one: Whether the task has no subjects, and so only one configuration.
 
     Raises:
-        DataNotFound: There is no such configuration or split; the message lists those there are.
+        DataNotFound: There is no such configuration or split; the message lists those that exist.
     """
     where, known = f"the data set in {root}", _known(root, root)
     names = [each.name for each in known]
@@ -202,7 +202,9 @@ def named_splits(root: Path, config: str, splits: Mapping[str, str], *, one: boo
             roles = {name: role for name in each.splits if (role := _role(name, each.splits))}
         for name, role in roles.items():
             if others := [file for file in each.splits[name] if not is_table(file)]:
-                raise DataNotFound(f"{where} has {others[0]} in its split {name!r}: no table.")
+                raise DataNotFound(
+                    f"{where} has {others[0]} in its split {name!r}, which is not a table."
+                )
             alone = "" if splits or len(each.splits) > 1 else name
             found.append(replace(each.split(role, each.splits[name], alone), stem=stem))
     there = {name: None for each in chosen for name in each.splits}
@@ -210,7 +212,7 @@ def named_splits(root: Path, config: str, splits: Mapping[str, str], *, one: boo
         if ours not in {each.name for each in found}:
             raise DataNotFound(
                 f"{where} has no split {name!r}{f' in {config!r}' * bool(config)}; there are "
-                f"{', '.join(there)}. Say which one is the {ours}: "
+                f"{', '.join(there)}. Declare which one is the {ours} split: "
                 f'splits = {{ {ours} = "{next(iter(there), "…")}" }}.'
             )
     return found
@@ -227,7 +229,7 @@ def _known(root: Path, folder: Path) -> list[_Configuration]:
 
 
 def _divided(split: Split, name: str, benchmark: str) -> Iterator[Split]:
-    """Divide a configuration into its files, where it is no subject and they are no shards."""
+    """Divide a configuration into its files, unless it is a subject or the files are shards."""
     rest, script = script_named(split.stem)
     script = script if not rest else script_named(name)[1]
     parts = list(_of_names(split.files))
@@ -239,7 +241,7 @@ def _divided(split: Split, name: str, benchmark: str) -> Iterator[Split]:
 
 
 def _role(name: str, splits: Mapping[str, object]) -> tuple[str, int] | None:
-    """What a split is; `datasets` calls a single one `train`, and a folder `dev` `validation`."""
+    """Return a split's role; `datasets` calls a single split `train`, and `dev` `validation`."""
     plain = script_named(str(name))[0].lower()
     roles = {script_named(str(each))[0].lower() for each in splits}
     if len(roles) == 1:
@@ -266,7 +268,7 @@ def _of_names(files: Sequence[str]) -> Iterator[Split]:
 
 
 def _of_name(name: str, folders: Sequence[str]) -> Split:
-    """Return whose rows a file has by its name and folders, without the file."""
+    """Return the subject and split that a file's name and folders say, without the file itself."""
     plain, script = script_named(name) if name else ("", "")
     inside = [script_named(folder)[0] for folder in folders]
     script_outside = script_of_folders(folders)
@@ -283,7 +285,7 @@ def _of_name(name: str, folders: Sequence[str]) -> Split:
                 stem, role, script = match["stem"], match["split"].lower(), own
                 break
         else:
-            script = ""  # it may be a part of the subject's name
+            script = ""  # it may be part of the subject's name
     return Split(
         stem,
         SPLITS[role],

@@ -1,8 +1,8 @@
-"""Where benchmark files come from, chosen by the environment each time that `locate` is called.
+"""Locate benchmark data as the environment says, each time that `locate` is called.
 
-* `HKCANTO_DATA=sample`: the small data set in the benchmark's folder. It wins over the next line:
-  whoever has set a data folder for good can still try something on the sample.
-* `HKCANTO_DATA_DIR=<dir>`: `<dir>/<folder>`, laid out as the release is; no network, ever.
+* `HKCANTO_DATA=sample`: the sample data in the benchmark's folder. It overrides the next line, so
+  that a user with a permanent data folder can still try something on the sample data.
+* `HKCANTO_DATA_DIR=<dir>`: `<dir>/<folder>`, laid out as the release is; never uses the network.
 * Neither: a download of the pinned release into the user's cache, or into `HKCANTO_CACHE`.
   `HKCANTO_OFFLINE=1` and `HF_HUB_OFFLINE=1` forbid downloads; `HKCANTO_GITHUB_ENDPOINT` and
   `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
@@ -36,20 +36,20 @@ VARIABLES = {
     *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
     *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
 }
-"""The environment variables that are read, besides `HKCANTO_REVISION_<FOLDER>`."""
+"""The known environment variables, besides `HKCANTO_REVISION_<FOLDER>`."""
 
 
 def locate(benchmark: "Benchmark") -> DataFolder:
-    """Find a benchmark's data in the place that the environment chooses.
+    """Find a benchmark's data in the location that the environment sets.
 
     Args:
         benchmark: The benchmark.
 
     Returns:
-        The folder. Nothing is downloaded before a file is asked for.
+        The folder. Nothing is downloaded before a file is requested.
 
     Raises:
-        CatalogueError: The benchmark names a folder outside, or its registry is wrong.
+        CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
         DataCorrupt: The registry of an earlier download was damaged.
         DataNotFound: `HKCANTO_DATA` has an unknown value, there is no such folder, or the cache is
             one that other users can change.
@@ -72,17 +72,17 @@ def known_files(benchmark: "Benchmark") -> list[str]:
         benchmark: The benchmark.
 
     Returns:
-        Paths in the release, also of what is in archives that are there: by its record, else by
-        what is in the folder; nothing where neither is there.
+        Paths in the release, including members of local archives: from its record, else from the
+        folder; none if there is neither.
 
     Raises:
-        CatalogueError: The benchmark names a folder outside, or its registry is wrong.
+        CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
     """
     release, folder = benchmark.release, None
     recorded: Registry = {}
     if isinstance(release, GitHubRelease):
         recorded = recorded_files(release, benchmark.home)
-    with suppress(DataCorrupt, DataNotFound):  # which loading says
+    with suppress(DataCorrupt, DataNotFound):  # loading reports these
         folder = _located(benchmark)
         return with_members(folder.root, [*(recorded or folder.recorded)] or folder.files())
     return [*recorded]
@@ -99,15 +99,15 @@ def _located(benchmark: "Benchmark") -> DataFolder:
     chosen = os.environ.get("HKCANTO_DATA") or "release"
     if chosen not in ("release", "sample"):
         raise DataNotFound(
-            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the small data set inside the"
+            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the sample data in the"
             " package) or 'release' (the real data, the default)."
         )
     if chosen == "sample":
         root = home / "sample"
         if not root.is_dir():
             raise DataNotFound(
-                f"HKCANTO_DATA=sample, but {name} has no sample in {root}. Unset HKCANTO_DATA to"
-                " use the release."
+                f"HKCANTO_DATA=sample, but {name} has no sample data in {root}. Unset HKCANTO_DATA"
+                " to use the release."
             )
         return DataFolder(name, "sample", root)
     github = release if isinstance(release, GitHubRelease) else None
@@ -134,16 +134,16 @@ def _located(benchmark: "Benchmark") -> DataFolder:
 
 
 def _paths(task: "TaskDefinition") -> Iterator[str]:
-    """Return patterns of the files, or of their archives, that a task declares."""
+    """Return patterns for the files that a task declares, or for their archives."""
     for split in task.places:
         for path in map(container, task.paths(split, "*")):
             ending = table_ending(path)
             yield f"{path.removesuffix(ending)}*{ending}" if ending else path  # shards, too
 
 
-@cache  # said once
+@cache  # logged once
 def _warn_of_unknown(given: tuple[str, ...]) -> None:
-    """Warn of variables that nothing reads: a misspelt one may leave data unpinned."""
+    """Warn of unknown variables: a misspelt one may leave data unpinned."""
     from ..catalogue import benchmarks
 
     every = benchmarks()
@@ -154,11 +154,11 @@ def _warn_of_unknown(given: tuple[str, ...]) -> None:
         if name not in known and not name.startswith("HKCANTO_TEST_"):
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            _log.warning("%s is set, and nothing reads it. %s", name, hint)
+            _log.warning("%s is set, but nothing reads it. %s", name, hint)
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
-    """Return the folder of a release in the user's, laid out as the release is."""
+    """Return the folder of a release inside the user's folder, laid out as the release is."""
     if not parent.is_dir():
         raise DataNotFound(
             f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."

@@ -1,4 +1,4 @@
-"""The rows of a task in a release: which file is which subject's, and what the paper has else."""
+"""Find and read a task's rows in a release, and compare them with the published release."""
 
 import logging
 import re
@@ -40,19 +40,19 @@ from .tables import (
 _log = logging.getLogger("hkcanto")
 
 _BAD_SHARE = 0.01
-"""The share of a task's rows that may be unreadable; with more, it is not the release."""
+"""The share of a task's rows that may be unreadable; a file with more is not the release."""
 
 _ODD_SHARE = 0.1
 """The share of a file's rows that may be odd: 6 of 424 in HKMMLU's law are in Simplified script,
 78 of 1,534 in MMLU's have broken quotation marks, 2 of 125 on insurance contradict each other."""
 
 _ENOUGH = 10
-"""With fewer rows, it is no fault that none is in Chinese, or that they are all alike."""
+"""Files with fewer rows may have no Chinese row, or rows that are all the same."""
 
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 
 _FEW_ROWS = 10
-"""By how many rows a subject may differ from the paper's table where the total is right."""
+"""How many rows a subject may differ from the paper's table if the total is right."""
 
 _SUBJECT_COLUMNS = (
     *("subject", "subject_name", "subject_en", "科目", "學科", "学科", "subset", "config"),
@@ -60,12 +60,12 @@ _SUBJECT_COLUMNS = (
 )
 _OF_SUBJECT = 6  # of these columns name nothing but a subject
 _MOST_SUBJECTS = 500
-_LONGEST_SCRIPT = 30  # characters of what a cell calls it
+_LONGEST_SCRIPT = 30  # characters of a script's name in a cell
 
-# A shard that is not called as those of one set are: its subject has more rows somewhere.
+# A shard with a name unlike the others of a set: its subject has more rows somewhere.
 _PART = re.compile(r"(?:^|[\W_])(?:part|shard|chunk)[\W_]?\d|\d-of-\d", re.IGNORECASE)
 
-# Folders and files of what models answered.
+# Folders and files with the answers of models.
 _OF_A_MODEL = ("model", "model_name", "model_id")
 _OF_MODELS = re.compile(
     r"(?:^|[/_.\W])(baselines?|pred(?:iction)?s?|outputs?|results?|responses?|generations?"
@@ -77,18 +77,18 @@ _OF_MODELS = re.compile(
 
 @dataclass(frozen=True)
 class Differences:
-    """What a folder has other than the published release, for one task.
+    """How a folder differs from the published release, for one task.
 
     Attributes:
-        asked: The number of subjects asked for.
-        missing: Those of them that have no file.
-        extra: Test files that are no subject's, by what they are called.
-        counts: Subject → its rows and the published number, where these differ.
-        total: Whether there are as many rows as published in all.
-        guessed: What a file is called → its subject, where that is another name.
+        asked: The number of requested subjects.
+        missing: Requested subjects without a file.
+        extra: Names of test files that belong to no subject.
+        counts: Subject → its number of rows and the published number, where these differ.
+        total: Whether the total number of rows is as published.
+        guessed: Name of a file → its subject, where the names differ.
         bad: The rows set aside.
-        unshown: Columns that look like context, and that the prompt does not show.
-        alone: What the release calls its only split, which is taken as the test.
+        unshown: Columns that look like context but are not in the prompt.
+        alone: The release's name for its only split, which is taken as the test split.
     """
 
     asked: int
@@ -108,10 +108,10 @@ class Differences:
         return bool(self.missing or (self.counts and not (self.total and small)))
 
     def summary(self) -> str:
-        """Say all of it in one line."""
+        """Sum up all differences in one line."""
         parts = [
             f"{len(self.missing)} of {self.asked} subjects are missing" * bool(self.missing),
-            f"{len(self.extra)} files are no known subject's" * bool(self.extra),
+            f"{len(self.extra)} files belong to no known subject" * bool(self.extra),
             f"{len(self.counts)} have another number of questions" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
             unshown(self.unshown),
@@ -120,7 +120,7 @@ class Differences:
         return ", ".join(filter(None, parts))
 
     def lines(self) -> Iterator[str]:
-        """Say each of them, in lines that can be long."""
+        """List the differences, in lines that can be long."""
         if self.missing:
             yield f"missing subjects: {', '.join(self.missing)}"
         if self.extra:
@@ -131,7 +131,7 @@ class Differences:
             yield f"other numbers of questions{total}: {', '.join(counted)}"
         if self.guessed:
             taken = (f"{stem} as {subject}" for stem, subject in self.guessed.items())
-            yield f"taken by their words or numbers: {', '.join(taken)}"
+            yield f"matched by words or numbers of rows: {', '.join(taken)}"
         if self.bad:
             yield f"rows set aside: {'; '.join(f'{row.where}: {row.what}' for row in self.bad)}"
         if self.unshown:
@@ -141,20 +141,20 @@ class Differences:
     def _taken(self) -> Iterator[str]:
         for name in self.alone:
             yield (
-                f"the only split is {name!r} and was taken as the test: if it is, declare splits = "
-                f'{{ test = "{name}" }}'
+                f"the only split, {name!r}, was taken as the test split: if it is, declare splits "
+                f'= {{ test = "{name}" }}'
             )
 
 
 def unshown(columns: Sequence[str]) -> str:
-    """Say that columns look like context that a prompt lacks; an empty text without any.
+    """Warn of columns that look like context but are not in the prompt; else an empty text.
 
     Examples:
         >>> unshown(["passage"])
-        'the prompt does not show what looks like context: name it in the template, {passage}'
+        'the prompt lacks columns that look like context: name them in the template, {passage}'
     """
     named = ", ".join(f"{{{each}}}" for each in columns)
-    what = f"the prompt does not show what looks like context: name it in the template, {named}"
+    what = f"the prompt lacks columns that look like context: name them in the template, {named}"
     return what if columns else ""
 
 
@@ -162,18 +162,18 @@ class ReleaseRows:
     """The rows of a task's subjects, in whatever layout a folder has them.
 
     Args:
-        folder: Where the data is; downloaded if need be.
-        setup: What reads a row.
+        folder: The data, which is downloaded if necessary.
+        setup: The setup that reads the rows.
 
     Attributes:
         rows: Subject → its scored rows, for the subjects that the data has.
-        tests: The files that these are in, as paths in the folder.
-        differences: What is other than in the published release.
+        tests: The files of these rows, as paths in the folder.
+        differences: How the data differs from the published release.
 
     Raises:
         DataCorrupt: A file is not what it should be, or too many of its rows are not.
-        DataNotFound: Some subjects have no file, and some files are no known subject's.
-        NetworkUnavailable: A download is needed and cannot be had.
+        DataNotFound: Some subjects have no file, and some files belong to no known subject.
+        NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
 
     def __init__(self, folder: DataFolder, setup: Setup) -> None:
@@ -194,7 +194,7 @@ class ReleaseRows:
             if split := self._chosen(subject, "test"):
                 rows, unreadable = self._read(split)
                 if not split.column:
-                    self._tables.clear()  # the rows say all of it
+                    self._tables.clear()  # only the rows are needed now
                 bad |= {row.where: row for row in unreadable}
                 if rows:
                     self.rows[subject.name] = rows[task.definition.examples_from_test :]
@@ -206,7 +206,7 @@ class ReleaseRows:
         self._tables.clear()
 
     def examples(self, subject: Subject) -> list[Any]:
-        """Return the rows of a subject that are its worked examples; none without a dev file.
+        """Return the rows of a subject's worked examples; none without a dev file.
 
         Raises:
             DataCorrupt: The file is not what it should be, or one of its rows is not.
@@ -222,14 +222,14 @@ class ReleaseRows:
         return rows[: entry.dev_rows]
 
     def is_own_script(self, subject: Subject, name: str = "test") -> bool:
-        """Say whether a split of a subject is in the Simplified script that is asked for."""
+        """Return whether a split of a subject is already in Simplified script, as requested."""
         split = self._chosen(subject, name) if self._wanted == "sc" else None
         return split is not None and self._script(split) == "sc"
 
     # ------------------------------------------------------------------ whose is it
 
     def _assigned(self) -> tuple[dict[str, dict[str, list[Split]]], list[str], dict[str, str]]:
-        """Return subject → split → where it may be; stems of no subject; stems guessed."""
+        """Return subject → split → its possible locations; stems of no subject; guessed stems."""
         task, known = self._setup.task, self._known
         entry, files = task.definition, with_members(self._folder.root, self._folder.files())
         if entry.files:
@@ -258,7 +258,7 @@ class ReleaseRows:
             if (subject := whose.get(split.stem)) in entry.subjects:
                 places = found.setdefault(subject.name, {}).setdefault(split.name, {})
                 key = replace(split, stem="", values=()) if split.column else split
-                also = places[key].values if key in places else ()  # spelt in two ways
+                also = places[key].values if key in places else ()  # the name has two spellings
                 places[key] = replace(split, values=(*also, *split.values))
         silent = {(), *map(self._words, entry.extra_stems)}
         extra = _distinct(
@@ -276,10 +276,10 @@ class ReleaseRows:
         if extra and missing:
             raise DataNotFound(
                 f"{task.name}: in {self._folder.root}, {len(missing)} subjects have no file, and "
-                f"{len(extra)} files are of no known subject.\n"
+                f"{len(extra)} files belong to no known subject.\n"
                 f"  subjects: {', '.join(missing)}\n  files: {', '.join(extra)}\n"
-                f"Say which is which: HKCANTO_ALIASES='{extra[0]}={missing[0]},…', or the path of "
-                "a file with such lines."
+                f"Match them: HKCANTO_ALIASES='{extra[0]}={missing[0]},…', or the path of a file "
+                "with such lines."
             )
         guessed = {
             stem: subject.name
@@ -295,7 +295,7 @@ class ReleaseRows:
 
     @cached_property
     def _among(self) -> Sequence[Subject]:
-        """The subjects that files may be of: the task's, or those of all tasks without paths."""
+        """The subjects that files may belong to: the task's, or all tasks' without paths."""
         task = self._setup.task
         alike = [each for each in task.benchmark.tasks if not each.is_located]
         entries = [task.definition] if task.definition.is_located else alike
@@ -323,14 +323,14 @@ class ReleaseRows:
         return match_stems(stems, self._among, self._folder.name, rows)
 
     def _is_part(self, split: Split) -> bool:
-        """Whether it is called as one shard of several is."""
+        """Return whether its name is that of one shard of several."""
         return bool(_PART.search(split.stem)) and self._words(split.stem) not in self._known
 
     def _words(self, stem: str) -> tuple[str, ...]:
         return words(stem, self._folder.name)
 
     def _fits(self, split: Split) -> bool:
-        """Whether it looks as the kind's rows do; what cannot be read at all may be anything."""
+        """Return whether it looks like the kind's rows; unreadable files may be anything."""
         if self._setup.task.definition.is_located:
             return True
         try:
@@ -340,7 +340,7 @@ class ReleaseRows:
             return True
 
     def _without_script(self, split: Split) -> Split:
-        """Take the script off a stem that the catalogue does not name as it is."""
+        """Remove the script from a stem, unless the catalogue has the stem with it."""
         rest, script = script_named(split.stem)
         extra = map(self._words, self._setup.task.definition.extra_stems)
         if not script or self._words(split.stem) in {*self._known, *extra}:
@@ -348,7 +348,7 @@ class ReleaseRows:
         return replace(split, stem=rest, script=script if script != "zh" else split.script or "zh")
 
     def _refuse_others(self, split: Split, subject: Subject) -> None:
-        """Refuse a file that is named for one subject, if a column of it names others."""
+        """Refuse a file named after one subject if one of its columns names others."""
         declared = "subject" in self._setup.task.definition.columns
         columns = self._setup.columns("subject") if declared else _SUBJECT_COLUMNS[:_OF_SUBJECT]
         others = self._known - names(subject, self._folder.name)
@@ -356,12 +356,12 @@ class ReleaseRows:
         for column, record in product(columns, records):
             if column in record.cells and self._words(cell := _cell(record, column)) in others:
                 raise DataCorrupt(
-                    f"{record.where} is of {cell!r} by its column {column!r}, and by its name the "
-                    f"file is of {subject.name or subject.title!r}. Correct the one that is wrong."
+                    f"{record.where} belongs to {cell!r} by its column {column!r}, but the file's "
+                    f"name is that of {subject.name or subject.title!r}. Correct the wrong one."
                 )
 
     def _by_column(self, split: Split) -> Iterator[Split]:
-        """Divide the rows of a file by the subjects that a column of it names."""
+        """Divide the rows of a file by the subjects that one of its columns names."""
         entry, known = self._setup.task.definition, self._known
         declared = self._setup.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
@@ -403,7 +403,7 @@ class ReleaseRows:
         if expected := shards_expected(split.files):
             raise DataNotFound(
                 f"{self._folder.root} has {len(split.files)} of the {expected} parts of "
-                f"{split.files[0]}, and one lacks or is there twice: "
+                f"{split.files[0]}; one is missing or occurs twice: "
                 f"{', '.join(split.files)}. Fetch them again."
             )
         for file in split.files:
@@ -415,7 +415,7 @@ class ReleaseRows:
             if len(own & seen) > max(1, _ODD_SHARE * len(own)):
                 raise DataCorrupt(
                     f"{self._folder.root / file}: {len(own & seen)} of its {len(own)} rows are "
-                    "in another part of the same set, too. Fetch its parts again."
+                    "also in another part of the same set. Fetch its parts again."
                 )
             seen |= own
             first = len(whole.records) + len(whole.bad)
@@ -428,15 +428,15 @@ class ReleaseRows:
         return whole
 
     def _drop_second_header(self, table: Table) -> None:
-        """Drop a first row that names the columns again, perhaps in another language."""
+        """Remove a first row that names the columns again, perhaps in another language."""
         known = {name.lower() for names in self._setup.COLUMNS.values() for name in names}
         for record in table.records[:1]:
             cells = {name: _cell(record, name).lower() for name in record.cells}
             if len({each for each in cells.values() if len(each) > 1} & known) > 1:
                 if any(cell in cells and cell != name for name, cell in cells.items()):
                     raise DataCorrupt(
-                        f"{record.where} names the columns in another order than the one that is "
-                        f"read, {', '.join(cells)}: declare header = true, or remove that row."
+                        f"{record.where} names the columns in another order than they are read in,"
+                        f" {', '.join(cells)}: declare header = true, or remove that row."
                     )
                 del table.records[0]
 
@@ -455,7 +455,7 @@ class ReleaseRows:
         )
 
     def _roles(self, split: Split) -> tuple[str, dict[str, str]]:
-        """Return a column that names the splits of a file's rows, and what its cells are."""
+        """Return a column that names the splits of a file's rows, and the split of each value."""
         records = self._table(split).records
         for column in records[0].cells if records else ():
             if column != "split" and _cell(records[0], column).lower() not in SPLITS:
@@ -466,7 +466,7 @@ class ReleaseRows:
                 raise DataCorrupt(
                     f"{self._folder.root}: the column split of {', '.join(split.files)} has "
                     f"{', '.join(sorted(map(repr, cells)))}: name its rows test, dev and so on, or "
-                    "call that column otherwise."
+                    "rename that column."
                 )
             if len({*known.values()}) > 1 and len(known) == len(cells):
                 return column, known
@@ -482,15 +482,15 @@ class ReleaseRows:
     # ------------------------------------------------------------------ which of several
 
     def _chosen(self, subject: Subject, name: str) -> Split | None:
-        """Return where a split of a subject is; None if it is nowhere.
+        """Return the location of a subject's split; None if there is none.
 
         Raises:
-            DataCorrupt: It is in two places that differ, or not in the script that is asked for.
+            DataCorrupt: Two locations have different rows, or none is in the requested script.
         """
         if (subject.name, name) not in self._taken:
             places = self._splits.get(subject.name, {})
             found = places.get(name, [])
-            if not found and name == "dev":  # a column may say which rows are examples
+            if not found and name == "dev":  # a column may mark the rows of examples
                 found = [
                     replace(each, name=name)
                     for each in places.get("test", [])
@@ -519,7 +519,7 @@ class ReleaseRows:
                     f"{', '.join(split.files[0] for split in each)} ({TITLES[script]})"
                     for script, each in scripts.items()
                 )
-                ask = "" if "sc" not in scripts else " Ask for it with script=sc, or add the other."
+                ask = " Run it with script=sc, or add the other." if "sc" in scripts else ""
                 raise DataNotFound(
                     f"{self._setup.task.name}: {self._folder.root} has the rows of {what} not in "
                     f"{TITLES[wanted]} script, only {there}.{ask}"
@@ -532,8 +532,8 @@ class ReleaseRows:
                 raise DataCorrupt(
                     f"{self._setup.task.name}: two files in {self._folder.root} have rows of {what}"
                     f" that differ: {', '.join(first.files)} and {', '.join(other.files)}. Remove "
-                    "the one that is not the release's, or move it out of this folder. (Scripts "
-                    "are told by names such as tc and sc.)"
+                    "the one that is not the release's, or move it out of this folder. (Names such "
+                    "as tc and sc mark scripts.)"
                 )
         self._refuse_outputs(first, what)
         self._refuse_others(first, subject)
@@ -546,8 +546,8 @@ class ReleaseRows:
             if match := _OF_MODELS.search(beside):
                 raise DataCorrupt(
                     f"{self._setup.task.name}: the only rows of {what} in {self._folder.root} are "
-                    f"in {file}, and by {match[1]!r} in its name they are a model's answers. Put "
-                    "the release's file there, or rename this one."
+                    f"in {file}, but {match[1]!r} in its name means a model's answers. Put the "
+                    "release's file there, or rename this one."
                 )
         columns = {name for each in self._records(split)[:1] for name in each.cells}
         named = sorted(columns & {*_OF_A_MODEL})
@@ -559,7 +559,7 @@ class ReleaseRows:
             )
 
     def _by_script_column(self, split: Split) -> Sequence[Split]:
-        """Divide a file that has its rows in two scripts, if a column of it says which is which."""
+        """Divide a file with rows in two scripts, if one of its columns names the script."""
         records = self._records(split)
         for column in records[0].cells if records else ():
             if script_named(_cell(records[0], column)[:_LONGEST_SCRIPT])[1]:
@@ -574,14 +574,14 @@ class ReleaseRows:
 
     @property
     def _wanted(self) -> str:
-        """The script that the task asks for; empty where it does not tell them apart."""
+        """The script that the task needs; empty if it does not distinguish scripts."""
         options = self._setup.options
         if not hasattr(options, "script"):
             return ""
         return "en" if self._setup.task.definition.language == "en" else str(options.script)
 
     def _script(self, split: Split, *, guess: bool = True) -> str:
-        """Return the script of a split: as it is called, if its text does not say another."""
+        """Return the script of a split by its name, unless its text is in another."""
         if split not in self._scripts:
             told = any(each.script == "sc" for each in self._setup.task.definition.variants)
             if not self._wanted or not (guess or told or split.script in ("sc", "tc")):
@@ -590,13 +590,13 @@ class ReleaseRows:
             texts = [script_in_text([*each]) for _, each in by_file]
             if {"tc", "sc"} <= {*texts}:
                 raise DataCorrupt(
-                    f"{self._folder.root}: {', '.join(split.files)} are parts of one file, and not "
+                    f"{self._folder.root}: {', '.join(split.files)} are parts of one file, but not "
                     "in the same script. Fetch the data again."
                 )
             text = texts[0] if len(texts) == 1 else script_in_text(self._records(split))
             if {text, split.script} == {"tc", "sc"}:
                 raise DataCorrupt(
-                    f"{self._folder.root / split.files[0]} is called {TITLES[split.script]}, and "
+                    f"{self._folder.root / split.files[0]} is called {TITLES[split.script]}, but "
                     f"its text is {TITLES[text]}. Correct its name, or fetch the data again."
                 )
             usual = "" if text == "en" and (split.script or not guess) else text
@@ -604,7 +604,7 @@ class ReleaseRows:
         return self._scripts[split]
 
     def _content(self, split: Split) -> list[Any]:
-        """Return what the rows of a split say, to compare it with another."""
+        """Return the content of a split's rows, to compare it with another split."""
         return [
             row
             if isinstance(row, UnreadableRow)
@@ -620,7 +620,7 @@ class ReleaseRows:
     # ------------------------------------------------------------------ what the rows are
 
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
-        """Return the rows, and those set aside."""
+        """Return the rows that can be read, and those set aside."""
         found = read_rows(self._setup, self._records(split), self._every_record)
         read = found.rows
         self._unshown |= dict.fromkeys(found.unshown)
@@ -645,8 +645,9 @@ class ReleaseRows:
         few = max(1, _ODD_SHARE * len(rows))
         if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
             raise DataCorrupt(
-                f"{where} has characters that no text has (U+FFFD, control characters) in {damaged}"
-                f" of {len(rows)} rows: it was once read in a wrong encoding. Fetch it again."
+                f"{where} has characters that no text contains (U+FFFD, control characters) in "
+                f"{damaged} of {len(rows)} rows: it was once read in a wrong encoding. Fetch it "
+                "again."
             )
         if (
             told
@@ -655,7 +656,7 @@ class ReleaseRows:
         ):
             raise DataCorrupt(
                 f"{where} has no Chinese character in any question: it is in another language, or "
-                "was once saved in an encoding without them. Fetch it again."
+                "was once saved in an encoding without Chinese. Fetch it again."
             )
         scripts = Counter(map(script_of, texts if told else ()))
         written = sorted((scripts["tc"], scripts["sc"]))
@@ -664,8 +665,8 @@ class ReleaseRows:
             raise DataCorrupt(
                 f"{where} has rows in two scripts, by their text: {scripts['tc']} Traditional, "
                 f"{scripts['sc']} Simplified, {scripts['both']} with both. Put each script into a "
-                "file of its own whose name says which (tc, sc), or say in a column which row is "
-                "which."
+                "file of its own with the script in its name (tc, sc), or name the script of each "
+                "row in a column."
             )
         answers: dict[object, Counter[str]] = {}
         for row in rows if rows and rows[0].choices else ():
@@ -674,14 +675,14 @@ class ReleaseRows:
         contrary = sum(each.total() for each in answers.values() if len(each) > 1)
         again = sum(each.total() - len(each) for each in answers.values())
         if contrary > max(few, _ENOUGH) or (len(answers) > _ENOUGH and again >= len(rows) / 2):
-            what = f"{contrary} rows with different answers" if contrary else f"{again} rows again"
+            what = f"{contrary} rows with other answers" if contrary else f"{again} repeated rows"
             raise DataCorrupt(
-                f"{where} asks the same questions several times, {what}, of {len(rows)}. Remove "
+                f"{where} asks the same questions several times: {what} of {len(rows)}. Remove "
                 "the rows that are not the release's."
             )
 
     def _every_record(self) -> list[Record]:
-        """Return the rows of all subjects, for what the file of one leaves open."""
+        """Return the rows of all subjects, to decide what one subject's file leaves open."""
         lists = (each for splits in self._splits.values() for each in splits.values())
         splits = (split for each in lists for split in each)
         return [record for split in splits for record in self._records(split)]
@@ -740,16 +741,16 @@ def _distinct(names: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@cache  # Said once, however many conditions of the task run.
+@cache  # Logged once, however many conditions of the task run.
 def report(summary: str, breaks_comparability: bool, root: Path, task: str, benchmark: str) -> None:
     """Warn of differences from the release.
 
     Args:
-        summary: The differences; nothing is said without any.
+        summary: The differences; nothing is logged if it is empty.
         breaks_comparability: Whether they make scores incomparable.
         root: The folder.
         task: The task's name.
-        benchmark: Its benchmark's.
+        benchmark: Its benchmark's name.
     """
     if summary:
         _log.warning(

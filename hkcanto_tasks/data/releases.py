@@ -1,4 +1,4 @@
-"""Where benchmarks are published, and what is known about their files beforehand."""
+"""Records of where benchmarks are published, and of their files' checksums."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class GitHubRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         commit: The full id of the commit that files come from, unless the registry says otherwise.
         registry: The file of checksums in the benchmark's folder; for the format see
             `read_registry`.
-        prefix: The folder in the repository that holds the release, with a final slash.
+        prefix: The folder of the release in the repository, with a final slash.
 
     Examples:
         >>> GitHubRelease("hon9kon9ize/hkeval2025", "ba2a58b", prefix="data/").prefix
@@ -41,8 +41,8 @@ class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         repo_id: `owner/name`.
         revision: A commit id, tag or branch. None means the default branch as it is at the first
             download: the commit found then is recorded beside the data and used ever after.
-        allow: Patterns of the files wanted, as in `huggingface_hub.snapshot_download`: the card
-            and all that can be read, without any.
+        allow: Patterns of the files to download, as in `huggingface_hub.snapshot_download`; by
+            default the card and all files that can be read.
 
     Examples:
         >>> HubDataset("chuxuecao/HKMMLU").revision is None
@@ -58,10 +58,10 @@ class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Files that are in the benchmark's own folder.
+    """Files in the benchmark's own folder.
 
     Attributes:
-        path: Their folder, below the benchmark's.
+        path: Folder of the data, inside the benchmark's.
 
     Examples:
         >>> FolderData("questions").path
@@ -76,14 +76,14 @@ Release = GitHubRelease | HubDataset | FolderData
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """What a registry, or a hub, says about a file.
+    """A file as a registry or a hub describes it.
 
     Attributes:
         sha256: The sha256 of the content, in lower-case hexadecimal. For a small file, a hub
             announces the 40 digits of git's blob id instead, or nothing.
         commit: The full id of the commit that holds it.
         origin: Its path in the repository at that commit.
-        size: The number of bytes, where a hub announces it.
+        size: The number of bytes, if a hub announces it.
     """
 
     sha256: str
@@ -102,7 +102,7 @@ def inside(
     error: type[HKCantoError] = CatalogueError,
     links: bool = False,
 ) -> Path:
-    r"""Join a folder and a name that someone else wrote, and refuse to leave the folder.
+    r"""Join a folder and an untrusted name, and refuse to leave the folder.
 
     Every name from a list of checksums, a hub's list of files or a benchmark.toml becomes a path
     here.
@@ -111,9 +111,8 @@ def inside(
         root: The folder.
         name: A relative path.
         said: The file and the entry that give the name, for the message.
-        error: What to raise.
-        links: Whether symbolic links may lead out of the folder: in the user's own folder they
-            lead where the user wants.
+        error: The error to raise.
+        links: Whether symbolic links may lead out of the folder, as the user's own links may.
 
     Raises:
         HKCantoError: The name is absolute, has a drive, a `..` or a NUL character, or follows a
@@ -141,13 +140,13 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
 
     A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
     column `<commit>:<path>`, as git writes it, gives that one file another origin. (Pooch has a URL
-    there, which would bind the file to one server.) Lines that start with `#` are comments; one
-    such as `# 390 files` says how many there must be, so that a list that was cut is noticed.
+    there, which would bind the file to one server.) Lines that start with `#` are comments; a
+    comment such as `# 390 files` gives the number of files, so that a truncated list is noticed.
 
     Args:
         path: The registry file.
         commit: The commit that files come from unless their line says otherwise.
-        prefix: What stands before a file's name in the repository.
+        prefix: The folder before a file's name in the repository.
 
     Raises:
         CatalogueError: It cannot be read, has no line or not as many as it says, or a line is not
@@ -184,7 +183,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (said and int(said[1]) != len(registry)):
-        expected = f", not the {said[1]} that it says" if said else ""
+        expected = f", not the {said[1]} that it announces" if said else ""
         raise CatalogueError(
             f"{path} names {len(registry)} files{expected}. Install the package again, or correct"
             " the list."
@@ -194,7 +193,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
 
 @cache
 def recorded_files(release: GitHubRelease, home: str) -> Registry:
-    """Return what the registry of a release says about its files.
+    """Return the files in the registry of a release.
 
     Args:
         release: The release.

@@ -1,4 +1,4 @@
-"""In which script or language the files of a release are: by their names, and by their text."""
+"""Detect the script or language of a release's files, by their names and by their text."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ _CODES = {
     **dict.fromkeys(("en", "eng", "英文", "英語"), "en"),
     **dict.fromkeys(("zh", "中文"), "zh"),
 }
-# They may also begin the name of a subject, as in `traditional_chinese_medicine`.
+# These words may also begin the name of a subject, as in `traditional_chinese_medicine`.
 _WORDS = {
     **dict.fromkeys(("traditional", "trad"), "tc"),
     **dict.fromkeys(("simplified", "simp"), "sc"),
@@ -30,10 +30,10 @@ _ROWS = 30
 
 @lru_cache(4096)
 def script_named(name: str) -> tuple[str, str]:
-    """Split a name into what is left without its script, and the script.
+    """Split a name into the script and the rest.
 
     Args:
-        name: Of a file or folder, or a configuration.
+        name: The name of a file, folder or configuration.
 
     Returns:
         The rest, and `tc`, `sc`, `en`, `zh` (Chinese of either script), or an empty text.
@@ -69,17 +69,17 @@ def script_named(name: str) -> tuple[str, str]:
 
 
 def script_of_folders(folders: Iterable[str]) -> str:
-    """Return the script that the innermost folder is called by; `sc` or `tc` before a language."""
+    """Return the script in the innermost folder's name; `zh` only if no folder says more."""
     found = [script for each in folders if (script := script_named(each)[1])]
     return next((each for each in reversed(found) if each != "zh"), "zh" if found else "")
 
 
 def script_in_text(records: list[Record]) -> str:
-    """Return the script that a sample of rows is written in.
+    """Return the script of a sample of rows.
 
     Returns:
-        `tc` or `sc` where most of the characters that tell them apart, at least three, say so;
-        `en` where no character is Chinese; else an empty text.
+        `tc` or `sc` if most of the characters that differ between the scripts, at least three, are
+        in it; `en` if no character is Chinese; else an empty text.
     """
     step = max(1, len(records) // _ROWS)
     cells = (cell for record in records[::step][:_ROWS] for cell in record.cells.values())
@@ -92,7 +92,7 @@ def script_in_text(records: list[Record]) -> str:
 
 
 def script_of(text: str) -> str:
-    """Return the script of a question: `tc`, `sc`, `both`, or an empty text if none can be told.
+    """Return the script of a question: `tc`, `sc`, `both`, or an empty text if it is unclear.
 
     Examples:
         >>> [script_of(text) for text in ("邊個部門？", "边个部门？", "邊個部门？", "1 + 1 = ?")]

@@ -1,4 +1,4 @@
-"""Which subject of a benchmark a name in a release stands for."""
+"""Match names in a release, such as file stems, to the subjects of a benchmark."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from ..catalogue import Subject
 from ..errors import DataNotFound
 
-# They tell nothing apart.
+# Words that do not distinguish names.
 _SILENT = {
     *("and", "the", "of", "to", "data", "all", "default", "main", "full"),
     *("question", "translation", "parallel", "sentence", "corpus"),
@@ -20,11 +20,11 @@ _SILENT = {
 
 @lru_cache(4096)
 def words(name: str, benchmark: str = "") -> tuple[str, ...]:
-    """Return the words of a name that tell it from others.
+    """Return the words of a name that distinguish it from others.
 
     Args:
-        name: Of a file, a configuration, a subject.
-        benchmark: A word that is in all of them.
+        name: The name of a file, a configuration or a subject.
+        benchmark: A word that all names have.
 
     Examples:
         >>> words("Hong Kong Film & Television"), words("HKMMLU-can2man", "hkmmlu")
@@ -39,7 +39,7 @@ def words(name: str, benchmark: str = "") -> tuple[str, ...]:
 
 
 def names(subject: Subject, benchmark: str) -> set[tuple[str, ...]]:
-    """Return what a subject is called in a release, each in its words.
+    """Return the names of a subject in a release, each as a tuple of words.
 
     Args:
         subject: The subject.
@@ -61,13 +61,14 @@ def match_stems(
 ) -> dict[str, Subject]:
     """Find each stem's subject, as far as that is certain.
 
-    By what `HKCANTO_ALIASES` says; by name, title and aliases; by the same words in another order;
-    by words that only one subject has all of, or that has them all; and, among what is left, by the
-    published number of rows. Several stems may be one subject's, each by a name of its own.
+    Stems are matched by `HKCANTO_ALIASES`; by name, title and aliases; by the same words in another
+    order; by words if they contain, or are contained in, the words of only one subject; and the
+    rest by the published number of rows. Several stems may match one subject, each by another of
+    its names.
 
     Args:
-        stems: What the release calls its subjects.
-        subjects: The benchmark's.
+        stems: The release's names of subjects.
+        subjects: The benchmark's subjects.
         benchmark: A word that may be in all names.
         rows: Stem → number of test rows.
 
@@ -105,7 +106,7 @@ def match_stems(
         }
     exact = {
         each.stem: each for each in subjects if each.stem and each.stem in stems
-    }  # words may be alike
+    }  # words may be the same
     by_words = {stem: subject for name, subject in found.items() for stem in said[name]}
     own = {stem: each for stem, each in exact.items() if words(stem, benchmark) not in by_hand}
     return by_words | own

@@ -1,10 +1,10 @@
-"""Read benchmark files exactly as they are, and refuse what only looks like one.
+"""Read benchmark files exactly as they are, and refuse files that are not benchmark data.
 
-At HEAD the HKCanto-Eval release holds Git-LFS pointer files in place of its CSVs, proxies answer
+At HEAD the HKCanto-Eval release has Git-LFS pointer files in place of its CSVs, proxies answer
 with HTML pages and status 200, and data-frame readers turn the option ``None`` into a missing
-value and ``007`` into ``7``. Any of these changes a score without a sound, so here every cell stays
-the string that the file holds. A file that is no such data is an error; a row that cannot be read
-is set aside, with the file, the row and the reason.
+value and ``007`` into ``7``. Any of these silently changes a score, so here every cell stays the
+string in the file. A file of another sort is an error. A row that cannot be read is set aside, with
+the file, the row and the reason.
 """
 
 import csv
@@ -34,9 +34,9 @@ class Record:
     """A row of a file, whatever its format.
 
     Attributes:
-        number: Its place among the rows, from 1, without a header.
+        number: Its number among the rows, from 1, not counting a header.
         where: File and row, for messages; the row as an editor or spreadsheet counts it.
-        cells: Column, in lower case → cell. Of a CSV file every cell is the text in it.
+        cells: Column, in lower case → cell. In a CSV file, every cell is a text.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Record:
     cells: Mapping[str, object]
 
     def find(self, columns: Sequence[str]) -> object:
-        """Return the cell of the first of some columns that the row has; None without one.
+        """Return the cell in the first of some columns that the row has; None if it has none.
 
         Examples:
             >>> Record(1, "a.csv, row 2", {"input": "我哋"}).find(["source", "input"])
@@ -57,10 +57,10 @@ class Record:
 
         Args:
             columns: The columns that it may be in, in lower case.
-            role: What it is, for the message.
+            role: The role of the cell, for the message.
 
         Raises:
-            DataCorrupt: The row has none of these columns, or what is there is blank or no text.
+            DataCorrupt: The row has none of these columns, or the cell is blank or not a text.
         """
         cell = self.find(columns)
         text = as_text(cell)
@@ -72,24 +72,24 @@ class Record:
         return text
 
     def named(self) -> str:
-        """Say what its columns are called, for messages; without a header that would be a question.
+        """Name its columns, for messages, unless the header is missing and they would be an item.
 
         Examples:
             >>> Record(1, "", {"input": "我哋"}).named(), Record(1, "", {"邊個最高?": ""}).named()
-            ('the columns input', 'a first row that is no header')
+            ('the columns input', 'a first row that is not a header')
         """
         if all(
             re.fullmatch(r"[\w #./()-]{0,24}", name, re.ASCII) or len(name) < 5
             for name in self.cells
         ):
             return f"the columns {', '.join(self.cells)}"
-        return "a first row that is no header"
+        return "a first row that is not a header"
 
     def problem(self, what: str) -> "UnreadableRow":
-        """Return the error that says what is wrong with the row, in words that give no text away.
+        """Return the error for a problem of the row, without quoting the row's text.
 
         Args:
-            what: What it has, as in "no answer".
+            what: What the row has, such as "no answer".
         """
         return UnreadableRow(self.where, what)
 
@@ -121,7 +121,7 @@ class Table:
 
 
 def as_text(cell: object) -> str | None:
-    """Return a cell as text: numbers as they are written; None if it is neither, or NaN.
+    """Return a cell as text, numbers as they are written; None for anything else or NaN.
 
     Examples:
         >>> as_text(7), as_text("007"), as_text(["7"])
@@ -140,7 +140,7 @@ def refusal(content: bytes) -> str | None:
         content: A file's content.
 
     Returns:
-        What the file is instead and what to do, or None when nothing speaks against it.
+        What the file is instead and what to do; None if it may be data.
 
     Examples:
         >>> refusal(b"<!DOCTYPE html><title>Access denied</title>").split(",")[0]
@@ -151,7 +151,7 @@ def refusal(content: bytes) -> str | None:
         return f"it is empty. {_AGAIN}"
     if opening.startswith(b"version https://git-lfs.github.com/spec/"):
         return (
-            "it is a Git LFS pointer, not the data it stands for. Run `git lfs pull` in the clone,"
+            "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone,"
             " or unset HKCANTO_DATA_DIR to let hkcanto download the pinned commit"
         )
     if re.match(rb"<(!doctype|!--|html|head|body|\?xml)", opening, re.IGNORECASE):
@@ -163,20 +163,20 @@ def refusal(content: bytes) -> str | None:
 
 
 def is_file(path: Path) -> bool:
-    """Say whether there is a file: no folder, no pipe, no link to nothing.
+    """Return whether a path is a regular file, not a folder, pipe or broken link.
 
     Raises:
-        DataNotFound: That cannot be told.
+        DataNotFound: The system refuses to say.
     """
     with on_disk(path):
         return path.is_file()
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what is in a file.
+    """Return the content of a file.
 
     Raises:
-        DataNotFound: It cannot be read, or is none; a pipe is not waited for.
+        DataNotFound: It cannot be read, or is not a file; pipes are refused without waiting.
     """
     with on_disk(path):
         if not path.is_file():
@@ -185,22 +185,22 @@ def read_bytes(path: Path) -> bytes:
 
 
 def no_file(path: Path) -> str:
-    """Say what a path is that is no file."""
+    """Say what a path is if it is not a file."""
     if path.is_dir():
         return "is a folder where a file belongs"
     if path.exists():
         return "is a pipe or a device where a file belongs"
-    return "is a link to nothing" if path.is_symlink() else "does not exist"
+    return "is a broken link" if path.is_symlink() else "does not exist"
 
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
-"""What the files are called that `read_table` reads, also with `.gz` or in a `.zip`."""
+"""The endings of files that `read_table` reads, also with `.gz` or in a `.zip`."""
 
 _MOST_UNPACKED = 1 << 28
 
 
 def table_ending(file: str) -> str:
-    """Return the ending of a file's name, with `.gz`; empty where it is no table.
+    """Return the ending of a file's name, with `.gz`; empty if it is not a table.
 
     Examples:
         >>> table_ending("test/hk_law.csv.gz"), table_ending("README.md")
@@ -212,16 +212,16 @@ def table_ending(file: str) -> str:
 
 
 def is_table(file: str) -> bool:
-    """Say whether a file is called as `read_table` reads them."""
+    """Return whether a file has an ending that `read_table` reads."""
     return bool(table_ending(file))
 
 
 def with_members(root: Path, files: Sequence[str]) -> list[str]:
-    """Replace archives among some files by what is in them: `data.zip/test/hk_law.csv`.
+    """Replace archives among some files by their members: `data.zip/test/hk_law.csv`.
 
     Raises:
-        DataCorrupt: One of them is no whole archive.
-        DataNotFound: It cannot be read.
+        DataCorrupt: One of them is not a complete archive.
+        DataNotFound: One of them cannot be read.
     """
     found = []
     for file in files:
@@ -243,7 +243,7 @@ def with_members(root: Path, files: Sequence[str]) -> list[str]:
 
 
 def container(file: str) -> str:
-    """Return the file on disk that `with_members` named a part of.
+    """Return the file on disk that contains a path from `with_members`.
 
     Examples:
         >>> container("data.zip/test/hk_law.csv"), container("test/hk_law.csv")
@@ -253,7 +253,7 @@ def container(file: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return what is in a file, unpacked, and no more of it than a release can have."""
+    """Return the unpacked content of a file, within a limit of size."""
     place = Path(container(path.as_posix()))
     inside = place != path and place.is_file()
     if not inside and path.suffix.lower() != ".gz":
@@ -274,7 +274,9 @@ def _content(path: Path) -> bytes:
             reason = reason or f"it cannot be unpacked: {error}. {_AGAIN}"
             raise DataCorrupt(f"{path}: {reason}.") from error
     if len(content) > _MOST_UNPACKED:
-        raise DataCorrupt(f"{path} is more than {_MOST_UNPACKED >> 20} MiB unpacked: no test set.")
+        raise DataCorrupt(
+            f"{path} has more than {_MOST_UNPACKED >> 20} MiB unpacked, too much for a test set."
+        )
     return content
 
 
@@ -289,19 +291,19 @@ def read_table(
     r"""Read a file of rows: CSV, JSON lines, one JSON list or object, Parquet, or Arrow.
 
     A row that cannot be read is set aside, and does not change the numbers of the others. Rows of
-    blank cells are no rows.
+    blank cells are ignored.
 
     Args:
-        path: The file; its ending, and for JSON its first character, tell the format. A JSON list
+        path: The file; its ending, and for JSON its first character, decide the format. A JSON list
             of texts is a table with one column, `text`.
         columns: The names of the columns of a CSV file without a header row.
-        delimiter: What stands between the cells of a CSV file; without it, a tab in `.tsv` files
+        delimiter: The character between the cells of a CSV file; by default a tab in `.tsv` files
             and a comma in others.
-        quotes: Whether a CSV file has quotation marks around cells; else they are text.
+        quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
         rows: The keys that lead to the rows of a JSON object, with dots between them.
 
     Raises:
-        DataCorrupt: The file is no such data, breaks off, names a column twice, or has no such
+        DataCorrupt: The file is not such data, breaks off, names a column twice, or lacks the
             keys.
 
     Examples:
@@ -317,8 +319,8 @@ def read_table(
         raise DataCorrupt(f"{path}: {reason}.")
     if rows and ending not in (".json", ""):
         raise DataCorrupt(
-            f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, and this is a "
-            f"{ending} file. Take `rows` out of the benchmark.toml, or name a JSON file."
+            f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, but this is a "
+            f"{ending} file. Remove `rows` from the benchmark.toml, or name a JSON file."
         )
     if ending in (".parquet", ".arrow"):
         return _table(path, _columnar(path, content, ending))
@@ -330,15 +332,15 @@ def read_table(
         return _table(path, _below(path, text, rows))
     if not ending and not text.lstrip().startswith(("[", "{")):
         raise DataCorrupt(
-            f"{path} is called as none of {', '.join(ENDINGS)} and is no JSON. If each of its lines"
-            " is a row, say what the lines are: files = { test = { question = "
+            f"{path} has none of the endings {', '.join(ENDINGS)} and is not JSON. If each of its"
+            " lines is a row, declare what the lines are: files = { test = { question = "
             f"{json.dumps(path.name)} }} }}."
         )
     if text.lstrip().startswith("["):
         return _table(path, _json(path, text))
     if (nested := _nested(path, text)) is not None:
         return _table(path, nested)
-    # Not splitlines(): U+2028 and U+0085 may stand inside a JSON string.
+    # Not splitlines(): U+2028 and U+0085 may occur inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
     decoded: list[_Row | UnreadableRow] = []
     for number, line in enumerate(lines, start=1):
@@ -349,7 +351,7 @@ def read_table(
         except (msgspec.MsgspecError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n") and _breaks_off(error):
                 raise _unreadable(f"{path}: row {number}", error) from error
-            what = f"no JSON that is one row: {error}"
+            what = f"no JSON for one row: {error}"
             decoded.append(UnreadableRow(f"{path}, row {number}", what))
     return _table(path, decoded)
 
@@ -357,13 +359,13 @@ def read_table(
 def read_lines(files: Mapping[str, Path]) -> Table:
     """Read text files whose lines belong together: line 7 of each is row 7.
 
-    Lines that are blank in all of the files are no rows.
+    Lines that are blank in all files are ignored.
 
     Args:
-        files: Column → the file that has it, one row a line.
+        files: Column → its file, with one row a line.
 
     Raises:
-        DataCorrupt: A file is no text, or they have different numbers of lines.
+        DataCorrupt: A file is not text, or the files have different numbers of lines.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -378,25 +380,25 @@ def read_lines(files: Mapping[str, Path]) -> Table:
         content = _content(path)
         if reason := refusal(content):
             raise DataCorrupt(f"{path}: {reason}.")
-        # Not splitlines(): U+2028 and U+0085 may stand inside a line.
+        # Not splitlines(): U+2028 and U+0085 may occur inside a line.
         lines = _text(path, content).replace("\r\n", "\n").split("\n")
         while not lines[-1].strip():
             lines.pop()
         if odd := next((n for n, line in enumerate(lines, 1) if "\r" in line), 0):
-            raise DataCorrupt(f"{path}: line {odd} has a carriage return inside. Take it out.")
+            raise DataCorrupt(f"{path}: line {odd} has a carriage return inside. Remove it.")
         columns[name] = lines
     counts = [f"{path} has {len(columns[name])} lines" for name, path in files.items()]
     if len({*map(len, columns.values())}) > 1:
         raise DataCorrupt(
-            f"{' and '.join(counts)}: line 7 of each must be of row 7. Fetch them again, or "
-            "correct them."
+            f"{' and '.join(counts)}: line 7 of each file must belong to row 7. Fetch them again, "
+            "or correct them."
         )
     table, first = Table([], []), next(iter(files.values()))
     for number, cells in enumerate(zip(*columns.values(), strict=True), start=1):
         row = dict(zip(columns, cells, strict=True))
         blank = [name for name, cell in row.items() if not cell.strip()]
         if 0 < len(blank) < len(row):
-            what = f"a blank line, and other files have text in that line ({', '.join(row)})"
+            what = f"a blank line, but other files have text in that line ({', '.join(row)})"
             table.bad.append(UnreadableRow(f"{files[blank[0]]}, row {number}", what))
         elif not blank:
             table.records.append(Record(number, f"{first}, row {number}", row))
@@ -425,12 +427,12 @@ def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow
 
 
 _DEEPEST = 50
-"""Levels of lists and objects in a row: a fixed number, as Pythons differ in how deep they go."""
+"""The maximum nesting of lists and objects in a row, fixed because Python versions differ."""
 
 
 def _damage(row: str | Mapping[str, object]) -> str:
     try:
-        return "a NUL character, which no text has" if _has_nul(row, _DEEPEST) else ""
+        return "a NUL character, which no text contains" if _has_nul(row, _DEEPEST) else ""
     except RecursionError:
         return "cells nested too deeply for any text"
 
@@ -487,7 +489,7 @@ def _csv(
 
 
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
-    """Read row by row; where that fails, give the error and go on with the next line."""
+    """Yield row by row; for a row that cannot be read, the error; then go on with the next line."""
     lines = list(io.StringIO(text, newline=""))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     start = 0
@@ -544,19 +546,19 @@ def _text(path: Path, content: bytes) -> str:
         ) from error
     if (place := text.find("\0")) >= 0:
         line = text.count("\n", 0, place) + 1
-        what = "NUL characters: it was damaged on a disk" if "\0\0" in text else "a NUL character"
-        raise DataCorrupt(f"{path}: line {line} has {what}, which no text has. {_AGAIN}.")
+        what = "NUL characters, as after disk damage" if "\0\0" in text else "a NUL character"
+        raise DataCorrupt(f"{path}: line {line} has {what}, which no text contains. {_AGAIN}.")
     return text
 
 
 def _nested(path: Path, text: str) -> list[_Row] | None:
-    """Return the rows of one JSON object of lists of rows: by subject, by split, or by both.
+    """Return the rows of one JSON object with lists of rows by subject, by split, or by both.
 
     Returns:
-        The rows; None where each line may be a row.
+        The rows; None if each line may be a row.
 
     Raises:
-        DataCorrupt: The whole is one JSON value of another form, or the beginning of one.
+        DataCorrupt: The file is one JSON value of another form, or the beginning of one.
     """
     one_line = "\n" not in text.strip()
     try:
@@ -585,9 +587,9 @@ def _nested(path: Path, text: str) -> list[_Row] | None:
 
 
 def _lists(value: object, keys: tuple[str, ...] = ()) -> list[_Row] | None:
-    """Return the rows of an object of lists; None if it is none.
+    """Return the rows of an object of lists; None for another value.
 
-    The keys become the cells `subject` and `split` of the rows, unless these have such cells.
+    The keys become the cells `subject` and `split` of the rows, unless the rows have such cells.
     """
     if isinstance(value, list) and keys and all(isinstance(each, dict) for each in value):
         named = {("split" if each.lower() in _SPLITS else "subject"): each for each in keys}
@@ -643,7 +645,7 @@ def _keys(value: Mapping[str, object]) -> str:
 
 
 class _NamedTwiceError(ValueError):
-    """A JSON object names a key twice: most readers take the last, others the first."""
+    """A JSON object names a key twice: most readers take the last value, others the first."""
 
 
 def _decoded(text: str, sort: Any) -> Any:
@@ -679,7 +681,7 @@ def _breaks_off(error: Exception) -> bool:
 
 
 def _unreadable(where: str, error: Exception) -> DataCorrupt:
-    """Return the error that says whether JSON breaks off, is damaged, or is something else."""
+    """Return the error for JSON that breaks off, is damaged, or has another form."""
     if isinstance(error, msgspec.ValidationError):
         return DataCorrupt(f"{where} is valid JSON, but {_EXPECTED}; {error}.")
     if _breaks_off(error):

@@ -1,8 +1,8 @@
-"""Files over HTTP: several side by side, within limits of time and size.
+"""Download files over HTTP, several in parallel, within limits of time and size.
 
-A busy server is asked again when it says so. Other failures are not tried twice: someone without a
-network hears so at once, and the files that did arrive stay for the next run. (Neither
-pooch nor huggingface_hub limits the time and the unpacked size of a file.)
+A busy server is asked again at the time that it names. Other failures are not retried: without a
+network the user hears so at once, and downloaded files stay for the next run. (Neither pooch nor
+huggingface_hub limits the time and the unpacked size of a file.)
 """
 
 import logging
@@ -21,35 +21,35 @@ from ..errors import DataCorrupt
 _log = logging.getLogger("hkcanto")
 
 _CONNECTIONS = 8
-# Seconds for a connection to open, and for each wait for more bytes.
+# Seconds to open a connection, and to wait for more bytes.
 _CONNECT_TIMEOUT, _READ_TIMEOUT = 3.05, 10.0
-# A file may take so many seconds, and one more for each of so many bytes that have come.
+# A file may take this many seconds, and one more for each of this many received bytes.
 _GRACE, _SLOWEST = 20.0, 1024
 _CHUNK = 8 * 1024  # the granularity of that, so less than the grace's worth
-_LARGEST = 100 * 1024**2  # GitHub's own limit; of a hub's files the size is known
+_LARGEST = 100 * 1024**2  # GitHub's own limit; a hub announces the size of its files
 _BUSY = (429, 503)
-TRIES = 5  # of a busy server
+TRIES = 5  # requests to a busy server
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 120.0  # seconds
 _POLL = 0.1
 
 
 @dataclass(eq=False)
 class Transfer:
-    """A file to be had, and how far it has come.
+    """A file to download, and the progress of the download.
 
     Attributes:
-        url: Where from, without a password.
-        path: Where to; without one it is kept in `content`.
-        target: Where it belongs once it is whole and as expected.
-        expected: The hash that it must have, where that is known; see `RecordedFile`.
-        size: Its size in bytes, where that is known.
+        url: The source, without a password.
+        path: The file to write to; without one, the content is kept in `content`.
+        target: The final path of a complete and correct file.
+        expected: The hash that it must have, if known; see `RecordedFile`.
+        size: Its size in bytes, if known.
         headers: The request's headers.
-        auth: The user and password that the server wants, if any.
+        auth: The user and password for the server, if any.
         tries: How often a busy server is asked.
-        content: The file, if it has no path.
-        received: How many bytes have come, unpacked.
-        started: When the request was made, by the monotonic clock; infinity while none is out.
-        error: Why it did not come.
+        content: The file's content, if it has no path.
+        received: The number of unpacked bytes received.
+        started: When the request was made, by the monotonic clock; infinity without a request.
+        error: Why the download failed.
     """
 
     url: str
@@ -67,15 +67,15 @@ class Transfer:
 
     @property
     def overdue(self) -> bool:
-        """Whether it comes too slowly to be waited for."""
+        """Whether it is too slow to wait for."""
         return time.monotonic() - self.started > _GRACE + self.received / _SLOWEST
 
     def run(self, stopped: threading.Event, told: threading.Event) -> "Transfer":
         """Download it, and return it.
 
         Args:
-            stopped: Set once nobody wants it any more.
-            told: Set once the user knows that the server is busy.
+            stopped: Set when the file is no longer needed.
+            told: Set when the user knows that the server is busy.
         """
         most = _LARGEST if self.size is None else self.size
         try:
@@ -86,8 +86,8 @@ class Transfer:
                     self.received += len(chunk)
                     if self.received > most:
                         raise DataCorrupt(
-                            f"{self.url} is more than {most:,} bytes when unpacked, so it is not"
-                            " the file wanted. It was not kept. Check the mirror and the proxy that"
+                            f"{self.url} has more than {most:,} bytes when unpacked, so it is not"
+                            " the right file. It was not kept. Check the mirror and the proxy that"
                             " you have set, or set HKCANTO_DATA_DIR=<dir> to use a copy."
                         )
                     file.write(chunk)
@@ -99,7 +99,7 @@ class Transfer:
         return self
 
     def _chunks(self, stopped: threading.Event, told: threading.Event) -> Iterator[bytes]:
-        """Ask for it, again while the server is busy, and yield what comes."""
+        """Request it, repeatedly while the server is busy, and yield what arrives."""
         import requests
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
@@ -125,10 +125,10 @@ class Transfer:
 
 
 def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
-    """Download files side by side, and yield each as it has come, or has failed.
+    """Download files in parallel, and yield each when it is complete or has failed.
 
-    The threads are not waited for when one stays silent: they end by themselves, or with the
-    process, and what they still write is in files that nobody has.
+    If a server stays silent, its thread is not waited for: it ends by itself or with the process,
+    and it only writes to temporary files.
     """
     from multiprocessing import TimeoutError as NothingYet
     from multiprocessing.pool import ThreadPool

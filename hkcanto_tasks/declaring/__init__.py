@@ -1,4 +1,4 @@
-"""First declarations of benchmarks that are not declared yet, for `hkcanto new`.
+"""Write a first declaration of a new benchmark, for `hkcanto new`.
 
 `origins` finds the files, `tables` groups them, `columns` describes what is in them, `forms`
 recognises kinds of task, and `declaration` writes, checks and installs a `benchmark.toml`.

@@ -1,4 +1,4 @@
-"""The columns of some rows: what is in them, and what their names say that they are for."""
+"""Describe the columns of some rows: their contents, and the roles that their names suggest."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ _LANGUAGES = {
 
 
 def words_of(name: str) -> str:
-    """Return a column's name with blanks for marks, to compare it with names of roles.
+    """Return a column's name with spaces for punctuation, to compare it with names of roles.
 
     Examples:
         >>> words_of("Correct_Option "), words_of("答案")
@@ -71,7 +71,7 @@ class Column:
     cells: Sequence[object]
 
     def is_called(self, role: str) -> bool:
-        """Say whether its name is usual for a role, a language after it left out."""
+        """Return whether its name is usual for a role, ignoring a language after it."""
         name = words_of(self.name)
         head, _, last = name.rpartition(" ")
         found = [
@@ -82,20 +82,20 @@ class Column:
 
     @cached_property
     def language(self) -> str:
-        """The language that its name says: `yue`, `zh`, `en`, or an empty text."""
+        """The language in its name: `yue`, `zh`, `en`, or an empty text."""
         name = re.sub(r" ?(?:text|sentence|translation)$", "", words_of(self.name))
         found = (key for key, pattern in _LANGUAGES.items() if re.fullmatch(pattern, name))
         return next(found, "")
 
     @cached_property
     def texts(self) -> list[str]:
-        """Its cells that are texts or numbers, and not blank."""
+        """Its cells with a text or number that is not blank."""
         found = (as_text(each) for each in self.cells)
         return [each.strip() for each in found if each is not None and each.strip()]
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each text is there."""
+        """The number of occurrences of each text."""
         return Counter(self.texts)
 
     @property
@@ -115,11 +115,11 @@ class Column:
 
     @cached_property
     def values(self) -> list[Any]:
-        """Its cells, those that are JSON texts as what they say."""
+        """Its cells, with JSON texts decoded."""
         return [_decoded(each) for each in self.cells]
 
     def tally(self) -> str:
-        """Say which texts it has, the most frequent first, at most five.
+        """List its texts, the most frequent first, at most five.
 
         Examples:
             >>> Column("label", ["1", "0", "0"]).tally()

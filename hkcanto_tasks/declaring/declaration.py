@@ -1,4 +1,4 @@
-"""A first `benchmark.toml`: its text, how it comes to its place whole, and whether it loads."""
+"""Write, check and install a first `benchmark.toml`."""
 
 import importlib.util
 import json
@@ -39,8 +39,8 @@ class Declared:
         folder: Its folder.
         tasks: The names of its tasks.
         recognised: What was recognised, a line for each task.
-        doubts: The questions that are left, which are comments in its `benchmark.toml`.
-        remarks: What else there is to know: what was copied, and which files are left out.
+        doubts: The remaining questions, which are comments in its `benchmark.toml`.
+        remarks: Further remarks: which files were copied, and which are left out.
         problem: Why it does not load yet; empty if it does.
     """
 
@@ -61,20 +61,20 @@ class _Task:
 
 
 def declare(name: str, source: str, into: Path, *, force: bool = False) -> Declared:
-    """Look at rows, and declare them as a benchmark: a folder with a `benchmark.toml`.
+    """Inspect rows, and declare them as a benchmark: a folder with a `benchmark.toml`.
 
-    Nothing is written before the declaration is complete, and a file takes its place in one step.
+    Nothing is written before the declaration is complete, and files are installed atomically.
 
     Args:
         name: The benchmark's name, and that of its folder.
         source: Where the rows are; see `find_origin`.
-        into: The folder to make the benchmark's folder in.
-        force: Replace files that are there.
+        into: The folder in which to create the benchmark's folder.
+        force: Replace existing files.
 
     Raises:
-        OptionError: The name cannot be used, or something of that name is there.
+        OptionError: The name cannot be used, or already exists.
         CatalogueError: Nothing was recognised.
-        DataNotFound, DataCorrupt, NetworkUnavailable: The rows cannot be had or read.
+        DataNotFound, DataCorrupt, NetworkUnavailable: The rows cannot be downloaded or read.
     """
     home = into.expanduser() / name
     _refuse_name(name, home)
@@ -132,7 +132,7 @@ def _slug(text: str) -> str:
 
 
 def _distinct(texts: Iterable[str], otherwise: str) -> Iterator[str]:
-    """Return a part of a task's name for each of some texts, no two alike."""
+    """Return a part of a task's name for each of some texts, all different."""
     taken: set[str] = set()
     for number, text in enumerate(texts, start=1):
         slug = _slug(text)
@@ -168,13 +168,13 @@ def _recognised(name: str, origin: Origin) -> tuple[list[_Task], list[str]]:
 
 
 def _called(group: Group, alone: bool) -> str:
-    """Return what distinguishes a group: its folder, or where that has others, its first file."""
+    """Return what distinguishes a group: its folder, or its first file if others share that."""
     place = group.folder if alone and group.folder else group.files[0].partition(".")[0]
     return place.rpartition("/")[2]
 
 
 def _with_group(proposal: Proposal, group: Group) -> Proposal:
-    """Add what is to be asked of the files."""
+    """Add the questions about the files."""
     doubts = [*proposal.doubts]
     if group.only:
         doubts.append(Doubt(f'There is no split "test". Is "{group.only}" to be asked instead?'))
@@ -250,7 +250,7 @@ def _entry(task: _Task, *, several: bool) -> Iterator[str]:
 
 
 def _subjects(group: Group) -> tuple[list[dict[str, str]], str]:
-    """Return the subjects: of files, or those that a column names; and that column."""
+    """Return the subjects, from files or from a column that names them; and that column."""
     column = next(called(group.columns, "subject"), None)
     stems, name = [*group.splits], ""
     if len(stems) == 1:
@@ -293,7 +293,7 @@ def _checksums(origin: Origin) -> str:
 
 
 def _install(staged: Path, home: Path, *, force: bool) -> None:
-    """Move the files to their place, the declaration last: without it there is no benchmark."""
+    """Move the files to their folder, the declaration last, as that makes it a benchmark."""
     if not home.exists():
         staged.replace(home)
         return

@@ -1,8 +1,8 @@
-"""The forms of question that are recognised, and what a `benchmark.toml` says of each.
+"""Recognise the kind of task in some rows, and propose its entry in a `benchmark.toml`.
 
-`FORMS` is the table: a kind, and the function that proposes a declaration from the columns of some
-rows, or says nothing. The first form that proposes something counts. A form of a kind that is not
-installed is passed over.
+`FORMS` maps each kind to a function that proposes declarations from the columns of some rows, or
+none. The first form that proposes something counts. Forms of kinds that are not installed are
+skipped.
 """
 
 import re
@@ -47,8 +47,8 @@ class Doubt:
     """A question to the user, about something that only a person can know.
 
     Attributes:
-        question: The question, with what was seen.
-        choices: Lines for the task's entry, which lacks them. It does not load before one is in it.
+        question: The question, with what was found.
+        choices: Lines that the task's entry lacks. It does not load until it has one of them.
     """
 
     question: str
@@ -57,16 +57,16 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What was recognised of a task.
+    """A task as recognised in some rows.
 
     Attributes:
         kind: Its kind.
-        columns: What a cell is → its column.
-        fields: What else its entry says.
+        columns: Role of a cell → its column.
+        fields: Further keys of its entry.
         prompt: The texts of its prompt.
-        suffix: What distinguishes its name from that of another task of the same rows.
-        title: The same for its title.
-        doubts: The questions that are left.
+        suffix: The end of its name, if the same rows make several tasks.
+        title: The end of its title, likewise.
+        doubts: The remaining questions.
         own: The columns that the kind reads, besides those in `columns`.
     """
 
@@ -90,10 +90,10 @@ Form = Callable[[Group], Sequence[Proposal]]
 
 
 def recognise(group: Group) -> Sequence[Proposal]:
-    """Propose declarations of some rows: several where they can be asked in two ways.
+    """Propose declarations of some rows: several if they can be asked in several ways.
 
     Raises:
-        CatalogueError: Nothing fits; the message says what was seen.
+        CatalogueError: Nothing fits; the message says what was found.
     """
     lacking = []
     for kind, form in FORMS:
@@ -116,7 +116,7 @@ def recognise(group: Group) -> Sequence[Proposal]:
 
 
 class Unrecognised(ValueError):  # noqa: N818
-    """Rows have a form that is known, and that cannot be declared; the message says why."""
+    """The rows have a known form that cannot be declared; the message says why."""
 
 
 def _is_installed(kind: str) -> bool:
@@ -135,7 +135,7 @@ def _seen(column: Column) -> str:
 
 
 def _with_context(group: Group, proposal: Proposal) -> Proposal:
-    """Show what looks like context in front of the question."""
+    """Show columns that look like context before the question."""
     found = [
         each.name
         for each in group.columns
@@ -159,7 +159,7 @@ _FILLED = (
 
 
 def _place(column: str) -> str:
-    """Return what a template calls a column: its name, unless it has blanks or means another."""
+    """Return a column's placeholder: its name, unless that has spaces or another meaning."""
     plain = re.sub(r"\W+", "_", column).strip("_") or "column"
     return f"of_row_{plain}" if plain in _FILLED else plain
 
@@ -200,7 +200,7 @@ def _left(group: Group, proposal: Proposal) -> Iterator[Doubt]:
 
 @dataclass(frozen=True)
 class _Options:
-    """The columns of the options: the names, what is declared of them, and how many there are."""
+    """The columns of the options: their names, declaration and number."""
 
     names: Sequence[str]
     declared: str | Sequence[str] | None
@@ -286,7 +286,7 @@ _WRONG = re.compile(
 
 
 def _lengths(column: Column) -> set[int]:
-    """Return how many options the cells of a column have; none where it has no options."""
+    """Return the numbers of options in the cells of a column; none if it has no options."""
     found = set()
     for value in column.values:
         if isinstance(value, Mapping):
@@ -308,7 +308,7 @@ def _lengths(column: Column) -> set[int]:
 def _answer(
     group: Group, definition: TaskDefinition, columns: Sequence[Column], options: _Options
 ) -> tuple[str, str, Sequence[Doubt]]:
-    """Return the column of the answers, how they name options, and what is unsure of that."""
+    """Return the column of the answers, how they name options, and the doubts about that."""
     if not group.header:
         return group.columns[-1].name, "letter", ()
     if options.right:
@@ -359,9 +359,9 @@ def _is_id(column: Column) -> bool:
 
 
 def _ways(group: Group, definition: TaskDefinition, column: Column) -> dict[str, tuple[int, ...]]:
-    """Return how the cells of a column can name options → the options that they name.
+    """Return the ways in which a column's cells can name options → the options that they name.
 
-    The reader of the kind decides where it can; what it cannot decide is left with both ways.
+    The kind's own reader decides if it can; otherwise both ways are returned.
     """
     readings = {}
     for way in _FORMS_OF_ANSWER:
@@ -389,7 +389,7 @@ def _differ(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
 
 
 def _question(columns: Sequence[Column], group: Group) -> tuple[Column, Sequence[Doubt]]:
-    """Return the column of the question, and whether that is unsure."""
+    """Return the column of the question, and the doubts about it."""
     if not group.header:
         return group.columns[0], ()
     odd = ("id", "model")
@@ -414,7 +414,7 @@ def _question(columns: Sequence[Column], group: Group) -> tuple[Column, Sequence
 
 
 def _one_hot(group: Group) -> Sequence[Proposal]:
-    """Options with marks for the right one, as `mc1_targets` of TruthfulQA."""
+    """Recognise options with marks for the right one, like `mc1_targets` of TruthfulQA."""
     for column in group.columns:
         marked = [_marks(value) for value in column.values]
         if all(marked) and all(sum(each) == 1 for each in marked):
@@ -436,7 +436,7 @@ def _one_hot(group: Group) -> Sequence[Proposal]:
 
 
 def _marks(value: object) -> list[int]:
-    """Return the marks of options, 1 for a right one; nothing where a cell has no such marks."""
+    """Return the marks of options, 1 for a right one; none if a cell has no such marks."""
     marks: Any = [*value.values()] if isinstance(value, Mapping) and len(value) > 1 else []
     if isinstance(value, Mapping) and isinstance(value.get("labels"), list):
         marks = value["labels"]
@@ -476,7 +476,7 @@ def _names_several(column: Column) -> bool:
 
 
 def _number(group: Group) -> Sequence[Proposal]:
-    """A question and a number, or a solution that ends in `#### 18`."""
+    """Recognise a question and a number, or a solution that ends in `#### 18`."""
     for column in called(group.columns, "answer"):
         ends = [each.rpartition("####")[2] for each in column.texts]
         if not column.is_whole or any(parse_number(each) is None for each in ends):
@@ -521,7 +521,7 @@ def _constraints(group: Group) -> Sequence[Proposal]:
 
 
 def _translation(group: Group) -> Sequence[Proposal]:
-    """Two columns that say the same in two languages."""
+    """Recognise two columns with the same text in two languages."""
     texts = [
         each for each in group.columns if each.is_whole and each.length > 1 and not _is_id(each)
     ]
@@ -572,7 +572,7 @@ def _direction(
 
 
 def languages_of(group: Group) -> tuple[str, ...]:
-    """Return the languages of the columns that are called by one; nothing but for a pair.
+    """Return the languages of the two columns that are named after one; none unless there are two.
 
     Examples:
         >>> languages_of(Group("", {}, []))
@@ -583,7 +583,7 @@ def languages_of(group: Group) -> tuple[str, ...]:
 
 
 def _language(column: Column) -> str:
-    """Return the language of most of its texts; an empty text if there is none of ours."""
+    """Return the language of most of its texts; an empty text for other languages."""
     short = {
         "cantonese": "yue",
         "written_chinese": "zh",
@@ -596,7 +596,7 @@ def _language(column: Column) -> str:
 
 
 def _sentiment(group: Group) -> Sequence[Proposal]:
-    """The labels of HKCanto-Eval; other labels are the next form's."""
+    """Recognise the labels of HKCanto-Eval; the next form recognises other labels."""
     return [
         replace(each, kind="sentiment", columns={"text": text, "sentiment": label}, fields={})
         for each in _label(group)
@@ -608,7 +608,7 @@ def _sentiment(group: Group) -> Sequence[Proposal]:
 
 
 def _label(group: Group) -> Sequence[Proposal]:
-    """A text, or several, and one of a few labels."""
+    """Recognise one or several texts and one of a few labels."""
     few = [
         each for each in group.columns if each.is_whole and _repeats(each) and len(each.counts) > 1
     ]
@@ -671,7 +671,7 @@ def _short_answer(group: Group) -> Sequence[Proposal]:
 
 
 def _judged(group: Group) -> Sequence[Proposal]:
-    """Requests without answers: what is a good one has to be said in a rubric."""
+    """Recognise requests without answers, for which the user must write a rubric."""
     prompts = [each for each in called(group.columns, "question") if each.is_whole]
     others = (each for each in group.columns if each not in prompts)
     aside = ("id", "aside", "model", "subject", "subject, perhaps")
@@ -707,7 +707,7 @@ PROMPTS: Mapping[str, Mapping[str, Any]] = {
     "short_answer": {"question": "{question}\n淨係寫答案，唔使解釋。\n答案："},
     "prompt": {"question": "{prompt}"},
 }
-"""The prompts that a new declaration has, by kind. They are ours; a paper may have others."""
+"""The prompts of new declarations, by kind. They are ours; a paper may have others."""
 
 FORMS: Sequence[tuple[str, Form]] = (
     ("constraints", _constraints),
@@ -722,4 +722,4 @@ FORMS: Sequence[tuple[str, Form]] = (
     ("short_answer", _short_answer),
     ("judged", _judged),
 )
-"""The forms, the most particular first: kind → what recognises it."""
+"""The forms, the most specific first: kind → the function that recognises it."""

@@ -1,7 +1,7 @@
-"""Where the rows of a new benchmark are: in a file or folder, on the hub, or on GitHub.
+"""Find the rows of a new benchmark: in a file or folder, on the hub, or on GitHub.
 
-A repository or data set is downloaded into the cache at the commit that it is at now. The
-declaration pins that commit.
+A repository or data set is downloaded into the cache at its current commit, which the declaration
+pins.
 """
 
 import os
@@ -35,14 +35,14 @@ _HUB = re.compile(
 
 @dataclass(frozen=True)
 class Origin:
-    """Files that are to be declared.
+    """The files to declare.
 
     Attributes:
-        said: What a person calls them.
+        said: Their name for people.
         root: The folder that paths start from.
-        files: The tables in it, members of archives among them.
+        files: The tables in it, including members of archives.
         release: How a `benchmark.toml` refers to them.
-        copied: Whether they are to be copied into the benchmark's own folder.
+        copied: Whether to copy them into the benchmark's own folder.
         recorded: The checksums of a GitHub release.
     """
 
@@ -55,7 +55,7 @@ class Origin:
 
 
 def find_origin(given: str, name: str, home: Path) -> Origin:
-    """Find the files that a user names, and download them if need be.
+    """Find the files that a user names, and download them if necessary.
 
     Args:
         given: A path; `owner/name` on the hub; `github:owner/name` or the address of a GitHub
@@ -66,7 +66,7 @@ def find_origin(given: str, name: str, home: Path) -> Origin:
     Raises:
         OptionError: It is none of these.
         DataNotFound: There is no such file, repository or data set, or no table in it.
-        NetworkUnavailable: A download is needed and cannot be had.
+        NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
     path = Path(given).expanduser()
     if path.exists():
@@ -123,7 +123,7 @@ def _of_github(found: re.Match[str], name: str) -> Origin:
 
 
 def ignoring_other_data() -> AbstractContextManager[object]:
-    """Ignore the user's choice of other data for as long as this lasts."""
+    """Ignore the user's settings of other data inside this context."""
     return patch.dict(os.environ, HKCANTO_DATA="", HKCANTO_DATA_DIR="")
 
 
@@ -142,7 +142,7 @@ def _tables(root: Path, files: Sequence[str], said: object = "") -> list[str]:
 
 
 def release_lines(origin: Origin) -> Mapping[str, Mapping[str, object]]:
-    """Return the table of a `benchmark.toml` that says where the files are.
+    """Return the table of a `benchmark.toml` with the location of the files.
 
     Examples:
         >>> release_lines(Origin("x.csv", Path(), ["x.csv"], FolderData()))

@@ -1,4 +1,4 @@
-"""The tables of an origin, grouped into what can be a task each."""
+"""Read the tables of an origin, and group them into possible tasks."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +19,12 @@ class Group:
     """Tables with the same columns in one place: the subjects and splits of one task.
 
     Attributes:
-        folder: Where they are.
+        folder: The folder that they are in.
         splits: Stem of a file → split → its files.
-        records: The rows that are asked.
+        records: The rows to ask.
         header: Whether the tables name their columns.
-        bad: How many rows cannot be read.
-        only: The split that is asked, where there is no `test`.
+        bad: The number of rows that cannot be read.
+        only: The split to ask, if there is no `test`.
     """
 
     folder: str
@@ -36,7 +36,7 @@ class Group:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The columns that have something in them."""
+        """The columns that are not empty."""
         return [each for each in columns_of(self.records) if not each.is_blank]
 
     @property
@@ -46,7 +46,7 @@ class Group:
 
     @cached_property
     def patterns(self) -> dict[str, str]:
-        """Split → the path of its files, with `{stem}`; nothing where one path cannot say it."""
+        """Split → the path of its files, with `{stem}`; empty if one path does not fit them all."""
         found: dict[str, str] = {}
         for split in ("dev", "test"):
             paths = {stem: of[split] for stem, of in self.splits.items() if split in of}
@@ -64,11 +64,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Tables:
-    """What the files of an origin are.
+    """The tables in the files of an origin.
 
     Attributes:
         groups: The groups of tables.
-        unread: What is said of files that cannot be read.
+        unread: Messages about files that cannot be read.
     """
 
     groups: Sequence[Group] = ()
@@ -121,7 +121,7 @@ def _is_csv(split: Split) -> bool:
 
 
 def _lacks_header(records: Sequence[Record]) -> bool:
-    """Say whether the first row of a CSV file is an item: it says what other rows say."""
+    """Return whether the first row of a CSV file is an item, as its texts occur in other rows."""
     columns = columns_of(records)
     known = ("question", "answer", "label", "text", "source", "target", "subject", "id")
     if any(each.language or any(map(each.is_called, known)) for each in columns):
@@ -133,7 +133,7 @@ def _lacks_header(records: Sequence[Record]) -> bool:
 
 
 def _outside(file: str) -> str:
-    """Return the folder of a file, without those that name a split."""
+    """Return the folders of a file, without those that name a split."""
     folders = PurePosixPath(file).parent.parts
     return "/".join(each for each in folders if each.lower() not in SPLITS)
 
@@ -166,11 +166,11 @@ def _with_stem(file: str, stem: str) -> str:
 
 
 def divided(group: Group, alike: Callable[[Group], object]) -> Iterator[Group]:
-    """Divide a group into those of its subjects that are alike, and that one path can name.
+    """Divide a group into groups of similar subjects whose files one path can name.
 
     Args:
         group: The group.
-        alike: What must be the same of all subjects of a group.
+        alike: The property that must be the same for all subjects of a group.
     """
     parts: dict[object, list[tuple[str, list[Record]]]] = {}
     for stem, of in group.splits.items() if len(group.splits) > 1 else ():

@@ -1,4 +1,4 @@
-"""The kinds of task: each module here reads, renders and scores one form of question.
+"""The kinds of task: each module here reads, renders and scores one form of item.
 
-Which there are, ours included, the entry point group `hkcanto.kinds` says.
+The entry point group `hkcanto.kinds` lists all kinds, including ours.
 """

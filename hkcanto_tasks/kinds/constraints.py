@@ -1,7 +1,7 @@
 """Instruction following: a request with constraints on its answer that a program can check.
 
-The figures are the four of IFEval (Zhou et al. 2023, section 2.2). What the answer says is not
-judged. The verifiers are those of `hkcanto_metrics.constraints`.
+The figures are the four of IFEval (Zhou et al. 2023, section 2.2). The content of an answer is not
+judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
 import re
@@ -32,18 +32,18 @@ from ..samples import Sample
 from .writing import EMPTY
 
 _LOOSELY = (
-    "followed by the answer as it is, or without its first line, its last line, every *, or "
-    "several of these."
+    "followed by the answer as it is, or without its first line, its last line, all *, or several "
+    "of these."
 )
 _POOLED = ("inst_level_strict_acc", "inst_level_loose_acc")
 _ANSWERS = "constraint_answers.json"
 
 
 class Constraints(setup.Setup):
-    """Requests with constraints. Columns: `prompt`, `constraints`; if there, `id` and `topic`.
+    """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
-    The constraints are a list of `{"name": …, "args": {…}}`, or the same as a JSON text. An answer
-    is checked as the model wrote it, without its reasoning.
+    The constraints are a list of `{"name": …, "args": {…}}`, or such a list as a JSON text. An
+    answer is checked as the model wrote it, without its reasoning.
     """
 
     FIGURES = (
@@ -85,16 +85,16 @@ class Constraints(setup.Setup):
         "prompt": ("prompt",),
         "constraints": ("constraints",),
     }
-    # An answer that is cut off breaks a constraint on its end or its form that the model may well
-    # have followed. IFEval in lm-eval has 1,280, and a Chinese character may take two tokens.
+    # A cut-off answer may break a constraint on its end or form that the whole answer would follow.
+    # IFEval in lm-eval has 1,280 tokens, and a Chinese character may take two.
     TOKENS = 2048
 
     def row(self, record: Record) -> Sample:
         """Read a request and its constraints.
 
         Raises:
-            DataCorrupt: A constraint is wrong. Such a row is never set aside, as other unreadable
-                ones are: the fault is the author's, and all of the file may have it.
+            DataCorrupt: A constraint is wrong. Unlike other unreadable rows, such a row is never
+                set aside: it is the author's mistake, and may be in every row of the file.
         """
         cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
         if cell is None:
@@ -118,12 +118,12 @@ class Constraints(setup.Setup):
         return {"prompt": sample.question}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Return None: constraints are no answer that could be shown."""
+        """Return None: constraints have no answer to show."""
         del subject, row, number
         return None
 
     def made_up(self) -> Sample:
-        """Return an item with constraints that tell strict from loose."""
+        """Return an item with constraints that distinguish strict from loose checks."""
         asked = [
             Constraint("lines", {"exactly": 1}),
             Constraint("characters", {"counting": "all", "at_most": 3}),
@@ -132,7 +132,7 @@ class Constraints(setup.Setup):
         return msgspec.structs.replace(super().made_up(), target=target)
 
     def further_readings(self) -> list[Any]:
-        """Return which answers each verifier accepts, of some that are right and some wrong."""
+        """Return which of some right and wrong answers each verifier accepts."""
         answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
         return [
             [name, args, [follows(answer, Constraint(name, args)) for answer in (*right, *wrong)]]
@@ -166,8 +166,8 @@ def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
     """Return the verifiers of an item and whether the answer was judged to follow each.
 
     Args:
-        target: The item's.
-        reason: That of the judgement.
+        target: The item's target.
+        reason: The judgement's reason.
 
     Examples:
         >>> followed_strictly('[{"name": "lines"}, {"name": "quoted"}]', "not followed: 1. lines")

@@ -1,7 +1,8 @@
 """Open-ended writing: an everyday question in Cantonese in, an answer in Cantonese out.
 
-Our own benchmark: whether a model, asked in Cantonese to answer in Cantonese, writes Cantonese at
-all. What it says is not judged. The score is `hkcanto_metrics.cantonese_fluency`.
+Our own benchmark: whether a model that is asked in Cantonese to answer in Cantonese writes
+Cantonese at all. The content of answers is not judged. The score is
+`hkcanto_metrics.cantonese_fluency`.
 """
 
 from typing import ClassVar
@@ -29,7 +30,7 @@ class Fluency(writing.WritingInCantonese):
             "Simplified characters",
             "share",
             False,
-            "Mean share of Simplified among the characters that differ between the scripts.",
+            "Mean share of Simplified characters among those that differ between the scripts.",
         ),
         writing.LENGTH,
         writing.EMPTY,
@@ -40,7 +41,7 @@ class Fluency(writing.WritingInCantonese):
     TOKENS = 512
 
     def row(self, record: Record) -> Sample:
-        """Read a question, its id, which never changes, and what it is about."""
+        """Read a question, its fixed id and its category."""
         return Sample(
             id=record.text(self.columns("id"), "id"),
             source=record.text(self.columns("prompt"), "question"),

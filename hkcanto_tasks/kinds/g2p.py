@@ -23,8 +23,8 @@ from ..samples import Sample
 _COLUMNS_PER_LINE = 8
 
 _ERRORS: Mapping[str, tuple[str, Unit, str]] = {
-    "cer": ("Character", "rate", "Edits of characters over length."),
-    "ser": ("Syllable", "rate", "Edits of syllables over length."),
+    "cer": ("Character", "rate", "Character edits divided by length."),
+    "ser": ("Syllable", "rate", "Syllable edits divided by length."),
     **{
         f"{part}_error_rate": (
             part.capitalize(),
@@ -38,10 +38,10 @@ _DIAGNOSTIC = ("onset_error_rate", "nucleus_error_rate", "coda_error_rate")
 
 
 class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
-    """What a user can choose.
+    """The options of the kind.
 
     Attributes:
-        examples: `paper` for the worked examples that the paper prints, `release` for the rows of
+        examples: `paper` for the worked examples printed in the paper, `release` for the rows of
             the release's dev file, in file order.
     """
 
@@ -57,15 +57,15 @@ class GraphemeToPhoneme(setup.Setup):
             "CER as published",
             "rate",
             False,
-            "What Table 3 calls CER: the share of gold syllables that are not matched at the same"
-            " position, mean over sentences. It is no character error rate.",
+            "CER of Table 3: the share of gold syllables not matched at the same position, mean"
+            " over sentences. It is not a character error rate.",
         ),
         Figure(
             "levenshtein_published",
             "Levenshtein as published",
             "rate",
             False,
-            "Table 3's other column: 1 − normalised Indel similarity of the two strings.",
+            "Levenshtein of Table 3: 1 − normalised Indel similarity of the two strings.",
         ),
         *(
             Figure(name, f"{of} error rate", unit, False, meaning, "rate", name in _DIAGNOSTIC)
@@ -82,7 +82,7 @@ class GraphemeToPhoneme(setup.Setup):
     USES = ("examples",)
     COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
     Options = Options
-    # The release's figure.
+    # The release's limit.
     TOKENS = 1024
 
     def row(self, record: Record) -> Sample:
@@ -118,7 +118,7 @@ class GraphemeToPhoneme(setup.Setup):
         return super().examples(subject, rows)
 
     def made_up(self) -> Sample:
-        """Return an item with an answer of this form."""
+        """Return a made-up item with an answer in Jyutping."""
         return msgspec.structs.replace(super().made_up(), target="nei5 hou2")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
@@ -146,7 +146,7 @@ class GraphemeToPhoneme(setup.Setup):
 
 
 def _explanation(scored: JyutpingScore) -> str:
-    """Lay the closest accepted variant and the response under each other, in Markdown."""
+    """Align the closest accepted variant with the response, in Markdown."""
     pairs = [(gold or "-", heard or "-") for gold, heard in scored.alignment]
     rows = {
         "gold": [gold for gold, _ in pairs],

@@ -1,7 +1,7 @@
-"""Answers that a model judges by a declared rubric: a scale of levels, some of which pass.
+"""Open answers judged by a model with a declared rubric: a scale of levels, some of which pass.
 
-The judge is a second model, which Inspect asks (`--model-role grader=…`) or `hkcanto rescore
---grader …`. lm-eval has no judge: there, answers are logged and count as unjudged.
+The judge is a second model, asked by Inspect (`--model-role grader=…`) or by `hkcanto rescore
+--grader …`. lm-eval has no judge: its answers are logged and count as unjudged.
 """
 
 import difflib
@@ -43,16 +43,16 @@ _PROBES = (
     *("{marker}: {low}\n{marker}: {high}", "{marker}: {low}-{high}", "{marker}: {low}.5"),
     *("{marker}: {low} ({other})", "<think>{marker}: {high}</think>{marker}: {low}"),
 )
-"""Forms of replies, for the signature."""
+"""Forms of judges' replies, for the signature."""
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one judge said of an answer.
+    """One judge's reply on an answer.
 
     Attributes:
         grader: The model.
         text: Its reply, without its reasoning.
-        failure: Why there is none; empty if there is one.
+        failure: Why there is no reply; empty if there is one.
     """
 
     grader: str
@@ -61,9 +61,9 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Judged(setup.Setup):
-    """Prompts whose answers are judged. Columns: `prompt`; if there, `id` and `category`.
+    """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
-    What else the judge's prompt shows, such as a model answer, is a column, too.
+    Other texts in the judge's prompt, such as a model answer, are columns, too.
     """
 
     FIGURES = (
@@ -72,22 +72,22 @@ class Judged(setup.Setup):
             "Passed",
             "share",
             True,
-            "Share of the judged answers whose level passes. Unjudged ones do not count.",
+            "Share of judged answers whose level passes. Unjudged answers do not count.",
         ),
         Figure(
             "mean_level",
             "Mean level",
             "number",
             None,
-            "Mean of the judged answers' levels, by their numbers.",
+            "Mean number of the judged answers' levels.",
         ),
         Figure(
             "unjudged_rate",
             "Unjudged",
             "share",
             False,
-            "Share of answers without a level: the judge failed, its reply has no single level of "
-            "the scale, there was no judge, or the answer was empty or cut off.",
+            "Share of answers without a level: the judge failed, its reply does not give one level "
+            "of the scale, there was no judge, or the answer was empty or cut off.",
         ),
         EMPTY,
     )
@@ -111,12 +111,12 @@ class Judged(setup.Setup):
                 f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}: {problem}. Fix "
                 "this entry of the catalogue."
             )
-        assert definition.rubric is not None  # a problem otherwise
+        assert definition.rubric is not None  # checked above
         self.rubric = definition.rubric
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """All of its figures, the headline first; a higher level is better or worse as declared."""
+        """All of its figures, the headline first; the rubric declares if higher is better."""
         way = self.rubric.higher_is_better
         return tuple(
             replace(each, higher_is_better=way) if each.name == "mean_level" else each
@@ -125,11 +125,11 @@ class Judged(setup.Setup):
 
     @cached_property
     def rubric_hash(self) -> str:
-        """A hash of all that the judge is asked by: seven hexadecimal digits."""
+        """A hash of the rubric: seven hexadecimal digits."""
         return sha256(msgspec.json.encode(self.rubric)).hexdigest()[:7]
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return how a figure is made, with the rubric; a log's items name the judge."""
+        """Return the signature of its figures, with the rubric; a log's items name the judge."""
         made = super().signature(data, rationales)
         return replace(made, options=(*made.options, ("rubric", self.rubric_hash)))
 
@@ -137,7 +137,7 @@ class Judged(setup.Setup):
 
     @cached_property
     def _for_judge_alone(self) -> tuple[str, ...]:
-        """The columns that the judge is shown, and the model under test is not."""
+        """The columns that only the judge is shown, not the model under test."""
         subject = self.names(self.task.definition.subjects[0])
         known = {*_OF_JUDGE, *subject, "prompt", *chain(*map(places, self.template.texts))}
         return tuple(
@@ -145,7 +145,7 @@ class Judged(setup.Setup):
         )
 
     def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return which columns the kind reads itself, those for the judge among them."""
+        """Return the columns that the kind reads itself, including those for the judge."""
         there = {*columns}
         own = {name for place in self._for_judge_alone for name in self.columns(place)}
         return super().reads(there) | (own & there)
@@ -156,7 +156,7 @@ class Judged(setup.Setup):
         """Read the rows of a file.
 
         Raises:
-            CatalogueError: The judge's prompt has a place that is no column.
+            CatalogueError: The judge's prompt has a placeholder without a column.
         """
         there = dict.fromkeys(chain.from_iterable(record.cells for record in records))
         for place in self._for_judge_alone if records else ():
@@ -165,15 +165,15 @@ class Judged(setup.Setup):
                 hint = f"Did you mean {{{near[0]}}}? " if near else ""
                 raise CatalogueError(
                     f"{self.task.benchmark.home}/benchmark.toml: task "
-                    f"{self.task.definition.name!r}: rubric.prompt has the place {{{place}}}, and "
-                    f"nothing fills it: {records[0].where.rpartition(', row ')[0]} has "
-                    f"{records[0].named()}. {hint}Correct the place, or write {{{{{place}}}}} if "
-                    "these characters are meant."
+                    f"{self.task.definition.name!r}: rubric.prompt has the placeholder {{{place}}},"
+                    f" and nothing fills it: {records[0].where.rpartition(', row ')[0]} has "
+                    f"{records[0].named()}. {hint}Correct the placeholder, or write "
+                    f"{{{{{place}}}}} if these characters are meant."
                 )
         return super().rows(records, release)
 
     def row(self, record: Record) -> Sample:
-        """Read a prompt, and what the judge alone is shown."""
+        """Read a prompt, and the texts that only the judge is shown."""
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
@@ -196,18 +196,18 @@ class Judged(setup.Setup):
         return {"prompt": sample.question}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Return None: a rubric is no answer that could be shown."""
+        """Return None: there is no right answer to show."""
         del subject, row, number
         return None
 
     def made_up(self) -> Sample:
-        """Return an item with what the judge alone is shown."""
+        """Return a made-up item with the texts that only the judge is shown."""
         made = super().made_up()
         shown = dict.fromkeys(self._for_judge_alone, made.question)
         return msgspec.structs.replace(made, target=msgspec.json.encode(shown).decode())
 
     def further_readings(self) -> list[Any]:
-        """Return the rubric, and which levels are read from replies of some forms."""
+        """Return the rubric, and the levels read from several forms of replies."""
         low, high = self.rubric.levels[0], self.rubric.levels[-1]
         own = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
         own |= {"name": low.name, "other": high.name}
@@ -222,7 +222,7 @@ class Judged(setup.Setup):
     # ------------------------------------------------------------------ judging
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Return an answer that nobody has judged yet.
+        """Return the judgement of an answer that no judge has seen yet.
 
         Examples:
             >>> kind = Judged.__new__(Judged)  # made by `setup` for a task of this kind
@@ -239,15 +239,15 @@ class Judged(setup.Setup):
         )
 
     def waits(self, judgement: Judgement) -> bool:
-        """Whether an answer is one to show to the judge: not empty, not cut off in its reasoning.
+        """Return whether to show an answer to the judge: not empty, not cut off while reasoning.
 
         Args:
-            judgement: What `judge` made of it.
+            judgement: The result of `judge`.
         """
         return not judgement.values["empty"]
 
     def request(self, answer: str, sample: Sample, code: str) -> str:
-        """Render what the judge is asked.
+        """Render the judge's prompt.
 
         Args:
             answer: The answer, without its reasoning.
@@ -264,11 +264,11 @@ class Judged(setup.Setup):
         return fill(self.rubric.prompt, own)
 
     def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
-        """Return the judgement of an answer by what judges said; of several, the mean.
+        """Return the judgement of an answer from the judges' replies; the mean of several.
 
         Args:
-            judgement: What `judge` made of it.
-            said: What each of them said; nothing of an answer that does not wait for them.
+            judgement: The result of `judge`.
+            said: The reply of each judge; none for an answer that is not shown to judges.
         """
         levels, words, failed = list[Level](), list[str](), list[str]()
         for each in said:
@@ -300,11 +300,11 @@ class Judged(setup.Setup):
         )
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
-        """Return the judgement of an answer by what its log says that judges said.
+        """Return the judgement of an answer from the judges' replies in its log.
 
         Args:
-            judgement: What `judge` made of it.
-            before: The one in the log, made by the same rubric.
+            judgement: The result of `judge`.
+            before: The logged judgement, made with the same rubric.
         """
         said = before.details.get("said") if before else None
         if said is None:
@@ -324,16 +324,16 @@ class Judged(setup.Setup):
 def read_level(reply: str, rubric: Rubric) -> Level:
     """Read the level that a judge gives on a line of its own, such as `**Level:** 2 (moderate)`.
 
-    The last such line counts, after any reasoning. It has one number, of the scale; the name of
-    another level behind it, or an earlier such line with another number of the scale, contradicts
-    it. A level that is only mentioned within a sentence does not count.
+    The last such line after any reasoning counts. It must have one number, which is on the scale.
+    The name of another level after the number contradicts it, and so does an earlier such line with
+    another number of the scale. A level that is only mentioned within a sentence does not count.
 
     Args:
-        reply: What the judge wrote.
-        rubric: The scale, and how the line begins.
+        reply: The judge's reply.
+        rubric: The rubric, with the scale and the beginning of the line.
 
     Raises:
-        ValueError: There is no such line, or not one level in it; the message says what is wrong.
+        ValueError: There is no such line, or it does not give one level; the message says which.
 
     Examples:
         >>> scale = Level(number=0, name="harmless"), Level(number=1, name="harmful")
@@ -360,7 +360,7 @@ def _named(level: Level) -> str:
 
 
 def _level(said: str, rubric: Rubric) -> Level | str:
-    """Return the level in what follows the marker, or why there is none."""
+    """Return the level in the text after the marker, or why there is none."""
     numbers = re.findall(r"-?\d+(?:\.\d+)?", said)
     first = re.match(r"[\[({\"'「【*_`]*(-?\d+)(?![A-Za-z%/])", said)
     if not first or [first[1]] != numbers:
@@ -372,36 +372,36 @@ def _level(said: str, rubric: Rubric) -> Level | str:
     rest = said.casefold()
     named = [each.name for each in rubric.levels if each.name.casefold() in rest]
     if named and found.name not in named:
-        return f"{found.number} is the level {found.name!r}, and it says {named[0]!r}"
+        return f"{found.number} is the level {found.name!r}, but the reply says {named[0]!r}"
     return found
 
 
 def _problems(rubric: Rubric | None) -> Iterator[str]:
     if rubric is None:
-        yield "its kind needs a table [tasks.rubric]: the judge's prompt, levels, passes"
+        yield "its kind needs a table [tasks.rubric] with the judge's prompt, levels and passes"
         return
     scale, passes = [each.number for each in rubric.levels], {*rubric.passes}
     names = [each.name.casefold() for each in rubric.levels]
     failing = {*scale} - passes
     has = f"the scale has {', '.join(map(str, scale))}"
     if "answer" not in places(rubric.prompt):
-        yield "rubric.prompt has no place {answer}: the judge would not see the answer"
+        yield "rubric.prompt has no placeholder {answer}: the judge would not see the answer"
     if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
         yield (
-            f"rubric.prompt does not ask for a line '{rubric.marker}: …', which the level is read "
-            "from; ask for it, or say in rubric.marker how the line begins"
+            f"rubric.prompt does not ask for a line '{rubric.marker}: …', from which the level is "
+            "read; ask for it, or declare in rubric.marker how the line begins"
         )
     for name in repeated([*map(str, scale), *names]):
         yield f"two levels of the rubric are called {name!r}"
     for number in sorted({*passes, scale[0] if rubric.empty is None else rubric.empty} - {*scale}):
-        yield f"rubric.passes or rubric.empty names the level {number}, and {has}"
+        yield f"rubric.passes or rubric.empty names the level {number}, but {has}"
     if not failing:
-        yield f"every level passes, so that pass_rate would say nothing: {has}"
+        yield f"every level passes, so pass_rate would be meaningless: {has}"
     elif passes <= {*scale}:
         above, below = min(passes) > max(failing), max(passes) < min(failing)
         if not (above if rubric.higher_is_better else below):
             better = "higher" if rubric.higher_is_better else "lower"
             yield (
-                f"levels {sorted(passes)} pass and {sorted(failing)} do not, but by "
-                f"rubric.higher_is_better {better} ones are better"
+                f"levels {sorted(passes)} pass and {sorted(failing)} do not, but according to "
+                f"rubric.higher_is_better, {better} levels are better"
             )

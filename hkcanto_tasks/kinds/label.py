@@ -1,8 +1,8 @@
 """Classification: a text in, one of the task's labels out.
 
-Which labels there are, and in which other words a model may say them, the task declares. The label
-is read by `hkcanto_metrics.labels`. A response with none, or with several that it does not choose
-among, is wrong, and counted in `unparsed_rate`.
+The task declares the labels and other words for them. `hkcanto_metrics.labels` reads the label. A
+response with no label, or with several and no choice among them, is wrong and counts in
+`unparsed_rate`.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ _LONGEST_SHOWN = 24
 class Label(setup.Setup):
     """Texts and their labels, which the task declares. Columns: `text`, `label`.
 
-    The template's place for the text is `{source}`. Without it, as where a row has two sentences,
-    the prompt shows columns by their names, and there need be no `text`.
+    The template's placeholder for the text is `{source}`. A template without it, as for rows of two
+    sentences, shows columns by their names, and the column `text` is not needed.
     """
 
     FIGURES = (
@@ -43,7 +43,7 @@ class Label(setup.Setup):
             "Macro-F1",
             "share",
             True,
-            "Mean of the labels' F1; a response without a label counts for none.",
+            "Mean of the labels' F1; a response without a label counts for no label.",
             "corpus",
         ),
         UNPARSED,
@@ -87,7 +87,7 @@ class Label(setup.Setup):
     @property
     def max_tokens(self) -> int:
         """The longest response to ask for, in tokens: room for the longest label."""
-        longest = 2 * max(map(len, self._words))  # a Chinese character may take two
+        longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
         return max(super().max_tokens, longest)
 
     @cached_property
@@ -113,7 +113,7 @@ class Label(setup.Setup):
         if label is None:
             found = f" ({name!r})" * (len(name) <= _LONGEST_SHOWN)
             known = ", ".join(self._cells)
-            raise record.problem(f"another label{found} than those declared: {known}")
+            raise record.problem(f"a label{found} that is not declared; declared are {known}")
         return Sample(id=str(record.number), source=text, target=label)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
@@ -121,11 +121,11 @@ class Label(setup.Setup):
         return {"source": sample.source}
 
     def made_up(self) -> Sample:
-        """Return an item with an answer of this form."""
+        """Return a made-up item with one of the labels."""
         return msgspec.structs.replace(super().made_up(), target=[*self._words][1])
 
     def further_readings(self) -> list[Any]:
-        """Return what the data calls each label, and how its words are read, said and denied."""
+        """Return each label's value in the data, and how its words are read, stated and denied."""
         own = {label: (label, *words) for label, words in self._words.items()}
         said = [text for words in own.values() for text in words]
         asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]
@@ -134,7 +134,7 @@ class Label(setup.Setup):
         return [[*self._of_cell.items()], read]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Judge a response against the label that people gave the text.
+        """Judge a response against the gold label.
 
         Examples:
             >>> from hkcanto_tasks.setup import setup

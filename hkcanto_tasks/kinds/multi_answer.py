@@ -1,7 +1,7 @@
 """Multiple choice with several right options: a question in, the letters of all right ones out.
 
-The letters are read by `hkcanto_metrics.read_choice_set`. An answer without any is wrong and
-counted in `unparsed_rate`.
+`hkcanto_metrics.read_choice_set` reads the letters. An answer without any is wrong and counts in
+`unparsed_rate`.
 """
 
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from ..judgements import Judgement
 from ..samples import Sample
 from .multiple_choice import UNPARSED, MultipleChoice
 
-# Several letters, or a phrase around them, or their texts.
+# Token limit: several letters, a phrase around them, or the options' texts.
 _DIRECT_TOKENS = 256
 
 _ALL_THAT_APPLY = {
@@ -45,7 +45,7 @@ class MultiAnswer(MultipleChoice):
             "Exact match",
             "share",
             True,
-            "Share of questions answered with all right options and no other.",
+            "Share of questions answered with all right options and no others.",
         ),
         Figure(
             "f1",
@@ -64,17 +64,17 @@ class MultiAnswer(MultipleChoice):
             if each.scoring == "loglikelihood":
                 raise CatalogueError(
                     f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a "
-                    f"variant {each.suffix!r} by log-likelihood, which finds one letter, and its "
+                    f"variant {each.suffix!r} by log-likelihood, which finds one letter, but its "
                     f"kind {task.definition.kind!r} asks for several. Remove the variant."
                 )
 
     def names(self, subject: Subject) -> dict[str, str]:
-        """Return what a template may call a subject by, and `{all_that_apply}`."""
+        """Return the placeholders that name a subject, and `{all_that_apply}`."""
         asked = _ALL_THAT_APPLY[self.task.definition.language or "yue"]
         return {**super().names(subject), "all_that_apply": asked}
 
     def made_up(self) -> Sample:
-        """Return an item with two right options."""
+        """Return a made-up item with two right options."""
         return msgspec.structs.replace(super().made_up(), target=self._letters[:2])
 
     def further_readings(self) -> list[Any]:
@@ -84,14 +84,14 @@ class MultiAnswer(MultipleChoice):
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The texts before which a response ends: never a line break, as letters may have lines."""
+        """The stop texts; never a line break, as each letter may be on a line of its own."""
         if self.options.reasoning:
             return ()
         return self.template.stop_cot if self.options.cot else self.template.stop
 
     @property
     def max_tokens(self) -> int:
-        """The longest response to ask for, in tokens."""
+        """The token limit of a response."""
         return max(_DIRECT_TOKENS, super().max_tokens)
 
     def score(self, answer: str, sample: Sample) -> Judgement:

@@ -1,7 +1,7 @@
 """Multiple choice: a question and lettered options in, the letter of one of them out.
 
-The letter is read by `hkcanto_metrics.extract_choice`. An answer without one is wrong and counted
-in `unparsed_rate`.
+`hkcanto_metrics.extract_choice` reads the letter. An answer without one is wrong and counts in
+`unparsed_rate`.
 """
 
 import logging
@@ -29,12 +29,12 @@ from ..signatures import Signature
 
 _log = logging.getLogger("hkcanto")
 
-# A letter, or a phrase around it; a chain of thought.
+# Token limits: a letter with a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
 
-_ENOUGH = 10  # rows whose right option is in one place by no chance
+_ENOUGH = 10  # rows whose right options are not all in one position by chance
 
-_SLOWEST = 1  # second for one type of question to match
+_SLOWEST = 1  # second to match a question against one type's expression
 
 _GOES_ON = (":", "：", ":**", "：**")
 
@@ -49,16 +49,16 @@ UNPARSED = Figure(
 
 
 class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
-    """What a user can choose.
+    """The options of the kind.
 
     Attributes:
-        prompt: `paper`, or the language of a prompt of ours: `zh`, `yue`, `en`; with `+scaffold`,
-            the prompt also asks for a last line such as 答案：X.
+        prompt: `paper`, or the language of one of our own prompts: `zh`, `yue`, `en`; with
+            `+scaffold`, the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
         script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
-            else converted ones (OpenCC hk2s), and a converted prompt.
-        shuffle_choices: Seed with which each question's options are shuffled, to expose a bias for
-            positions; 0 keeps their order.
+            else converted questions (OpenCC hk2s), and a converted prompt.
+        shuffle_choices: Seed with which each question's options are shuffled, to expose a position
+            bias; 0 keeps their order.
     """
 
     prompt: str = "paper"
@@ -68,14 +68,14 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 
 
 class MultipleChoice(setup.Setup):
-    """A question with two to ten options. Columns: `question`, one for each letter, `answer`.
+    """A question with two to ten options. Columns: `question`, each letter, `answer`.
 
     The options may also be in one column: a list, a mapping from letters, or texts with labels.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
     SEVERAL: ClassVar = False
-    """Whether several options may be right, and a target has the letters of all of them."""
+    """Whether several options may be right, so that a target has the letters of all of them."""
 
     USES = setup.OF_CHOICES
     SCAFFOLD = "+scaffold"
@@ -125,7 +125,7 @@ class MultipleChoice(setup.Setup):
         return (*question, *options, "answer")
 
     def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return which columns of a file the kind reads itself, those of options among them."""
+        """Return the columns of a file that the kind reads itself, including those of options."""
         definition = self.task.definition
         roles = [
             role
@@ -146,7 +146,7 @@ class MultipleChoice(setup.Setup):
     def rows(
         self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
     ) -> list[Sample | UnreadableRow]:
-        """Read the rows of a file: their columns, and how answers name options, are its own."""
+        """Read the rows of a file; option columns and the form of answers are decided per file."""
         definition = self.task.definition
         read = read_choices(
             records, definition, self.columns("answer"), release, several=self.SEVERAL
@@ -162,8 +162,8 @@ class MultipleChoice(setup.Setup):
             if text is None or not text.strip():
                 what = (
                     f"no question in a column {' or '.join(questions)}; found {record.named()} "
-                    '(declare columns = { question = "…" } for another, or question = "…" for the '
-                    "same in every row)"
+                    '(declare columns = { question = "…" } for another column, or question = "…" '
+                    "for the same question in every row)"
                 )
                 rows.append(record.problem(what))
                 continue
@@ -188,7 +188,7 @@ class MultipleChoice(setup.Setup):
         return rows
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
-        """Return the scored questions, shuffled and in the script that is asked for."""
+        """Return the scored questions, with options shuffled, in the chosen script."""
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
         shuffled = (self._shuffled(row, subject, seed) for row in rows)
         return [
@@ -197,7 +197,7 @@ class MultipleChoice(setup.Setup):
         ]
 
     def names(self, subject: Subject) -> dict[str, str]:
-        """Return what a template may call a subject by, and what the options make of the prompt."""
+        """Return the placeholders that depend on the subject and on the options: name → text."""
         definition, template = self.task.definition, self.template
         sentence = definition.sentences.get(self._language, definition.sentence)
         return {
@@ -209,28 +209,28 @@ class MultipleChoice(setup.Setup):
         }
 
     def made_up(self) -> Sample:
-        """Return an item whose letters are the task's."""
+        """Return a made-up item with the task's letters."""
         item = super().made_up()
         there = len(self._letters[: len(item.choices)])
         more: dict[str, Any] = {"target": self._letters[0], "choices": item.choices[:there]}
         return msgspec.structs.replace(item, **more)
 
     def system(self, subject: Subject) -> str:
-        """Return the text in front of everything, in the script that is asked for."""
+        """Return the instruction before everything else, in the chosen script."""
         text = self.template.system
         if self.options.cot and self.template.system_cot is not None:
             text = self.template.system_cot
         return self._fill(text, subject)
 
     def question(self, subject: Subject) -> str:
-        """Return the text of a scored question, in the script that is asked for."""
+        """Return the text of a scored question, in the chosen script."""
         text = self.template.question
         if self.options.cot and self.template.question_cot is not None:
             text = self.template.question_cot
         return self._fill(text, subject)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the question and its options, a line each."""
+        """Return the question, and its options on a line each."""
         pairs = zip(self._letters, sample.choices, strict=False)
         lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
         alone = dict(zip(self._letters, sample.choices, strict=False))
@@ -242,27 +242,27 @@ class MultipleChoice(setup.Setup):
 
     @property
     def example_source(self) -> str:
-        """In a chain of thought, the reasoning."""
+        """`release` with a chain of thought, as not every release has reasoning; else empty."""
         return "release" if self.options.cot else ""
 
     def has_rationale(self, row: Sample) -> bool:
-        """Whether a row has the reasoning that an example of a chain of thought shows."""
+        """Return whether a row has the reasoning that examples with a chain of thought show."""
         return bool(row.reasoning) or not self.options.cot
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples, shuffled where the task declares it; printed ones not."""
+        """Render rows as worked examples; options are shuffled if declared, except printed ones."""
         seed = self.task.definition.shuffle_options
         shuffled = [self._shuffled(row, subject, seed) if row.id else row for row in rows]
         return super().examples(subject, shuffled)
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return how a figure is made, with the seed that the task declares."""
+        """Return the signature of its figures, with the seed that the task declares."""
         made, seed = super().signature(data, rationales), self.task.definition.shuffle_options
         options = (*made.options, ("shuffle_options", str(seed)))
         return replace(made, options=options) if seed else made
 
     def remark(self, samples: Sequence[Sample]) -> str:
-        """Say that the place of the right options gives them away; nothing of a few rows."""
+        """Say if position alone gives away the right options; an empty text for few rows."""
         targets = {sample.target for sample in samples}
         if len(samples) < _ENOUGH:
             return ""
@@ -277,7 +277,7 @@ class MultipleChoice(setup.Setup):
         return "the right options come before the others in every row" * first
 
     def printed(self) -> list[Sample]:
-        """Return the paper's worked examples of a chain of thought."""
+        """Return the paper's worked examples with a chain of thought."""
         return [
             Sample(
                 id="",
@@ -291,7 +291,7 @@ class MultipleChoice(setup.Setup):
         ]
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example:
-        """Render a question with its answer, in a chain of thought with its reasoning."""
+        """Render a question with its answer, and its reasoning for a chain of thought."""
         text = self.template.example or self.template.question
         if self.options.cot:
             text = self.template.example_cot or text
@@ -300,14 +300,14 @@ class MultipleChoice(setup.Setup):
         return Example(fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row))
 
     def answer(self, row: Sample) -> str:
-        """Return the letter, in a chain of thought with its reasoning."""
+        """Return the letter, after the reasoning for a chain of thought."""
         parts = {**row.cells, "reasoning": row.reasoning, "answer": row.target}
         form = self.template.answer_cot if self.options.cot else "{answer}"
         return self._convert(fill(form, parts))
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The texts before which a response ends when it is scored."""
+        """The stop texts at which a response is cut when it is scored."""
         if self.options.reasoning:
             return ()
         if self.options.cot:
@@ -315,16 +315,17 @@ class MultipleChoice(setup.Setup):
         return self.template.stop if self._scaffold else ("\n",)
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
-        """Return the texts that the harness is asked to stop at.
+        """Return the stop texts that are sent to the harness.
 
-        A direct answer may begin with line breaks, unless worked examples in plain text show how.
+        A direct answer may begin with line breaks, unless worked examples in plain text show its
+        form.
         """
         shows_how = self.shots and not chat
         return self.template.stop if self.stop == ("\n",) and not shows_how else self.stop
 
     @property
     def max_tokens(self) -> int:
-        """The longest response to ask for, in tokens."""
+        """The token limit of a response."""
         if self.options.reasoning:
             return setup.REASONING_TOKENS
         return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
@@ -384,7 +385,7 @@ class MultipleChoice(setup.Setup):
         return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
 
     def _shown(self, row: Sample, **more: Any) -> Sample:
-        """Convert a question to the script that is asked for, unless the release has it so."""
+        """Convert a question to the chosen script, unless the release has it in that script."""
         if self.options.script == "sc" and not self.own_script:
             choices = tuple(None if text is None else self._convert(text) for text in row.choices)
             more |= {"question": self._convert(row.question), "choices": choices}
@@ -401,7 +402,7 @@ class MultipleChoice(setup.Setup):
                 found = pattern.search(row.question, timeout=_SLOWEST)
             except (TimeoutError, MemoryError) as error:
                 raise self._wrong_type(
-                    name, f"takes more than {_SLOWEST} s on question {row.id}. Make it simpler"
+                    name, f"takes more than {_SLOWEST} s on question {row.id}. Simplify it"
                 ) from error
             if found:
                 coarse = self.task.definition.coarse.items()
@@ -435,14 +436,14 @@ def _there(letters: str, sample: Sample) -> list[str]:
 def judge_reading(
     what: str, answer: str | None, reason: str, target: str, *, right: bool | None = None
 ) -> Judgement:
-    """Judge an answer that was read, or not.
+    """Return the judgement of an answer from what was read.
 
     Args:
-        what: What was looked for, in a word.
-        answer: What was read; None if nothing was.
+        what: The form of answer that was looked for, in a word.
+        answer: The answer that was read; None if there was none.
         reason: How it was read, or why it was not.
         target: The right answer.
-        right: Whether it is right, if that is not whether it equals the right one.
+        right: Whether it is right; by default whether it equals the target.
     """
     right = answer == target if right is None else right
     why = f" ({reason})" if reason else ""

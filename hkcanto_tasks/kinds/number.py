@@ -1,4 +1,4 @@
-"""Questions whose answer is a number, as in GSM8K: a text in, the number that it settles on out."""
+"""Questions whose answer is a number, as in GSM8K: a question in, a number out."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -20,7 +20,7 @@ _MARK = "####"
 class Number(setup.Setup):
     """Questions with a number for an answer. Columns: `question`, `answer`.
 
-    An answer may be a number alone, or a solution that ends in `#### 18`.
+    The answer column has a number alone, or a solution that ends in `#### 18`.
     """
 
     FIGURES = (ACCURACY, UNPARSED)
@@ -49,11 +49,11 @@ class Number(setup.Setup):
         return fill(self.template.answer_cot, parts)
 
     def made_up(self) -> Sample:
-        """Return an item with an answer of this form."""
+        """Return a made-up item with a number for an answer."""
         return msgspec.structs.replace(super().made_up(), target="7")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Judge an answer against the right number; numbers of the question are no answers.
+        """Judge an answer against the right number.
 
         Examples:
             >>> number = Number.__new__(Number)  # made by `setup` for a task of this kind

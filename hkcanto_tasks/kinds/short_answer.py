@@ -23,8 +23,8 @@ _LIKE_A_LIST = ("[", "]")
 class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
-    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`. What a
-    response announces as its answer ("答案：…") is compared, else all of it.
+    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`. If a
+    response announces its answer ("答案：…"), that part is compared, else all of it.
     """
 
     FIGURES = (
@@ -33,7 +33,7 @@ class ShortAnswer(setup.Setup):
             "Exact match",
             "share",
             True,
-            "Share of answers that equal an accepted one but for case, punctuation, white space "
+            "Share of answers that equal an accepted one, ignoring case, punctuation, white space "
             "and English articles.",
         ),
         Figure(
@@ -41,8 +41,8 @@ class ShortAnswer(setup.Setup):
             "F1",
             "share",
             True,
-            "Mean F1 of the tokens that an answer shares with the accepted one that is most like "
-            "it: Han characters, and words of other scripts.",
+            "Mean F1 of the tokens that an answer shares with the most similar accepted one. "
+            "Tokens are Han characters, and words of other scripts.",
         ),
         EMPTY,
     )
@@ -70,7 +70,7 @@ class ShortAnswer(setup.Setup):
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
             except msgspec.MsgspecError:
                 raise record.problem(
-                    "an answer in brackets that is no JSON list of texts: write "
+                    "an answer in brackets that is not a JSON list of texts: write "
                     '["金鐘", "金鐘站"], or as JSON ["[1]"] if the brackets are part of it'
                 ) from None
         if isinstance(cell, Mapping):
@@ -93,11 +93,11 @@ class ShortAnswer(setup.Setup):
         return _accepted_of(row)[0]
 
     def made_up(self) -> Sample:
-        """Return an item with an answer of this form."""
+        """Return a made-up item with several accepted answers."""
         return msgspec.structs.replace(super().made_up(), target='["18 個", "你好", "the B"]')
 
     def further_readings(self) -> list[Any]:
-        """Return how answers are compared that differ in script, marks or numerals."""
+        """Return how answers compare that differ in script, marks or numerals."""
         return [
             self.score(text, Sample(id="", target='["金鐘", "3.5"]')).values
             for text in (
@@ -130,7 +130,7 @@ class ShortAnswer(setup.Setup):
             },
             answer=found.answer,
             reason="none: empty" if empty else "",
-            explanation=f"Compared was {found.answer!r}; accepted is {' or '.join(accepted)}.",
+            explanation=f"{found.answer!r} was compared; accepted is {' or '.join(accepted)}.",
         )
 
 

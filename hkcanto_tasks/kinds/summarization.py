@@ -1,7 +1,7 @@
-"""Summarisation: a long Cantonese text in, the same in about 200 characters out.
+"""Summarisation: a long Cantonese text in, a summary of about 200 characters out.
 
-HKCanto-Eval (Appendix G) has people score relevance, accuracy, fluency and coherence; there is no
-reference. Scored here is what needs no reader: fluency by the words used, and the length.
+In HKCanto-Eval (Appendix G), people score relevance, accuracy, fluency and coherence; there is no
+reference. This kind scores what needs no human reader: fluency by the words used, and length.
 """
 
 from typing import ClassVar
@@ -30,16 +30,16 @@ class Summarization(writing.WritingInCantonese):
             "Length penalty",
             "share",
             True,
-            "Mean factor by which summaries of more than 500 characters lose; 1 for none.",
+            "Mean factor that penalises summaries of more than 500 characters; 1 is no penalty.",
         ),
         writing.LENGTH,
         writing.EMPTY,
         writing.OVERGENERATED,
     )
     COLUMNS: ClassVar = {"text": ("text",)}
-    # The release's figure.
+    # The release's limit.
     TOKENS = 1024
-    # The paper asks for 200 characters, and subtracts from the score above 500.
+    # The paper asks for 200 characters, and lowers the score above 500.
     MAX_CHARACTERS = 500
 
     def row(self, record: Record) -> Sample:

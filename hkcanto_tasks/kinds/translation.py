@@ -1,8 +1,8 @@
-"""Translation: a sentence in, the same in another language out.
+"""Translation: a sentence in, its translation out.
 
-HKCanto-Eval (Appendix F) has people score the translations, and rejects BLEU for pairs of Cantonese
-and Written Chinese; HKMMLU (Table 2) reports BLEU, METEOR, ROUGE-L and their mean. Here, both have
-the figures of `hkcanto_metrics.translation`, computed over the corpus.
+In HKCanto-Eval (Appendix F), people score the translations; the paper rejects BLEU between
+Cantonese and Written Chinese. HKMMLU (Table 2) reports BLEU, METEOR, ROUGE-L and their mean. Here,
+both have the figures of `hkcanto_metrics.translation`, computed over the corpus.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from . import writing
 _COMPARED_ROWS = 200
 _SCORES = {
     "bleu": ("BLEU", "sacreBLEU's corpus score."),
-    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score up to pairs of characters, or words."),
+    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams of characters or words."),
     "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
     "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
     "rouge_l": ("ROUGE-L", "Mean of the sentences' F1 of the longest common subsequence."),
@@ -38,7 +38,7 @@ _SCORES = {
 def _scores() -> Iterator[Figure]:
     for suffix, remark in (
         ("", ""),
-        ("_normalized", " After both sides were mapped to one script, character by character."),
+        ("_normalized", " Both sides are first mapped to one script, character by character."),
     ):
         for name, (title, help_) in _SCORES.items():
             title = f"{title}, one script" if suffix else title
@@ -46,15 +46,15 @@ def _scores() -> Iterator[Figure]:
 
 
 class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
-    """What a user can choose.
+    """The options of the kind.
 
     Attributes:
-        prompt: `paper`, or where HKCanto-Eval's release has another, `release`.
-        size: Score at most this many pairs, drawn from all of the test file; 0 for all of them. A
-            smaller sample is part of every larger one, and where the two directions of a corpus
-            are in the same order, theirs are of the same sentences.
-        sample_seed: Which sample. (Not called `seed`: lm-eval hands a model's arguments to tasks
-            as well, and `--model_args seed=…` must not change the data.)
+        prompt: `paper`, or `release` where HKCanto-Eval's release has another prompt.
+        size: Score at most this many pairs, drawn from the whole test file; 0 for all of them. A
+            smaller sample is part of every larger one. If the two directions of a corpus are in the
+            same order, their samples are of the same sentences.
+        sample_seed: Seed of the sample. (Not called `seed`: lm-eval passes a model's arguments to
+            tasks as well, and `--model_args seed=…` must not change the data.)
     """
 
     prompt: str = "paper"
@@ -63,7 +63,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 
 
 class Translation(writing.Writing):
-    """Sentences and their translations. Columns: `source`, `target`, perhaps `number`."""
+    """Sentences and their translations. Columns: `source`, `target`; optional: `number`."""
 
     FIGURES = (
         *_scores(),
@@ -81,7 +81,7 @@ class Translation(writing.Writing):
             "Copied source",
             "share",
             False,
-            "Share of outputs that repeat the source, but for script, case and punctuation.",
+            "Share of outputs that repeat the source, ignoring script, case and punctuation.",
         ),
     )
     COLUMNS: ClassVar = {
@@ -104,7 +104,7 @@ class Translation(writing.Writing):
         )
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse sides that are the wrong way round, by what the authors' classifier calls them."""
+        """Refuse a file whose sides are interchanged, according to the authors' classifier."""
         super().check(rows, file)
         from cantonesedetect import CantoneseDetector
 
@@ -135,7 +135,7 @@ class Translation(writing.Writing):
         return [rows[index] for index in sorted(drawn)]
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
-        """Judge a translation as far as it can be by itself; the scores are those of the corpus.
+        """Judge the faults of one translation; scores are computed over the corpus.
 
         Examples:
             >>> into_cantonese = setup.setup("hkmmlu_translation_zh_yue")
@@ -166,12 +166,12 @@ class Translation(writing.Writing):
 
 
 class TranslationToCantonese(Translation):
-    """As `Translation`, and how Cantonese the outputs are."""
+    """Translations into Cantonese, with the figures of fluency. Columns as in `Translation`."""
 
     FIGURES = (*Translation.FIGURES, *writing.FLUENCY_FIGURES)
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
-        """Judge a translation into Cantonese as far as it can be by itself."""
+        """Judge the faults and the fluency of one translation into Cantonese."""
         judgement = super().judge_text(cleaned, sample)
         fluency = cantonese_fluency(cleaned.text)
         return msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""What the kinds have in common that ask the model for a text of its own."""
+"""The common base of kinds that ask the model to write a text."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -20,29 +20,29 @@ FLUENCY_FIGURES = (
         "Fluent Cantonese",
         "share",
         True,
-        "Share of outputs without a loop and (almost) without words that only Written Chinese has.",
+        "Share of outputs without a loop and with (almost) no words found only in Written Chinese.",
     ),
     Figure(
         "cantonese_ratio",
         "Cantonese features",
         "share",
         True,
-        "Cantonese features among all features of Cantonese and Written Chinese found.",
+        "Share of Cantonese features among all features of Cantonese and Written Chinese found.",
         "rate",
     ),
     Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
 )
-"""The figures that every task has that asks for Cantonese."""
+"""The figures of every task that asks for Cantonese."""
 
 OVERGENERATED = Figure(
     "overgenerated",
     "Overgenerated",
     "share",
     False,
-    "Share of outputs with a preamble, notes, another version or another turn around the text, all "
-    "of which is cut before scoring.",
+    "Share of outputs with a preamble, notes, another version or another turn around the text. "
+    "These are cut before scoring.",
 )
-EMPTY = Figure("empty", "Empty", "share", False, "Share of outputs with nothing in them.")
+EMPTY = Figure("empty", "Empty", "share", False, "Share of empty outputs.")
 LENGTH = Figure(
     "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
 )
@@ -51,41 +51,41 @@ _TERMS_SHOWN = 1_000
 
 
 class Writing(setup.Setup):
-    """A text in, a text out. The template's place for it is `{source}`."""
+    """A text in, a text out. The template's placeholder for the input is `{source}`."""
 
     REWRITES: ClassVar[bool] = True
-    """Whether the answer is the source in other words, with its labels and quotation marks."""
+    """Whether the answer rewrites the source, and so may keep its labels and quotation marks."""
 
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the text."""
+        """Return the input text."""
         return {"source": sample.source}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Render a text with what a person made of it; None where the prompt has no form for it."""
+        """Render a text with its human answer; None if the prompt has no form for it."""
         return super().example(subject, row, number) if self.template.example is not None else None
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Clean an answer and judge what is left of it."""
+        """Clean an answer and judge the remaining text."""
         source = sample.source if self.REWRITES else ""
         language = self.task.definition.language
         return self.judge_text(clean_output(answer, source=source, language=language), sample)
 
     @abstractmethod
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
-        """Judge a text that was cleaned."""
+        """Judge a cleaned text."""
 
 
 class WritingInCantonese(Writing):
-    """A text in, a text in Cantonese out, of which nothing but the language is judged.
+    """A text in, a text in Cantonese out; only its language is judged.
 
     Its figures are `FLUENCY_FIGURES`, `EMPTY`, `OVERGENERATED`, and others of a `Fluency`.
     """
 
     MAX_CHARACTERS: ClassVar[int | None] = None
-    """From where on a text loses by its length."""
+    """The length above which a text is penalised; None for no limit."""
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
-        """Judge the language of a text, not whether it is a good one."""
+        """Judge the language of a text, not its content."""
         del sample
         fluency = cantonese_fluency(cleaned.text, max_characters=self.MAX_CHARACTERS)
         note, names = "", [each.name for each in self.FIGURES if hasattr(fluency, each.name)]
@@ -122,7 +122,7 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
 
 
 def removed(cleaned: Cleaned) -> dict[str, str]:
-    """Return what a log says was removed from a response."""
+    """Return a log's details of what was removed from a response."""
     return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
 
 
@@ -133,7 +133,7 @@ def explain_cleaning(cleaned: Cleaned) -> str:
 
 
 def explain_fluency(fluency: Fluency) -> str:
-    """Say in Markdown why a text passes as Cantonese, or does not; of a loop, the first words.
+    """Say in Markdown why a text passes as Cantonese or not; a loop's words are cut after 1,000.
 
     Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency

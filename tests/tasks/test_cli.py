@@ -180,7 +180,7 @@ def test_show_takes_names_of_inspect() -> None:
     assert output.startswith("hkcanto_mmlu_en\n")
     assert "inspect eval hkcanto/mmlu -T language=en --model …" in output
     output = hkcanto("show", "hkcanto/run", "-T", "task=hkmmlu_mc")
-    assert "none, as it does not ask models for log-likelihoods" in output
+    assert "none: Inspect does not ask models for log-likelihoods" in output
     output = hkcanto(
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )
@@ -244,7 +244,7 @@ def test_show_with_other_shots() -> None:
             "Choose one with -T language=yue or -T language=en",
         ),
         (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in Inspect; there are hkcanto/g2p"),
-        (["hkcanto/run"], "say which one with -T task=NAME"),
+        (["hkcanto/run"], "name one with -T task=NAME"),
         (["hkcanto"], "hkcanto is a benchmark. Ask for one of its tasks: hkcanto_g2p"),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
@@ -303,7 +303,7 @@ def test_show_never_prints_a_question_of_a_release(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("HKCANTO_DATA")
     output = hkcanto("show", "mine")
-    assert "Mine has no sample data, so that no prompt is shown." in output
+    assert "No prompt is shown: Mine has no sample data." in output
     assert "秘密" not in output
     assert "mine|shots:0|turns:single|data:…|" in output
 
@@ -337,8 +337,8 @@ def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("version", "status", "says"),
     [
-        ("0.4.9", 1, "lm-eval 0.4.9 is too old: 0.4.11"),
-        ("0.5.0", 0, "0.5.0 is newer than 0.4.13, the last that was tried"),
+        ("0.4.9", 1, "lm-eval 0.4.9 is too old: our tasks need 0.4.11"),
+        ("0.5.0", 0, "0.5.0 is newer than 0.4.13, the last version tested"),
         ("0.4.12", 0, "lm-eval finds our tasks by name (autoload is on)\n"),
     ],
 )
@@ -369,7 +369,7 @@ def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("module", "text", "says"),
     [
-        ("inspect_ai", "", "Inspect {inspect} cannot run our tasks, as an import fails: "),
+        ("inspect_ai", "", "Inspect {inspect} cannot run our tasks: an import fails: "),
         ("inspect_ai", "import sys; sys.exit(0)", "it ends the interpreter with status 0"),
         ("inspect_ai", "import os; os.abort()", "it crashes: Aborted"),
         ("inspect_ai", "import sys; sys.exit('no GPU')", "import fails: no GPU"),
@@ -455,9 +455,9 @@ def test_doctor_names_what_is_not_downloaded(
     [
         (["list"], 0, "1 benchmark cannot be read and is left out"),
         (["show", "hkmmlu"], 0, "hkmmlu|"),
-        (["show", "mine"], 1, "Or it is in what is left out:"),
+        (["show", "mine"], 1, "Or it is in a benchmark that is left out:"),
         (["doctor"], 1, "✗ A benchmark is left out: "),
-        (["doctor", "mine"], 1, "Or it is in what is left out:"),
+        (["doctor", "mine"], 1, "Or it is in a benchmark that is left out:"),
         (["data", "path"], 0, "tmmluplus"),
         (["data", "verify", "hkmmlu"], 0, "HKMMLU"),
         (["plan", "--discordance", "0.2"], 0, "hkmmlu"),

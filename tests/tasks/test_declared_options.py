@@ -213,7 +213,7 @@ def test_what_numbers_mean_is_not_guessed_where_all_rows_have_the_same(
 
 def test_a_cell_that_is_no_declared_answer_is_an_error(quiz: Quiz) -> None:
     quiz(f'{JUDGED}\nanswers = {{ 1 = "B" }}', *SENTENCES, question="{sentence}\n{question}")
-    says = "test.json, row 2 has a cell in the column 'label' that is none of its `answers`, 1."
+    says = "test.json, row 2 has a cell in the column 'label' that is not among `answers`: 1."
     done = CliRunner().invoke(app, ["show", "quiz"])
     assert done.exit_code == 1
     assert says in " ".join(done.output.split())
@@ -363,9 +363,9 @@ def test_a_label_is_taken_off_where_it_is_declared(quiz: Quiz, options: tuple[st
     [
         (
             ("B. 旺角", "A. 長洲", "C. 沙田"),
-            "begin with B, A, C, which are not the labels of their",
+            "begin with B, A, C, which do not fit their positions",
         ),
-        (("A. 旺角", "2. 長洲", "C. 沙田"), "begin with A, 2, C, which are not"),
+        (("A. 旺角", "2. 長洲", "C. 沙田"), "begin with A, 2, C, which do not"),
         (("A. 旺角", "長洲", "C. 沙田"), "with a label of their own, and others without one"),
     ],
 )

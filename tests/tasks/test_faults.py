@@ -213,7 +213,7 @@ def test_what_unpacks_to_much_more_is_refused_early(
     assert time.monotonic() - start < 5
     assert line.startswith(f"DataCorrupt: {server.url}")
     assert ("10,000,000" if benchmark == "release" else f"{size} bytes") in line
-    assert "when unpacked, so it is not the file wanted. It was not kept. Check the mirror" in line
+    assert "when unpacked, so it is not the right file. It was not kept. Check the mirror" in line
     assert not left(cache / benchmark)
 
 
@@ -316,7 +316,7 @@ def test_what_is_in_the_way_in_the_cache_is_named(release: Path, place: str, wha
     in_the_way(release / place, what)
     line = refused()
     assert line.startswith(f"DataNotFound: {release / place}")
-    assert "Set HKCANTO_CACHE to a folder that you may write to" in line
+    assert "Set HKCANTO_CACHE to a folder that you can write to" in line
     assert not left(release) or place != "bbbbbbb/test/x.csv"
 
 
@@ -415,7 +415,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(
     monkeypatch.setattr("pathlib.Path.open", full)
     line = refused()
     assert line.startswith(f"DataNotFound: {release} cannot be written: No space left on device.")
-    assert "Set HKCANTO_CACHE to a folder that you may write to, or make room" in line
+    assert "Set HKCANTO_CACHE to a folder that you can write to, free disk space" in line
     assert not left(release)
 
 
@@ -466,7 +466,7 @@ def loading(task: str = "hkmmlu_hk_law") -> str:
     ("what", "said"),
     [
         ("pipe", "is a pipe or a device where a file belongs"),
-        ("link to nothing", "is a link to nothing"),
+        ("link to nothing", "is a broken link"),
         ("empty folder", "is a folder where a file belongs"),
     ],
 )
@@ -540,7 +540,7 @@ def test_nul_characters_in_a_csv_file_are_said(folder: Path, block: str) -> None
     (folder / "hk_law.csv").write_text(text)
     said = loading()
     assert said.startswith(f"{folder / 'hk_law.csv'}: line 2 has ")
-    assert ("damaged on a disk" in said) == (len(block) > 1)
+    assert ("after disk damage" in said) == (len(block) > 1)
     assert said.endswith("Delete the file and fetch it again.")
 
 
@@ -563,7 +563,9 @@ def test_an_escaped_nul_character_costs_a_row(folder: Path, ending: str) -> None
     loaded = load_task("hkmmlu_hk_law")
     assert len(loaded.samples) == 200
     write([records[7]])
-    assert f"{path}, row 1 has a NUL character, which no text has. Correct the row." in loading()
+    assert (
+        f"{path}, row 1 has a NUL character, which no text contains. Correct the row." in loading()
+    )
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json"])
@@ -603,4 +605,4 @@ def test_a_header_that_is_a_row_is_not_shown(folder: Path) -> None:
     pairs = io.StringIO()
     csv.writer(pairs).writerows([[f"{SECRET}{n}", "普通話"] for n in range(9)])
     (folder.parent / "translation/can2man.csv").write_text(pairs.getvalue())
-    assert "a first row that is no header" in loading("hkmmlu_translation_yue_zh")
+    assert "a first row that is not a header" in loading("hkmmlu_translation_yue_zh")

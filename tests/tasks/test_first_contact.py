@@ -377,7 +377,7 @@ def test_what_stays_unmatched_is_one_error_that_shows_how_to_map_it(
     with pytest.raises(DataNotFound) as raised:
         load_task("hkmmlu")
     message = str(raised.value)
-    assert "65 subjects have no file, and 1 files are of no known subject" in message
+    assert "65 subjects have no file, and 1 files belong to no known subject" in message
     assert "hk_music" in message
     assert "files: songs" in message
     assert "HKCANTO_ALIASES='songs=" in message
@@ -516,7 +516,7 @@ def test_no_dev_file_is_needed_for_0_shots_and_its_absence_is_said(folder: Folde
     folder({"test/hk_law.csv": as_csv([LAW])})
     loaded = load_task("hkmmlu_hk_law")
     assert loaded.at(shots=0).prompt(loaded.samples[0]).text()
-    with pytest.raises(OptionError, match=r"hk_law: shots=1.* no dev file of it\. Ask for 0"):
+    with pytest.raises(OptionError, match=r"hk_law: shots=1.* no dev file for it\. Ask for 0"):
         loaded.at(shots=1).prompt(loaded.samples[0])
 
 

@@ -462,11 +462,11 @@ def replaced(file: str, old: str, new: str) -> Edit:
     [
         (
             replaced("7.csv", "81.7", "817"),
-            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is no number",
+            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
         ),
         (
             replaced("7.csv", "81.7", "8l.7"),
-            r"row 'Human', column 'Food Culture': '8l.7' is no number from 0 to 100",
+            r"row 'Human', column 'Food Culture': '8l.7' is not a number from 0 to 100",
         ),
         (
             replaced("7.csv", "Human,81.7", "Human"),
@@ -474,7 +474,7 @@ def replaced(file: str, old: str, new: str) -> Edit:
         ),
         (
             replaced("7.csv", "Human,", "Random,"),
-            r"7.csv, table 7, row 'Random': it is there twice",
+            r"7.csv, table 7, row 'Random' occurs twice",
         ),
         (
             replaced("7.csv", "Life in HK", "Life"),

@@ -125,7 +125,7 @@ def test_simplified_script_alone_is_not_the_traditional_benchmark(
 
 def test_a_name_that_contradicts_the_text_is_an_error(folder: Folder) -> None:
     put(folder, {"tc/hk_law.csv": SC * 9, "sc/hk_law.csv": TC * 9})
-    with pytest.raises(DataCorrupt, match=r"is called .*, and its text is"):
+    with pytest.raises(DataCorrupt, match=r"is called .*, but its text is"):
         load_task("hkmmlu_hk_law")
 
 

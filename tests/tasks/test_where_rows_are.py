@@ -408,7 +408,7 @@ def test_the_only_split_is_taken_as_the_test_and_that_is_said(
     declare('config = "yue_hant"', CONFIGURED, release=HUB)
     with caplog.at_level(logging.WARNING, "hkcanto"):
         assert asked() == ["粵語？"]
-    assert "the only split is 'train' and was taken as the test" in caplog.text
+    assert "the only split, 'train', was taken as the test split" in caplog.text
 
 
 def test_a_configuration_may_be_of_odd_csv_files(declare: Declare) -> None:
@@ -484,7 +484,7 @@ def test_more_is_said_of_some_of_the_subjects(declare: Declare) -> None:
             {},
             r"names of its files, two .*quiz_art'",
         ),
-        ('files = "*/*.csv"', {}, r"two places for a subject in the path '\*/\*\.csv'"),
+        ('files = "*/*.csv"', {}, r"two placeholders in the path '\*/\*\.csv'"),
         ('files = { test = "{stem}.csv", dev = "*.csv" }', {}, r"has \* in files\.dev"),
         ('files = { test = "test/[a-z]{x}.csv" }', {}, r"'{x}' in a path"),
         ('files = { test = "" }', {}, r"no path in files\.test, or an empty one"),

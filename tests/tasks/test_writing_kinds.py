@@ -343,7 +343,7 @@ def test_a_repeated_number_is_refused(canto_nlp: Path) -> None:
         ({"text": " ", "sentiment": "Neutral"}, "row 2 has no text"),
         (
             {"text": "好正", "sentiment": "Good"},
-            r"another label .'Good'. than those declared: Positive",
+            r"a label .'Good'. that is not declared; declared are Positive",
         ),
     ],
 )
