@@ -369,7 +369,7 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Pat
     said = hkcanto("report", both[1], "--format", "md")
     assert "50.0" in said
     assert "50% unread" in said
-    assert "Many answers have no level of their rubric" in said
+    assert "Many answers got no level of their rubric" in said
     (run,) = read_runs(both[1])
     headline = run.value("pass_rate")
     # Wilson's interval of two of four, on the four answers that have a level.

@@ -299,7 +299,7 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
     text = hkcanto("report", tmp_path / "a", "--format", "md").stdout
     assert "✗ prompt and decoding unknown" in text
     compared = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--format", "md")
-    assert "Nobody logged what some of these models were sent" in compared.stdout
+    assert "neither the prompt nor the decoding was logged" in compared.stdout
     gate = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--gate", "50")
     assert gate.exit_code == 2
     assert "shots" in gate.output
@@ -317,7 +317,7 @@ def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
     made = json.loads(hkcanto("report", tmp_path / "new", "--format", "json").stdout)
     assert [each["standings"] for each in made["runs"]] == [[]]
     told = hkcanto("report", tmp_path / "new", "--format", "md").stdout
-    assert "Nobody logged what the model was sent" in told
+    assert "The prompts were not logged" in told
     named = f"org/best={tmp_path / 'new'}"
     done = hkcanto("publish", "--to", "card", named, "-o", tmp_path / "published")
     assert done.exit_code == 1
