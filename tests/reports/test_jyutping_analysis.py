@@ -167,7 +167,7 @@ def test_models_under_one_condition_share_a_section():
 
 def test_tones_that_merge_in_hong_kong_are_said_to():
     (section,) = sections("jyutping", [run(["nei2"], ["nei5"])])
-    (found,) = [b for b in section.blocks if isinstance(b, Table) and "others" in b.title]
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and "confusions" in b.title]
     assert found.rows[0].values[1:] == ["tone", "5", "2", 1, 1, 1]
     assert "Tones 2 and 5" in found.caption
     assert "merging in Hong Kong" in found.caption
