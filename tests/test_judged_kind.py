@@ -349,7 +349,7 @@ def test_a_grader_is_for_rubrics_alone(tmp_path: Path) -> None:
     said = hkcanto(
         *("rescore", tmp_path / "logs", "--grader", "mockllm/x", "-o", tmp_path / "new"), status=1
     )
-    assert "is for tasks with a rubric alone" in said
+    assert "is only for tasks with a rubric" in said
 
 
 # ---------------------------------------------------------------------- reports

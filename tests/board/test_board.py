@@ -229,7 +229,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "to come": (signed(r"v:\d+", "v:99"), "it is of version 99 of hkcanto_cultural"),
     "sample": (signed(r"data:[^|]+", "data:sample"), "(sample) is not a published revision"),
     "own files": (signed(r"data:[^|]+", "data:local-1a2b3c4"), "is not a published revision"),
-    "a part": (signed(r"prompt:", "subjects:food|prompt:"), "of some subjects only"),
+    "a part": (signed(r"prompt:", "subjects:food|prompt:"), "covers only some subjects"),
     "a path": (replaced("model_info", "id", by="/home/me/model"), "is not a model name"),
     "no time": (replaced("evaluation_timestamp", by="yesterday"), "is not a time"),
     "schema": (replaced("schema_version", by="9.1"), "its schema is '9.1'"),

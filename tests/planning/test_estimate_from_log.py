@@ -180,7 +180,7 @@ def test_a_part_does_not_stand_for_the_whole(tmp_path: Path) -> None:
     row, _ = estimated("hkmmlu_stem", "--from", log)
     assert row["from"].split(" of ")[0] == row["from"].split(" of ")[1]
     whole = run_lm_eval(tmp_path / "whole", "hkmmlu", limit=20)
-    assert "more subjects, or of other data" in refusal("hkmmlu_stem", "--from", whole)
+    assert "more subjects, or on other data" in refusal("hkmmlu_stem", "--from", whole)
 
 
 def test_other_data_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

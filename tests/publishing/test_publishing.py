@@ -277,7 +277,7 @@ def local_data(results: dict[str, Any]) -> None:
     ("change", "why"),
     [
         (other_accuracy, "acc is 0.625 here, 0.75 in lm-eval"),
-        (no_figures, "no figure of lm-eval's to check ours by"),
+        (no_figures, "no figures of lm-eval to check ours against"),
         (local_data, "is not a published revision"),
     ],
 )
@@ -291,19 +291,23 @@ def test_figures_that_cannot_be_relied_on(
 @pytest.mark.parametrize(
     ("name", "arguments", "why"),
     [
-        ("/home/alice/model", {}, "is not a model name, or a folder of your machine"),
+        ("/home/alice/model", {}, "is not a model name, or is a folder on your machine"),
         (r"C:\models\model", {}, "is not a model name"),
         ("C:/models", {}, "is not a model name"),
         ("./out/checkpoint-300", {}, "is not a model name"),
         ("runs/tuned/checkpoint-300", {}, "is not a model name"),
-        ("org/model-7b", {"peft": "org/lora"}, "not name all its weights, as of an adapter (peft)"),
+        (
+            "org/model-7b",
+            {"peft": "org/lora"},
+            "not name all its weights, such as an adapter (peft)",
+        ),
         # lm-eval itself calls the model by its adapter.
         (
             "org/lora",
             {"pretrained": "org/model-7b", "peft": "org/lora"},
             "not name all its weights",
         ),
-        ("model-7b", {}, "results are filed under ORGANISATION/NAME"),
+        ("model-7b", {}, "results are filed under a model's ORGANISATION/NAME"),
     ],
 )
 @pytest.mark.usefixtures("own")
