@@ -118,7 +118,9 @@ def test_seconds_that_include_loading_are_an_upper_bound(tmp_path: Path) -> None
     edit(log, as_without_our_time)
     row, warnings = estimated("hkmmlu", "--from", log)
     assert row["hours"] == pytest.approx(0.01 * 43 / 8)
-    assert any("36 s include loading the model" in each and "an upper limit" in each for each in warnings)
+    assert any(
+        "36 s include loading the model" in each and "an upper limit" in each for each in warnings
+    )
 
 
 def test_time_of_several_tasks_is_that_of_none(tmp_path: Path) -> None:
