@@ -134,7 +134,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
         yield (
-            f"{more} more runs of {run.model} under the same condition in {run.harness}. Publish "
+            f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
             "one of them, or give them different names: NAME=PATH."
         )
 
