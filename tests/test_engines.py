@@ -61,7 +61,7 @@ def test_think_end_token_takes_the_reasoning_away_and_reports_say_so(
     assert set(runs) == {None, "</think>"}  # neither takes the other's place
     assert not runs[None].notes
     (note,) = runs["</think>"].notes
-    assert note == "lm-eval removed the reasoning up to </think>: its language is not known"
+    assert note == "lm-eval removed the reasoning up to </think>: its language is unknown"
     known = {key: "reasoning_cantonese" in each.items.values for key, each in runs.items()}
     assert known == {None: True, "</think>": False}, known
     shown = CliRunner().invoke(app, ["report", str(tmp_path), "--format", "md"])

@@ -349,7 +349,7 @@ def test_a_grader_is_for_rubrics_alone(tmp_path: Path) -> None:
     said = hkcanto(
         *("rescore", tmp_path / "logs", "--grader", "mockllm/x", "-o", tmp_path / "new"), status=1
     )
-    assert "is for tasks with a rubric alone" in said
+    assert "is only for tasks with a rubric" in said
 
 
 # ---------------------------------------------------------------------- reports
@@ -369,7 +369,7 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Pat
     said = hkcanto("report", both[1], "--format", "md")
     assert "50.0" in said
     assert "50% unread" in said
-    assert "Many answers have no level of their rubric" in said
+    assert "Many answers got no level of their rubric" in said
     (run,) = read_runs(both[1])
     headline = run.value("pass_rate")
     # Wilson's interval of two of four, on the four answers that have a level.

@@ -1,1 +1,1 @@
-"""A board: a static site over the results of many models and dates, and the papers' own tables."""
+"""The leaderboard: a static site of many models' results over time, with the papers' tables."""

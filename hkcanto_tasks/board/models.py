@@ -1,4 +1,4 @@
-"""What is known of a model besides its results: its size, whether its weights are open, a link."""
+"""Facts about models besides their results: size, open weights, a link (`models.toml`)."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of `models.toml`.
 
     Attributes:
-        size: Such as `7B`, `270M` or `8x7B`; if it is not in the model's name.
+        size: Such as `7B`, `270M` or `8x7B`; needed if it is not in the model's name.
         open: Whether anyone can load the weights.
         link: The address of the model's page.
     """
@@ -37,7 +37,7 @@ def read_models(folder: Path) -> Mapping[str, Model]:
     """Return the entries of the `models.toml` in a folder, by the models' names.
 
     Raises:
-        OptionError: It is no TOML, or has an entry that it cannot have.
+        OptionError: It is not TOML, or has an invalid entry.
         DataNotFound: It cannot be read.
     """
     path = folder / FILE
@@ -79,7 +79,7 @@ def openness(model: Model, availability: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a model's name as a file that every system and server takes, each of them once.
+    """Return a unique file name for a model's name, safe on every system and server.
 
     Examples:
         >>> slug("org/model-7b"), slug("Qwen2 72B")

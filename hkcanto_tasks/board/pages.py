@@ -43,24 +43,23 @@ CHANGES, ABSENT, FEED = "changes.html", "absent.html", "feed.xml"
 _MOST_CHANGES = 100
 _MOST_CURVES = 6
 _COVERED = (
-    "Intervals are of 95 % and about the sampling of items only. Results share a column only if "
+    "Intervals are of 95 % and cover the sampling of items only. Results share a column only if "
     "task, version, shots, options, prompt and data are equal."
 )
 _RANKS = (
-    "Ranks (#) are ranges: a result shares places with all that it is not told apart from, by the "
-    "95 % interval of the difference (Newcombe, 1998, method 10). Published scores are taken as "
-    "exact."
+    "Ranks (#) are ranges: results that do not differ significantly, by the 95 % interval of the "
+    "difference (Newcombe, 1998, method 10), share ranks. Published scores are taken as exact."
 )
-_UNREAD = "Share of all responses, of all tasks, that no answer could be read from."
+_UNREAD = "Share of responses, over all tasks, from which no answer could be read."
 _SCRIPT = "Share of translations in Simplified characters where the reference is in Traditional."
-_SIMPLIFIED = "Mean share of Simplified among the characters that differ, in free answers."
+_SIMPLIFIED = "Mean share of Simplified among characters that differ by script, in free answers."
 
 
 def pages(board: Board, title: str) -> Iterator[tuple[str, Report]]:
     """Yield the pages of a board: path → report.
 
     Args:
-        board: What the pages are made of.
+        board: The results on it.
         title: Of the board.
     """
     yield HOME, _page(board, title, _home(board), HOME)
@@ -79,7 +78,7 @@ def pages(board: Board, title: str) -> Iterator[tuple[str, Report]]:
         sections = [_paper(board, beside, section_of)]
         yield path, _page(board, beside.table.source, sections, path)
     yield CHANGES, _page(board, "What changed", [_changes(board)], CHANGES)
-    yield ABSENT, _page(board, "What is not here", _absent(board), ABSENT)
+    yield ABSENT, _page(board, "Left out", _absent(board), ABSENT)
 
 
 def task_path(definition: TaskDefinition) -> str:
@@ -98,12 +97,12 @@ def paper_path(table: PublishedTable) -> str:
 
 
 def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> Report:
-    """Return a page with the ways to others, from where it is."""
+    """Return a page with links to the other pages, relative to its path."""
     up = "../" * path.count("/")
     ways = {"Board": HOME, "Tasks": TASKS, "Papers": PAPERS, "What changed": CHANGES}
-    ways |= {"What is not here": ABSENT} if board.refused else {}
+    ways |= {"Left out": ABSENT} if board.refused else {}
     links = {name: f"{up}{to}" for name, to in ways.items()}
-    # The first section is there at once; the page folds the others.
+    # The first section is always open; the page folds the others.
     sections = [
         replace(_placed(each, up), is_summary=not place or each.is_summary)
         for place, each in enumerate(sections)
@@ -113,7 +112,7 @@ def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> R
 
 
 def _placed(made: Section, up: str) -> Section:
-    """Return a section whose links lead from a page in a folder; they are written from the top."""
+    """Return a section with its links, written from the top folder, made relative to its page."""
 
     def moved(href: str) -> str:
         return href if not href or ":" in href else f"{up}{href}"
@@ -183,18 +182,18 @@ def _home(board: Board) -> list[Section]:
     if not board.current:
         blocks.append(Note("Nobody has contributed a result yet: these are the papers' own."))
     if board.refused:
-        count = f"{len(board.refused):,} files or runs are not here, see “What is not here”."
+        count = f"{len(board.refused):,} files or runs were left out, see “Left out”."
         blocks.append(Note(count))
     return section("Models and tasks", blocks, "results", is_summary=True)
 
 
 def _placed_in(row: Row, averages: int, more: Sequence[Value]) -> list[Value]:
-    """Return the values of a row of the matrix with more of them behind the papers' averages."""
+    """Return the values of a matrix row, with more values inserted after the papers' averages."""
     return [*row.values[: averages + 1], *more, *row.values[averages + 1 :]]
 
 
 def _column(board: Board, contest: Contest) -> Column:
-    """Return the column of a contest, told apart from others of the same task and condition."""
+    """Return the column of a contest, labelled to distinguish it from others of the same name."""
     some = contest.some
     under = ", ".join([contest.column.under, *_telling(board, contest)])
     return replace(
@@ -206,7 +205,7 @@ def _column(board: Board, contest: Contest) -> Column:
 
 
 def _telling(board: Board, contest: Contest) -> list[str]:
-    """Return in what a contest differs from others that people would call the same."""
+    """Return how a contest differs from others with the same title and condition."""
     alike = [
         each.some.signature.parts
         for each in board.contests
@@ -224,7 +223,7 @@ def _called(board: Board, contest: Contest) -> str:
 
 
 def _pooled(found: Sequence[Estimate]) -> Estimate | None:
-    """Return a share of the items of several tasks, which has no interval."""
+    """Return a share over the items of several tasks, without an interval."""
     items = sum(each.items for each in found)
     if not items:
         return None
@@ -232,7 +231,7 @@ def _pooled(found: Sequence[Estimate]) -> Estimate | None:
 
 
 def _facts(board: Board, results: Sequence[Record]) -> dict[str, str]:
-    """Return what the rows of a model can be filtered by."""
+    """Return the facets by which the rows of a model can be filtered."""
     some = results[0]
     entry = board.models.get(some.model, Model())
     newest = max(each.created for each in results)
@@ -301,7 +300,7 @@ def _measures(table: PublishedTable, definition: TaskDefinition) -> bool:
 
 
 def _contest(board: Board, contest: Contest, name: str) -> Table:
-    """Return the results and the published scores of a contest, the best first, as dots."""
+    """Return the results and the published scores of a contest, best first, drawn as dots."""
     found, down = scores(contest), contest.some.headline.higher_is_better is False
     sources = _sources(contest)
     rows = []
@@ -332,7 +331,7 @@ def _contest(board: Board, contest: Contest, name: str) -> Table:
 
 
 def _sources(contest: Contest) -> dict[str, str]:
-    """Return the published table that each score of a paper is from."""
+    """Return the source of each published score: model → table."""
     found: dict[str, str] = {}
     for table, column in columns_of(contest.some):
         for row in table.rows:
@@ -345,7 +344,7 @@ def _sources(contest: Contest) -> dict[str, str]:
 
 
 def _models(board: Board) -> list[str]:
-    """Return who has a page: models, training runs, and the models of papers."""
+    """Return the names that have a page: models, training runs, and the papers' models."""
     own = dict.fromkeys(board.families[each.label] for each in board.records)
     papers = (
         row.model for table in published_tables() for row in table.rows if row.kind == "model"
@@ -489,7 +488,7 @@ def _published(name: str) -> Table:
 
 
 def _figures(current: Sequence[Record]) -> Table:
-    """Return the figures of a model that the harnesses print, a line for each task."""
+    """Return the figures of a model that the harnesses print, one row per task."""
     rows = []
     for each in current:
         known = [figure for figure in each.setup.table if figure.name in each.values]
@@ -501,7 +500,7 @@ def _figures(current: Sequence[Record]) -> Table:
 
 
 def _shown(record: Record, figure: Figure) -> str:
-    """Return a figure with its interval and which way is good."""
+    """Return a figure with its interval and an arrow for its direction."""
     unit, found = column_of(figure).unit, record.values[figure.name]
     sign = " %" if unit == "percent" else ""
     text = f"{value_text(found, unit)}{sign} {interval_text(found, unit)}".strip()
@@ -524,7 +523,7 @@ def _earlier(older: Sequence[Record]) -> Table:
     columns = [
         Column(name) for name in ("Task and condition", "Run on", "Result", "By", "Signature")
     ]
-    return Table("earlier", "Results that newer ones replace", columns, rows)
+    return Table("earlier", "Results replaced by newer ones", columns, rows)
 
 
 def _made(current: Sequence[Record]) -> Table:
@@ -547,7 +546,7 @@ def _made(current: Sequence[Record]) -> Table:
         *(Column("Task and condition"), Column("Called"), Column("Harness"), Column("By")),
         *(Column("Settings"), Column("Signature"), Column("Link")),
     ]
-    alike = "Only numbers with one signature are comparable, but for pkg. A name leads to the logs."
+    alike = "Compare numbers only if their signatures match (ignoring pkg). Names link to the logs."
     return _filled(Table("signatures", "Setup and signatures", columns, rows, alike))
 
 
@@ -579,7 +578,7 @@ def _paper(board: Board, beside: Beside, made: Section) -> Section:
 
 
 def _led(board: Board, beside: Beside, block: Block) -> Block:
-    """Return a table whose models' names lead to their pages."""
+    """Return a table whose model names link to their pages."""
     if not isinstance(block, Table):
         return block
     label_of = {name: _label_of(own) for name, own in beside.runs.items()}
@@ -598,7 +597,7 @@ def _led(board: Board, beside: Beside, block: Block) -> Block:
 
 
 class Change(NamedTuple):
-    """What was added of a model on a day."""
+    """The results of a model that were added on one day."""
 
     when: datetime
     label: str
@@ -607,7 +606,7 @@ class Change(NamedTuple):
 
 
 def changes(board: Board) -> list[Change]:
-    """Return what was added, the newest first: a model's results of a day together."""
+    """Return the additions, newest first: a model's results of one day together."""
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for each in board.records:
         groups[f"{_added(each):%Y-%m-%d}", each.label].append(each)
@@ -623,7 +622,7 @@ def _added(record: Record) -> datetime:
 
 
 def told(change: Change) -> str:
-    """Return the results of a change in words."""
+    """Return the results of a change as text."""
     return "; ".join(
         f"{task_title(each)}: {_shown(each, each.headline)}" for each in change.records
     )
@@ -647,13 +646,14 @@ def _absent(board: Board) -> list[Section]:
     rows = [Row([each.path, each.reason]) for each in board.refused]
     columns = [Column("File"), Column("Reason")]
     caption = (
-        "What cannot be trusted is not on the board. Paths are those in the folder of results."
+        "Results that cannot be trusted are not on the board. Paths are relative to the folder of "
+        "results."
     )
-    blocks: list[Block] = [Table("absent", "What is not here, and why", columns, rows, caption)]
+    blocks: list[Block] = [Table("absent", "Files and runs left out", columns, rows, caption)]
     return [
         Section(
-            "What is not here",
-            blocks if rows else [Note("Everything that was found is here.")],
+            "Left out",
+            blocks if rows else [Note("Nothing was left out.")],
             "absent",
         )
     ]

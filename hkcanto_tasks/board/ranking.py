@@ -1,4 +1,4 @@
-"""Ranks among results with intervals: those that are not told apart share them."""
+"""Ranks among results with intervals: results that do not differ significantly share ranks."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from ..reports.intervals import Estimate
 
 
 class Rank(NamedTuple):
-    """The best and the worst place that a result can have, and of how many."""
+    """The best and the worst rank that a result can have, and the number of results."""
 
     best: int
     worst: int
@@ -15,7 +15,7 @@ class Rank(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The places for people.
+        """The ranks as text.
 
         Examples:
             >>> Rank(2, 4, 9).text, Rank(1, 1, 9).text
@@ -30,16 +30,16 @@ def exact(score: float) -> Estimate:
 
 
 def ranks(results: Mapping[str, Estimate], *, lower_is_better: bool) -> Mapping[str, Rank]:
-    """Return the places of results on the same task under one condition.
+    """Return the ranks of results on the same task under one condition.
 
     A result is ahead of another if the 95 % interval of their difference is above 0: Newcombe's
-    (1998, method 10) from both intervals, as of independent samples. The models answered the same
-    items, so this is cautious: their answers rise and fall together. The best place counts those
-    ahead, the worst leaves those behind.
+    (1998, method 10) from both intervals, as for independent samples. This is cautious, since the
+    models answered the same items and their answers are correlated. The best rank counts the
+    results ahead, the worst all that are not behind.
 
     Args:
-        results: Model → its figure. Without an interval nothing is told apart from it.
-        lower_is_better: Which way is good.
+        results: Model → its figure. One without an interval differs significantly from no other.
+        lower_is_better: Whether a lower figure is better.
 
     Examples:
         >>> made = {"a": Estimate(0.6, 0.55, 0.65, 9), "b": Estimate(0.58, 0.53, 0.63, 9),

@@ -1,6 +1,6 @@
-"""Reading a folder of results: records, and logs, whose items are read once.
+"""Reading folders of results for the board: records, and logs, which are cached as records.
 
-What must not be on a board is refused by name, with the reason.
+Results that must not be on a board are refused by name, with the reason.
 """
 
 import json
@@ -27,36 +27,36 @@ from ..reports.presentation import task_title
 from .records import Record, read_record
 
 _SAME = 1e-8  # records have ten digits
-_MUCH = 20e6  # bytes of logs that are worth a process of their own
+_MUCH = 20e6  # bytes of logs from which several processes are worth it
 _MOST = 5e6  # bytes of a record: ours have some ten thousand
 
 Progress = Callable[[int, int], None]
 
 
 class Refused(NamedTuple):
-    """What is not on the board, and why."""
+    """A file that is not on the board, and why."""
 
     path: str
     reason: str
 
 
 class Results(NamedTuple):
-    """What was read from folders of results."""
+    """The records read from folders of results, and the files refused."""
 
     records: Sequence[Record]
     refused: Sequence[Refused]
 
 
 class _Group(NamedTuple):
-    """The logs that are read together: those of a folder that has some itself, or of one file."""
+    """Logs that are read together: those in a folder with logs, or a single file."""
 
-    name: str  # what the user calls the model; empty if nothing
+    name: str  # the user's name for the model; empty without one
     path: Path
     shown: str  # its path, for people
 
 
 class _Read(msgspec.Struct):
-    """What is kept of a group: records as JSON, what was refused, and of which files."""
+    """The cache entry of a group: records as JSON, refusals, and a stamp of the files."""
 
     stamp: str
     records: list[str]
@@ -68,7 +68,7 @@ def read_results(arguments: Sequence[str], progress: Progress | None = None) -> 
 
     Args:
         arguments: Folders or files; `NAME=PATH` names the model of the logs in it.
-        progress: Called with how many folders of logs are read, and of how many.
+        progress: Called with the number of folders of logs read so far and the total.
 
     Raises:
         LogError: A path does not exist.
@@ -113,12 +113,12 @@ def _argument(argument: str) -> tuple[str, Path]:
 
 
 def _shown(path: Path, root: Path) -> str:
-    """Return a path for people, which does not tell where the folder of results is."""
+    """Return a path to show, which does not reveal where the folder of results is."""
     return path.relative_to(root).as_posix() if path != root else path.name
 
 
 def _sorted(name: str, root: Path) -> tuple[list[_Group], list[Path]]:
-    """Return the logs at a path in groups, and the other JSON files, which should be records."""
+    """Return the logs at a path in groups, and its other JSON files, which should be records."""
     if root.is_file():
         logs = {root} if root.suffix == ".eval" or root.name.startswith("results_") else set()
         groups = [_Group(name, each, each.name) for each in logs]
@@ -147,7 +147,7 @@ def _record(file: Path, shown: str) -> Record:
 
 
 def _once(records: Sequence[Record], known: int, refused: list[Refused]) -> Iterator[Record]:
-    """Yield each result once; those behind `known` are from logs, by which records are checked."""
+    """Yield each result once; those from place `known` on are from logs, which check records."""
     found: dict[Hashable, list[tuple[bool, Record]]] = defaultdict(list)
     for place, each in enumerate(records):
         made = round(each.created.timestamp(), 3)
@@ -171,7 +171,7 @@ def _once(records: Sequence[Record], known: int, refused: list[Refused]) -> Iter
 
 
 def _equal(one: Record, other: Record) -> bool:
-    """Return whether two records have the same figures, as far as both have them."""
+    """Return whether the figures that two records share are equal, including the headline."""
     shared = one.values.keys() & other.values.keys()
     return one.headline.name in shared and all(
         isclose(one.values[name].value, other.values[name].value, rel_tol=_SAME, abs_tol=_SAME)
@@ -183,7 +183,7 @@ def _equal(one: Record, other: Record) -> bool:
 
 
 def _read(groups: Sequence[_Group], progress: Progress | None) -> list[_Read]:
-    """Return what each group of logs has, from the cache where its files have not changed."""
+    """Return the results of each group of logs, from the cache if its files have not changed."""
     home = own_cache(cache_folder() / "board")
     done: dict[_Group, _Read] = {}
     stamps = {group: _stamp(group) for group in groups}
@@ -215,13 +215,13 @@ def _read(groups: Sequence[_Group], progress: Progress | None) -> list[_Read]:
 
 
 def _name(group: _Group) -> str:
-    """Return what a group is called in the cache: by its place, not by what is in it."""
+    """Return the name of a group in the cache, by its path and not its content."""
     key = f"{group.name}={group.path.resolve()}"
     return f"{sha256(os.fsencode(key)).hexdigest()[:20]}.json"
 
 
 def _stamp(group: _Group) -> tuple[str, int]:
-    """Return what tells whether the files of a group have changed, and how large they are."""
+    """Return a stamp that changes with the files of a group, and their size in bytes."""
     files = sorted(group.path.rglob("*")) if group.path.is_dir() else [group.path]
     own = [(str(file), file.stat()) for file in files if file.is_file()]
     told = [__version__, *((path, each.st_size, each.st_mtime_ns) for path, each in own)]
@@ -229,7 +229,7 @@ def _stamp(group: _Group) -> tuple[str, int]:
 
 
 def _read_logs(group: _Group) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the records of a group as JSON, and what must not be on a board."""
+    """Return the records of a group as JSON, and the logs and runs that are refused."""
     root = group.path if group.path.is_dir() else group.path.parent
     try:
         read = read_runs(f"{group.name}={group.path}" if group.name else str(group.path))
@@ -252,6 +252,6 @@ def _read_logs(group: _Group) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _of(group: _Group, path: Path, root: Path) -> str:
-    """Return the path of a log for people."""
+    """Return the path of a log to show."""
     inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
     return inside if group.shown in (".", inside) else f"{group.shown}/{inside}"

@@ -1,6 +1,7 @@
-"""A result without items: a record of Every Eval Ever, as `hkcanto publish --to eee` writes it.
+"""Records of Every Eval Ever, as `hkcanto publish --to eee` writes them: results without items.
 
-Whoever contributes a record can have edited it. What can be checked without items is checked here.
+A contributor may have edited a record. Everything that can be checked without items is checked
+here.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ from ..setup import Setup, setup
 from ..signatures import OF_A_JUDGE, Signature, parse_signature
 
 EPOCH = datetime.fromtimestamp(0, UTC)
-"""A time for what has none."""
+"""The time of a result without one."""
 
 _TOLERANCE = 1e-6
 _HARNESSES: Mapping[str, Harness] = {library: name for name, library in LIBRARIES.items()}
@@ -113,10 +114,10 @@ class Record(Result):
 
     Attributes:
         values: Figure → its value with interval.
-        expected: How many items its task has: it has all of them.
+        expected: The number of items of its task; it has all of them.
         source: The file that it is from, in the folder of results.
-        by: Who ran the model, and what they are to its developer.
-        url: Where the logs are; empty if nobody says.
+        by: Who ran the model, and their relationship to its developer.
+        url: Where the logs are; empty if not given.
         published: When the record was made, the same as `created` for a log.
         availability: `open_weights`, `closed_weights` or `unknown`.
         library: The harness with its version.
@@ -157,7 +158,7 @@ class Record(Result):
 
     @cached_property
     def setup(self) -> Setup:
-        """The task and variant, all of it, with their figures."""
+        """The setup of the whole task and variant, with its figures."""
         return _setup(self.task, self.shots)
 
     @cached_property
@@ -167,7 +168,7 @@ class Record(Result):
 
     @property
     def unread(self) -> Estimate | None:
-        """The share of responses that no answer could be read from."""
+        """The share of responses from which no answer could be read."""
         return next((self.values[name] for name in UNREAD if name in self.values), None)
 
     @property
@@ -191,11 +192,11 @@ def _figures(task: str, shots: int | None) -> Mapping[str, Figure]:
 
 
 def read_record(data: bytes, source: str) -> Record:
-    """Read a record, and check what can be checked without items.
+    """Read a record, and check everything that can be checked without items.
 
     Args:
         data: The file.
-        source: Its name, for people.
+        source: Its name, as messages show it.
 
     Raises:
         LogError: It contradicts itself or the catalogue.
@@ -205,9 +206,9 @@ def read_record(data: bytes, source: str) -> Record:
     if not file.schema_version.startswith("0.3."):
         raise LogError(f"its schema is {file.schema_version!r}, and this version reads 0.3")
     if file.eval_library.name not in _HARNESSES:
-        raise LogError(f"its harness {file.eval_library.name!r} is none of {', '.join(_HARNESSES)}")
+        raise LogError(f"its harness {file.eval_library.name!r} is not {' or '.join(_HARNESSES)}")
     if not MODEL.fullmatch(file.model_info.id):
-        raise LogError(f"{file.model_info.id!r} is no model's name: ORGANISATION/NAME")
+        raise LogError(f"{file.model_info.id!r} is not a model name: ORGANISATION/NAME")
     signature = _signature(file.evaluation_results)
     known = _figures(signature.task, signature.shots)
     values = dict(_values(file.evaluation_results, known))
@@ -242,11 +243,11 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromtimestamp(float(text), UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise LogError(f"{text!r} is no time in seconds since 1970") from error
+        raise LogError(f"{text!r} is not a time in seconds since 1970") from error
 
 
 def _web(address: str) -> str:
-    """Return an address of the web, or nothing: no other link is shown."""
+    """Return an address if it is on the web, else nothing: no other link is shown."""
     return address if address.startswith(("https://", "http://")) else ""
 
 
@@ -256,18 +257,18 @@ def _signature(entries: Sequence[_Evaluation]) -> Signature:
         raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
     signature = parse_signature(*texts)
     if not signature.prompt_known:
-        raise LogError("nobody logged what the model was sent")
+        raise LogError("the prompts were not logged")
     if signature.data == "sample" or "local" in signature.data or not signature.data:
-        raise LogError(f"its data ({signature.data}) is no published revision")
+        raise LogError(f"its data ({signature.data}) is not a published revision")
     if "subjects" in dict(signature.options):
-        raise LogError("it is of some subjects only")
+        raise LogError("it covers only some subjects")
     _known(signature)
     return signature
 
 
 @lru_cache(maxsize=1024)
 def _known(signature: Signature) -> None:
-    """Refuse what the catalogue of this version would not sign.
+    """Refuse a signature that the catalogue of this version would not produce.
 
     Raises:
         LogError: It says so of the task's present version, or a version to come.
@@ -315,16 +316,16 @@ def _values(
         if names[name] > 1:
             raise LogError(f"it contradicts itself: {name} is there {names[name]} times")
         if (metric.additional_details.get("headline") == "yes") != (name == first):
-            raise LogError(f"the headline of its task is {first}, and it says otherwise of {name}")
+            raise LogError(f"the headline of its task is {first}, but it disagrees on {name}")
         unit, most = UNITS[figure.unit]
         if metric.lower_is_better == figure.higher_is_better or metric.metric_unit != unit:
-            raise LogError(f"the unit or the direction of {name} is not the catalogue's")
+            raise LogError(f"the unit or the direction of {name} differs from the catalogue")
         ends = score.uncertainty.confidence_interval
         low, high = (ends.lower, ends.upper) if ends else (score.score, score.score)
         if ends and ends.confidence_level != CONFIDENCE:
-            raise LogError(f"the interval of {name} is not one of 95 %")
+            raise LogError(f"the interval of {name} is not a 95 % interval")
         if not 0 <= score.score <= float(most) or score.score == float("inf"):
-            raise LogError(f"{name} is {score.score:g}, and a {figure.unit} is from 0 to {most}")
+            raise LogError(f"{name} is {score.score:g}, but a {figure.unit} is from 0 to {most}")
         if not low - _TOLERANCE <= score.score <= high + _TOLERANCE:
             raise LogError(f"{name} is {score.score:g}, outside its interval {low:g} to {high:g}")
         items, note = score.uncertainty.num_samples, score.details.get("note", "")
@@ -335,17 +336,17 @@ def _values(
 
 
 def _whole(signature: Signature, details: Texts, headline: Estimate) -> int:
-    """Return how many items it has, which are all of its task.
+    """Return the number of items of a record, after checking that it has all of its task.
 
     Raises:
-        LogError: They are not.
+        LogError: Items are missing.
     """
     task = _setup(signature.task, signature.shots).task
     try:
         items = int(details.get("items", headline.items))
         expected = int(details.get("items_expected", items))
     except ValueError as error:
-        raise LogError("its numbers of items are no numbers") from error
+        raise LogError("its counts of items are not whole numbers") from error
     size = int(dict(signature.options).get("size", 0))
     scored = [each.rows - task.definition.examples_from_test for each in task.subjects]
     if all(each.rows for each in task.subjects):
@@ -356,7 +357,7 @@ def _whole(signature: Signature, details: Texts, headline: Estimate) -> int:
 
 
 def _contradictions(record: Record) -> Iterator[str]:
-    """Say which averages are not those of their parts, where the parts make up the whole."""
+    """Yield averages that do not match their parts, if the parts make up the whole."""
     task = record.setup.task
     names = list(dict.fromkeys(each.category for each in task.subjects if each.category))
     names = names if len(names) > 1 else [each.name for each in task.subjects]
@@ -375,4 +376,4 @@ def _contradictions(record: Record) -> Iterator[str]:
         if own is None or mean is None or figure.part or figure.averages != parts[0].averages:
             continue
         if not isclose(own.value, mean, abs_tol=_TOLERANCE):
-            yield f"{figure.name} is {own.value:g}, and that of its parts is {mean:g}"
+            yield f"{figure.name} is {own.value:g}, but the average of its parts is {mean:g}"

@@ -18,19 +18,19 @@ def files(board: Board, title: str, url: str = "") -> Mapping[str, str]:
     """Return the files of a board: path → text. The same results make the same files.
 
     Args:
-        board: What is on it.
+        board: The results on it.
         title: Of the board.
-        url: The address that it will have; for the feed.
+        url: The address that the site will have, for the feed.
     """
     made = {path: page(report) for path, report in pages(board, title)}
     return made | {FEED: _feed(board, title, url)}
 
 
 def _feed(board: Board, title: str, url: str) -> str:
-    """Return what changed, in Atom (RFC 4287)."""
+    """Return the feed of changes, in Atom (RFC 4287)."""
     home = f"{url.rstrip('/')}/" if url else ""
     feed = ET.Element("feed", xmlns=_ATOM)
-    # Nothing may be newer than its results: the same results make the same feed.
+    # The date is that of the newest result, not today's: the same results make the same feed.
     updated = board.date or EPOCH
     _add(feed, title=title, id=_id(title, url), updated=updated.isoformat())
     ET.SubElement(feed, "link", href=home or "index.html")

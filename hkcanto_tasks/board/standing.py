@@ -1,4 +1,4 @@
-"""What of all records a board shows first: what models are called, the newest of each, contests."""
+"""The state of the board: labels of models, the newest results, columns, ranks and the order."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -25,11 +25,11 @@ _SPEED = ("backend",)  # a setting that changes how fast a model runs
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """All that the pages are made of.
+    """The results from which all pages are made.
 
     Attributes:
-        records: Each with the label that tells it from others.
-        refused: What was not read.
+        records: Each with a label that distinguishes it from others.
+        refused: Files that were not used, and why.
         models: The entries of `models.toml`.
     """
 
@@ -39,7 +39,7 @@ class Board:
 
     @cached_property
     def newest(self) -> Sequence[Record]:
-        """Of each label, task and condition the newest, in the order of the catalogue."""
+        """The newest record of each label, task and condition, in the order of the catalogue."""
         latest: dict[Hashable, Record] = {}
         for each in sorted(self.records, key=lambda each: (each.created, each.source)):
             latest[each.label, each.comparable_as] = each
@@ -51,7 +51,7 @@ class Board:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """Label → the training run that it is a checkpoint of, or itself."""
+        """Label → the training run of which it is a checkpoint, or itself."""
         found = {each.label: step_in(each.label, each.model) for each in self.records}
         steps: dict[str, set[int]] = defaultdict(set)
         for of in filter(None, found.values()):
@@ -60,7 +60,7 @@ class Board:
         return {label: of[0] if of and of[0] in several else label for label, of in found.items()}
 
     def step(self, record: Record) -> int | None:
-        """Return the step of a checkpoint, where there are several of its training run."""
+        """Return the step of a checkpoint if its training run has several, else None."""
         if self.families[record.label] == record.label:
             return None
         found = step_in(record.label, record.model)
@@ -68,7 +68,7 @@ class Board:
 
     @cached_property
     def current(self) -> Sequence[Record]:
-        """What is compared: the newest results, and of a training run those of the last step."""
+        """The results to compare: the newest, and of a training run those of the last step."""
         last: dict[str, int] = {}
         for each in self.newest:
             family = self.families[each.label]
@@ -81,7 +81,7 @@ class Board:
 
     @cached_property
     def shown(self) -> Sequence[Record]:
-        """What the columns are made of: the current results, and protocols that only papers had."""
+        """The results behind the columns: the current ones, and protocols that only papers used."""
         alone = [
             each.some
             for each in contests(_protocols(self.current))
@@ -92,18 +92,18 @@ class Board:
 
     @cached_property
     def contests(self) -> Sequence[Contest]:
-        """The columns: what was run, and what only papers measured."""
+        """The columns: those with results, and those that only papers measured."""
         return contests(self.shown)
 
     @cached_property
     def beside(self) -> Sequence[Beside]:
-        """Every published table, with the results that stand in it."""
+        """Every published table, with the results in it."""
         found = {each.table.name: each for each in standings(self.current)}
         return [found.get(table.name) or _alone(table) for table in published_tables()]
 
     @cached_property
     def ranks(self) -> Mapping[tuple[Contest, str], Rank]:
-        """The places of all models in each contest."""
+        """The ranks of all models in each contest."""
         return {
             (contest, name): rank
             for contest in self.contests
@@ -114,7 +114,7 @@ class Board:
 
     @cached_property
     def order(self) -> Sequence[str]:
-        """The labels, by the mean share of models that are surely behind in their contests."""
+        """The labels, best first, by the mean of their ranks relative to the number of models."""
         shares: dict[str, list[float]] = defaultdict(list)
         for (contest, name), rank in self.ranks.items():
             if name in contest.results and rank.of > 1:
@@ -129,25 +129,25 @@ class Board:
 
     @cached_property
     def footer(self) -> Sequence[str]:
-        """The papers and terms of the benchmarks that it has."""
+        """The papers and terms of the benchmarks on the board."""
         used = {each.some.setup.task.benchmark.name for each in self.contests}
         own = [each for each in benchmarks() if each.name in used]
         return [f"{each.title}: {each.paper}. {each.terms}" for each in own]
 
 
 def board_of(results: Results, models: Mapping[str, Model]) -> Board:
-    """Return the board of what was read."""
+    """Return the board of the results that were read."""
     return Board(_labelled(results.records), results.refused, models)
 
 
 def scores(contest: Contest) -> Mapping[str, Estimate]:
-    """Return the headlines in a contest: those of models, and the published ones as exact."""
+    """Return the headlines in a contest: those of results, and published ones, taken as exact."""
     own = {name: found for name, each in contest.results.items() if (found := headline(each))}
     return {name: exact(score) for name, score in contest.published.items()} | own
 
 
 def _labelled(records: Sequence[Record]) -> Sequence[Record]:
-    """Return records with labels that tell apart what was run otherwise: revision, dtype, …."""
+    """Return records with labels that show what differs between runs: revision, dtype, …."""
     groups: dict[str, list[Record]] = defaultdict(list)
     for each in records:
         groups[_with_revision(each)].append(each)
@@ -173,7 +173,7 @@ def _labelled(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def _how(record: Record) -> dict[str, str]:
-    """Return what may tell two results of a model apart."""
+    """Return the settings in which two results of a model may differ."""
     own = {name: text for name, text in record.settings if name not in (*_SPEED, "revision")}
     return {"harness": record.harness, **own}
 
@@ -184,7 +184,7 @@ def _with_revision(record: Record) -> str:
 
 
 def _protocols(current: Sequence[Record]) -> list[Record]:
-    """Return how papers measured what nobody has run so: results without a figure or a label."""
+    """Return the papers' protocols without any result, as results without a figure or a label."""
     found: dict[tuple[str, int], Record] = {}
     for table in published_tables():
         for column in table.columns:
@@ -200,6 +200,6 @@ def _protocols(current: Sequence[Record]) -> list[Record]:
 
 
 def _alone(table: PublishedTable) -> Beside:
-    """Return a published table in which no result stands."""
+    """Return a published table without any result in it."""
     first = table.headline or table.columns[0].name
     return Beside(table, table.column(first), {})

@@ -1,1 +1,1 @@
-"""Contamination: which benchmark items stand in a training file: `hkcanto contamination`."""
+"""Contamination checks: benchmark items in training files (`hkcanto contamination`)."""

@@ -1,7 +1,7 @@
-"""N-grams of benchmark items, to be found in other texts, in either script.
+"""N-gram search for benchmark items in other texts, in either script.
 
-A text becomes units: each Chinese character, its script folded, and each other word; blanks and
-punctuation go. An item is looked for by its n-grams of units (GPT-3: Brown and others 2020,
+A text is cut into units: each Chinese character, its script folded, and each other word; blanks and
+punctuation are dropped. An item is searched by its n-grams of units (GPT-3: Brown and others 2020,
 appendix C), and found where they cover most of it in one place (Llama 2: Touvron and others 2023,
 appendix A.6). Memory is bounded by the items, and by the longest text.
 """
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from hkcanto_metrics.script import fold_script, is_han
 
 N, SHARE, FEW = 8, 0.6, 12
-"""Units of an n-gram, how much of an item must be found, and how many units, or all of a shorter
-item; docs/contamination.md says why."""
+"""Units in an n-gram; the share of an item that must be found; the number of units that must be
+found, or all of a shorter item. docs/contamination.md says why."""
 
-_COMMON = 4  # items of a task that may share an n-gram; one of more is a formula
+_COMMON = 4  # items of a task that may share an n-gram; shared by more, it is boilerplate
 _GAP = 40  # units between two n-grams of one place
-_CODES, _LETTERS = 0x110000, 64  # characters that there are, and those of a word that count
+_CODES, _LETTERS = 0x110000, 64  # code points, and letters of a word that count
 _NONE, _WORD, _HAN = 0, 1, 2
 
 _Ints = NDArray[np.int64]
@@ -30,12 +30,12 @@ _RANDOM: _Hashes = np.random.default_rng(0).integers(1 << 63, size=_CODES, dtype
 _FACTORS: _Hashes = (
     np.random.default_rng(1).integers(1 << 63, size=_LETTERS, dtype=np.uint64) * 2 + 1
 )
-_kinds = np.full(_CODES, -1, np.int8)  # of each character that was met
+_kinds = np.full(_CODES, -1, np.int8)  # of each character, -1 until it is first seen
 _values = np.zeros(_CODES, np.uint64)
 
 
 class Item(NamedTuple):
-    """An item, a text to look for of it, and how many units must be found `at_least`."""
+    """An item with one of its texts to search for; `at_least` so many units must be found."""
 
     task: str
     id: str
@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An item that was found: in which of the texts looked at, where in it, and how much of it."""
+    """An item that was found: the number of the text, the place in it, and the share found."""
 
     item: Item
     text: int
@@ -53,7 +53,7 @@ class Hit(NamedTuple):
 
 
 class Units(NamedTuple):
-    """The units of some texts: their hashes, where they begin in their text, and which text."""
+    """The units of some texts: their hashes, places in their text, and the number of the text."""
 
     hashes: _Hashes
     places: _Ints
@@ -96,7 +96,7 @@ def _meet(codes: Sequence[int]) -> None:
 
 
 def _grams(of: Units) -> tuple[_Hashes, _Ints]:
-    """Return the hashes of the n-grams within one text, and the places of their first units."""
+    """Return the hashes of n-grams that do not cross texts, and the places of their first units."""
     count = max(len(of.hashes) - N + 1, 0)
     at = np.flatnonzero(of.texts[N - 1 :] == of.texts[:count])
     hashes = np.zeros(count, np.uint64)
@@ -106,8 +106,7 @@ def _grams(of: Units) -> tuple[_Hashes, _Ints]:
 
 
 class Index:
-    """N-grams of items, to be found in other texts; those of more than four items of a task do not
-    count.
+    """An index of items by their n-grams; n-grams of more than four items of a task do not count.
 
     Examples:
         >>> index = Index([Item("t", "t/1", "香港嘅天星小輪由尖沙咀開去邊度？")])
@@ -132,19 +131,19 @@ class Index:
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
         self._own, self._at = (each[order].astype(np.int32) for each in (own, at))
-        # Most n-grams of a file are in no item, which these bits of their hashes tell at once.
+        # Most n-grams of a file are in no item; these bits of their hashes rule them out fast.
         self._shift = np.uint64(60 - len(keys).bit_length())
         self._likely = np.zeros(1 << (64 - int(self._shift)), np.bool_)
         self._likely[keys >> self._shift] = True
 
     @property
     def looked_for(self) -> Set[str]:
-        """The ids of the items that can be found: others are too short, or all formula."""
+        """The ids of items that can be found; the others are too short, or all boilerplate."""
         enough = (self._units > 0) & (self._units >= self._enough)
         return {self.items[place].id for place in np.flatnonzero(enough).tolist()}
 
     def find(self, texts: Sequence[str]) -> Iterator[Hit]:
-        """Find the items that stand in some texts, once in each place."""
+        """Find items in some texts, once in each place."""
         of = units(texts)
         hashes, at = _grams(of)
         likely = self._likely[hashes >> self._shift]
@@ -168,11 +167,11 @@ class Index:
 
 
 def _numbers(names: Sequence[str]) -> _Hashes:
-    """Return a random number for each name, the same for the same."""
+    """Return a random number for each name; equal names have equal numbers."""
     return _RANDOM[np.unique(names, return_inverse=True)[1]]
 
 
 def _covered(groups: _Ints, places: _Ints, count: int) -> _Ints:
-    """Return how many units the n-grams of each group cover, given in order of group and place."""
+    """Return the number of units that each group's n-grams cover, sorted by group and place."""
     steps = np.where(np.diff(groups, append=-1) != 0, N, np.diff(places, append=0))
     return np.bincount(groups, np.minimum(steps, N), count).astype(np.int64)

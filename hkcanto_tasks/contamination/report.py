@@ -1,4 +1,4 @@
-"""Which benchmark items stand in training files: the report of `hkcanto contamination`."""
+"""The report of `hkcanto contamination`: benchmark items found in training files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -14,15 +14,15 @@ from ..reports.blocks import ITEMS_NOTICE, Block, Column, Note, Report, Row, Sec
 from .ngrams import FEW, SHARE, Hit, Index, Item, N
 from .training_files import Part, Problems, read
 
-_BATCH = 1 << 20  # characters that are looked at together
+_BATCH = 1 << 20  # characters that are searched together
 _LISTED = 10_000  # places in the report
 
 
 def items_of(task: str) -> tuple[Sequence[Item], str]:
-    """Return what to look for of a task's items, and which data they are from.
+    """Return the texts to search for in a task's items, and the revision of the data.
 
-    It is the text to translate or to sum up, and its gold answer; else the question with its
-    options, of which the question is enough.
+    They are the text to translate or sum up, and its gold answer; else the question with its
+    options, or the question alone.
     """
     loaded = load_task(task, allow_absent=True)
     items = []
@@ -38,18 +38,18 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
 def report(
     files: Sequence[Path], names: Sequence[str] | None = None, *, with_items: bool = False
 ) -> tuple[Report, bool]:
-    """Look for benchmark items in training files.
+    """Search training files for benchmark items.
 
     Args:
         files: See `training_files.read`.
-        names: Benchmarks or tasks; without them all benchmarks whose data is there.
+        names: Benchmarks or tasks; by default all benchmarks whose data is available.
         with_items: Whether to show the items' texts.
 
     Returns:
-        What was found by task and by line, and whether anything was.
+        The report of hits by task and by line, and whether there are any.
 
     Raises:
-        DataNotFound: A file or the data of a benchmark is not there.
+        DataNotFound: A file or the data of a benchmark does not exist.
         DataCorrupt: A file is not what its name says.
     """
     from ..reports.report import report_of
@@ -60,13 +60,13 @@ def report(
             if locate(benchmark).files():
                 chosen.append(benchmark.name)
                 continue
-        warnings.append(f"Not looked for, as no data is here: {benchmark.title}.")
+        warnings.append(f"Not searched for, as its data is not here: {benchmark.title}.")
     every = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
     loaded = {task: items for task, items in every.items() if items[0]}
     if not loaded:
         raise DataNotFound("No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR.")
     if any(data == "sample" for _, data in loaded.values()):
-        warnings.append("Looked for were the sample data, not the benchmarks.")
+        warnings.append("Only the sample data was searched for, not the benchmarks.")
     index = Index([item for items, _ in loaded.values() for item in items])
     places, problems = dict[tuple[str, str, int], Hit](), Problems()
     for path in files:
@@ -90,7 +90,7 @@ def report(
 
 
 def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Yield about a million characters at a time."""
+    """Yield parts in batches of about a million characters."""
     batch, size = list[Part](), 0
     for part in parts:
         batch.append(part)
@@ -111,23 +111,23 @@ def _by_task(
         rows.append(Row([task, len(ids), own, own / len(ids), len(ids - looked_for), data]))
     rows.sort(key=lambda row: not row.values[2])  # those with something first
     short = Column(
-        "Too short", "count", f"Of fewer than {N} units, or all formula: not looked for."
+        "Too short", "count", f"Fewer than {N} units, or all boilerplate: not searched for."
     )
     counts = Column("Items", "count"), Column("Found", "count"), Column("Share", "percent")
     caption = (
-        f"Found is an item of which {SHARE:.0%} stand in one place, in either script, whatever the "
-        "punctuation; a question also without its options."
+        f"An item counts as found if {SHARE:.0%} of it is in one place, in either script, whatever "
+        "the punctuation; a question also without its options."
     )
     columns = [Column("Task"), *counts, short, Column("Data")]
     return Table("contamination", "Items found", columns, rows, caption)
 
 
 def _by_line(places: Mapping[tuple[str, str, int], Hit], with_items: bool) -> Block:
-    share = Column("Share", "percent", "Of the item, that stands there.")
+    share = Column("Share", "percent", "Share of the item that was found there.")
     columns = [Column("Item"), Column("Line", "count"), share, Column("File")]
     columns += [Column("Text")] * with_items
     rows = [
         Row([item, line, hit.share, file, *[hit.item.text] * with_items])
         for (item, file, line), hit in islice(places.items(), _LISTED)
     ]
-    return Table("lines", "Where they stand", columns, rows)
+    return Table("lines", "Places of the items", columns, rows)

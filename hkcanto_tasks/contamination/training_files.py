@@ -1,4 +1,4 @@
-"""Training files: the texts of each line, whatever the format, without holding the file."""
+"""Reading training files of several formats as a stream of texts with line numbers."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ from ..console import err
 from ..errors import DataCorrupt, HKCantoError, OptionError, on_disk
 
 LONGEST = 1 << 22
-"""Characters of a line, row or entry; longer ones would take too much memory, and are left out."""
+"""Characters of a line, row or entry; longer ones are left out, to limit memory."""
 
 _BLOCK, _OVERLAP = 1 << 20, 1 << 13  # characters of a plain text
 _TOO_LONG = f"lines left out, longer than {LONGEST:,} characters"
@@ -31,8 +31,8 @@ def read(path: Path, problems: Problems) -> Iterator[Part]:
         path: JSON Lines (all strings of a line, at any depth; a line that is not JSON is a text),
             JSON (of each entry), Parquet, CSV and TSV (of each row), by the name's ending, else
             plain text; with .gz or .zst at the end compressed.
-        problems: Gets what could not be read as it should be, and what was done about it: the
-            first such line, and how many.
+        problems: Is filled with problems and what was done about them: the first such line, and
+            how many.
 
     Returns:
         An iterator of texts, each with the number of the line, row or entry where it begins. Only
@@ -40,8 +40,8 @@ def read(path: Path, problems: Problems) -> Iterator[Part]:
 
     Raises:
         DataNotFound: It cannot be opened.
-        DataCorrupt: It is not what its name says.
-        OptionError: A package that reads it is not installed.
+        DataCorrupt: It does not have the format of its name.
+        OptionError: A package for its format is not installed.
     """
 
     def problem(line: int, what: str) -> None:
@@ -64,7 +64,7 @@ def read(path: Path, problems: Problems) -> Iterator[Part]:
             raise
         except Exception as error:  # each library has its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
-            raise DataCorrupt(f"{what}: is it {ending}{packing}, and whole?") from error
+            raise DataCorrupt(f"{what}: is it {ending}{packing}, and complete?") from error
 
 
 def _parts(file: BinaryIO, ending: str, packing: str, problem: _Problem) -> Iterator[Part]:
@@ -113,7 +113,7 @@ def _parts(file: BinaryIO, ending: str, packing: str, problem: _Problem) -> Iter
 
 
 def _lines(file: IO[str], problem: _Problem) -> Iterator[str]:
-    """Yield the lines of a file, a blank one in place of one that is too long to hold."""
+    """Yield the lines of a file, with a blank line in place of one that is too long."""
     number = 0
     while line := file.readline(LONGEST):
         number += 1
@@ -126,7 +126,7 @@ def _lines(file: IO[str], problem: _Problem) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """Return all strings of a value, at any depth, in a line."""
+    """Return all strings of a value, at any depth, as one line."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str):

@@ -1,6 +1,6 @@
 """Tokenizer fertility: tokens per character on each benchmark (TMMLU+, Section 3.5.3).
 
-Counted are the scored questions as a model sees them: all tokens over all characters, a ratio of
+The scored questions are counted as a model sees them: all tokens over all characters, a ratio of
 sums, not a mean of ratios.
 """
 
@@ -22,21 +22,21 @@ from ..reports.blocks import Column, Report, Section, Table, Value, table
 _BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
 _TIKTOKEN, _FILE = "tiktoken:", "tokenizer.json"
 _NO_FILE = (
-    "{}: there is no such file, or no " + _FILE + " in it. Correct the name, or make the file: "
+    "{}: it does not exist, or has no " + _FILE + " in it. Correct the name, or make the file: "
     "AutoTokenizer.from_pretrained(…).save_pretrained(folder) in transformers, and give its folder."
 )
 _Encode = Callable[[Sequence[str]], Sequence[Sized]]
 
 Count = Callable[[Sequence[str]], Sequence[int]]
-"""A tokenizer, for counting: texts → the tokens of each, without special ones."""
+"""A tokenizer for counting: texts → the number of tokens of each, without special tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class FertilityRow:
-    """How a tokenizer cuts the questions of a task, or of a benchmark, which has no `task`.
+    """Counts of a tokenizer on the questions of a task, or of a benchmark if `task` is empty.
 
-    `characters` are with blanks and line breaks; `chinese` are the Chinese ones among them, and
-    `split` those of these that need more than one token, such as one for each of their bytes.
+    `characters` includes blanks and line breaks; `chinese` is the number of Chinese ones among
+    them, and `split` how many of these need more than one token, such as one for each byte.
     """
 
     tokenizer: str
@@ -68,7 +68,7 @@ class FertilityRow:
 
 
 def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Report:
-    """Count for tokenizers, each as in `load_tokenizer` and perhaps NAME=TOKENIZER, as a report."""
+    """Return a report on tokenizers, each given as in `load_tokenizer` or as NAME=TOKENIZER."""
     from ..reports.report import report_of
 
     loaded = {}
@@ -81,10 +81,10 @@ def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Rep
 
 
 def load_tokenizer(name: str) -> Count:
-    """Load a tokenizer, for counting; code that comes with one is never run.
+    """Load a tokenizer for counting; code that comes with one is never run.
 
-    Its name is that of a `tokenizer.json` file, or of a folder or a model of the Hugging Face hub
-    with one (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
+    Its name is a `tokenizer.json` file, a folder or a model on the Hugging Face hub that has one
+    (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
     """
     try:
         count = _tiktoken(name) if name.startswith(_TIKTOKEN) else _tokenizers(name)
@@ -92,9 +92,9 @@ def load_tokenizer(name: str) -> Count:
         raise
     except ImportError as error:
         raise OptionError(f"{name} needs {error.name}: pip install {error.name}.") from error
-    except Exception as error:  # OSError, ValueError or an HTTP library's, as the case may be
+    except Exception as error:  # OSError, ValueError, or an error of an HTTP library
         raise NetworkUnavailable(
-            f"{name} is not here and cannot be downloaded ({type(error).__name__}: "
+            f"{name} does not exist here and cannot be downloaded ({type(error).__name__}: "
             f"{' '.join(str(error).split())[:200]}): correct the name, unset HF_HUB_OFFLINE, set "
             "HF_TOKEN for a gated model, HF_ENDPOINT to a mirror, or TIKTOKEN_CACHE_DIR to a copy."
         ) from error
@@ -111,7 +111,7 @@ def load_tokenizer(name: str) -> Count:
 def fertility(
     tokenizers: Mapping[str, Count], names: Sequence[str] | None = None
 ) -> Sequence[FertilityRow]:
-    """Count the tokens of tasks or benchmarks of which there is data, all of them without names.
+    """Count the tokens of tasks or benchmarks that have data, by default all of them.
 
     Examples:
         >>> characters = {"characters": lambda texts: [len(text) for text in texts]}
@@ -125,7 +125,7 @@ def fertility(
         chinese = Counter(character for text in texts for character in filter(is_han, text))
         sizes = len(texts), sum(map(len, texts)), chinese.total()
         for name, count in tokenizers.items() if texts else ():
-            # After a line break: in front of a text some tokenizers would put a blank.
+            # After a line break, since some tokenizers put a blank in front of a text.
             line_break, *alone = count(["\n", *(f"\n{each}" for each in chinese)])
             found = zip(alone, chinese.values(), strict=True)
             split = sum(times for tokens, times in found if tokens > line_break + 1)
@@ -135,7 +135,7 @@ def fertility(
 
 
 def sections(rows: Sequence[FertilityRow]) -> Sequence[Section]:
-    """Return what was counted: by benchmark, for a first look, and by task."""
+    """Return the counts by benchmark, as a summary, and by task."""
     groups: dict[tuple[str, str], list[FertilityRow]] = {}
     for row in rows:
         groups.setdefault((row.benchmark, row.tokenizer), []).append(row)
@@ -153,7 +153,7 @@ def sections(rows: Sequence[FertilityRow]) -> Sequence[Section]:
 
 
 def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
-    split = "Chinese characters, as often as they occur, that need more than one token alone."
+    split = "Share of Chinese characters, by occurrence, that need more than one token alone."
     columns: list[tuple[Column, Callable[[FertilityRow], Value]]] = [
         (Column("Tokenizer"), attrgetter("tokenizer")),
         (Column("Questions of"), attrgetter("title")),
@@ -165,9 +165,9 @@ def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
         (Column("Data"), attrgetter("data")),
     ]
     caption = (
-        "Counted are the scored questions with their options and the words that the prompt puts "
-        "around them; not the instruction in front, worked examples, a chat template or special "
-        "tokens. Characters include blanks and line breaks (TMMLU+, Section 3.5.3)."
+        "Counts the scored questions with their options and the words that the prompt puts around "
+        "them; not the instruction in front, worked examples, a chat template or special tokens. "
+        "Characters include blanks and line breaks (TMMLU+, Section 3.5.3)."
     )
     return table(name, "Tokens per character", rows, columns, caption)
 
@@ -184,7 +184,7 @@ def _tokenizers(name: str) -> _Encode:
     try:
         loaded = Loaded.from_file(str(file))
     except Exception as error:  # the library raises a plain Exception
-        raise OptionError(f"{file} is no tokenizer of the library tokenizers: {error}.") from error
+        raise OptionError(f"{file} is not a tokenizer that `tokenizers` reads: {error}.") from error
     loaded.no_truncation()
     loaded.no_padding()
     return partial(loaded.encode_batch_fast, add_special_tokens=False)
@@ -195,7 +195,7 @@ def _downloaded(name: str) -> Path:
 
     if isinstance(cached := try_to_load_from_cache(name, _FILE), str):
         return Path(cached)
-    # This one request is not tried again and again, which takes half a minute offline.
+    # This single request avoids the retries of a download, which take half a minute offline.
     files = HfApi().model_info(name, timeout=_TIMEOUT).siblings or ()
     if _FILE not in [each.rfilename for each in files]:
         raise OptionError(_NO_FILE.format(name))

@@ -1,4 +1,4 @@
-"""Reading the logs of both harnesses into runs, without either harness."""
+"""Reading the logs of lm-eval and Inspect into runs; neither harness need be installed."""
 
 import re
 from collections import defaultdict
@@ -28,18 +28,18 @@ def read_runs(
     length_unit: str = "characters",
     progress: Callable[[int, int], None] | None = None,
 ) -> Runs:
-    """Read logs of lm-eval and of Inspect, mixed freely.
+    """Read logs of lm-eval and Inspect, mixed freely.
 
-    Runs of one model and setup on different subjects are joined. Within an argument, the newest
-    run counts of each model, setup and subject. One bad file or sample never stops the rest.
+    Runs of one model and setup on different subjects are joined. Within an argument, only the
+    newest run of each model, setup and subject counts. One bad file or sample never stops the rest.
 
     Args:
         arguments: Logs, or folders that are searched for them: lm-eval's `results_….json` with
             `samples_….jsonl` beside them, Inspect's `.eval` and `.json`. `NAME=PATH` gives a name.
         texts: Whether to keep prompts and responses.
-        length: Of a text, in that unit.
+        length: Measures a text, in `length_unit`.
         length_unit: What `length` counts.
-        progress: Called with how many logs are read, and of how many.
+        progress: Called with the number of logs read so far and the total.
 
     Returns:
         The runs, in the order of the arguments; `to_frame()` makes a table of them.
@@ -94,7 +94,7 @@ def read_runs(
 
 
 def _argument(argument: str | Path) -> tuple[str, Path]:
-    """Return the name that an argument gives, if it does, and the path."""
+    """Return the name that an argument gives, empty without one, and the path."""
     name, _, path = str(argument).partition("=")
     # A path may have a "=" of its own.
     if not path or Path(argument).exists():
@@ -115,7 +115,7 @@ def _logs(path: Path) -> list[Path]:
     if path.is_file():
         if path.suffix not in (".json", ".eval"):
             raise LogError(
-                f"{path} is no log. Give the results_….json of lm-eval, with its samples beside "
+                f"{path} is not a log. Give the results_….json of lm-eval, with its samples beside "
                 "it, or an .eval or .json of Inspect, or a folder of these."
             )
         return [path]
@@ -129,7 +129,7 @@ def _logs(path: Path) -> list[Path]:
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
-    """Return what reads a log, by its name and beginning; None if it is none."""
+    """Return the reader of a log, by its name and first bytes; None if it is not a log."""
     if file.suffix == ".eval":
         return inspect.read
     if file.suffix == ".json" and file.name.startswith("results_"):
@@ -145,7 +145,7 @@ def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 
     Args:
         path: lm-eval's `results_….json`, or Inspect's `.eval` or `.json`.
-        rows: Makes what the items of a task are added to.
+        rows: Makes the collector for the items of a task.
     """
     try:
         yield from (_reader(path) or lm_eval.read)(path, rows)

@@ -1,4 +1,4 @@
-"""Decoding of logs: strictly typed and fast, yet not stopped by what a model may have written."""
+"""Decoding of logs: strictly typed and fast, and robust to anything that a model may write."""
 
 import json
 import struct
@@ -18,11 +18,11 @@ class Unusable(ValueError):  # noqa: N818
 
 
 UNREADABLE = (
-    # What a hostile file may make the libraries below raise, and one of them that is missing.
+    # Errors that the libraries below may raise on a hostile file, or if one of them is missing.
     *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
     *(RuntimeError, EOFError, ImportError, struct.error, zlib.error, HKCantoError),
 )
-"""What reading a file or one of its samples may raise, which costs nothing but these."""
+"""Errors of reading a file or a sample; only that file or sample is then lost."""
 
 _WHY = {
     msgspec.ValidationError: "not in a form that this version knows",
@@ -35,7 +35,7 @@ _WHY = {
 
 
 def reason(error: BaseException) -> str:
-    """Say in a line why something could not be read."""
+    """Return in one line why something could not be read."""
     if isinstance(error, Unusable | HKCantoError):
         return str(error)
     why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
@@ -43,7 +43,7 @@ def reason(error: BaseException) -> str:
 
 
 def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
-    """Say which samples of a log are missing; None if none are."""
+    """Return why samples of a log are missing, and how many; None if all are there."""
     count = f"it has {read} of {expected} samples"
     if problems:
         return f"{problems[0]}; {count}"
@@ -53,8 +53,8 @@ def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     r"""Decode JSON in UTF-8.
 
-    Both harnesses write NaN and lone surrogates as Python's own `json` does, which msgspec refuses;
-    such a text is read by `json`; these become null, and U+FFFD.
+    Both harnesses write NaN and lone surrogates as Python's `json` does, and msgspec refuses them.
+    Such a text is read by `json`: NaN becomes null, and lone surrogates U+FFFD.
 
     Examples:
         >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | None]))

@@ -1,4 +1,4 @@
-"""Logs of Inspect: `.eval`, a zip archive of a JSON file for each sample, or all in one `.json`.
+"""Logs of Inspect: `.eval`, a zip archive with a JSON file per sample, or one `.json` file.
 
 They are read without Inspect, which takes seconds to import and minutes for large logs.
 """
@@ -31,7 +31,7 @@ from .joining import WITH_SYSTEM, numbers, settings_of
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
 _ZSTANDARD = 93
-_HIGHEST = 1e9  # score of a judge; they are from 0 to 5
+_HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
 
 
@@ -52,13 +52,13 @@ class _Eval(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
-    invalidated: bool = False  # some samples, by a person: Inspect runs these again
+    invalidated: bool = False  # a person invalidated some samples: Inspect will run these again
     plan: dict[str, Any] = {}
     results: dict[str, Any] | None = None
     samples: list[msgspec.Raw] | None = None
 
 
-# The records of samples take no part in garbage collection, which would take a tenth of the time.
+# The records of samples are excluded from garbage collection, which would take a tenth of the time.
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -88,19 +88,19 @@ class _Tokens(msgspec.Struct, gc=False):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Of the prompt, of the answer, of the prompt out of a cache, of reasoning."""
+        """Tokens of the prompt, of the answer, of the prompt from a cache, of reasoning."""
         cached = self.input_tokens_cache_read or 0
         prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
         return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
 
 
 class _Used(msgspec.Struct, gc=False):
-    """What a sample took: an archive has it of all samples in a member of its own."""
+    """The tokens and time of a sample; an archive has those of all samples in one member."""
 
     id: str | int
     epoch: int = 1
     model_usage: dict[str, _Tokens] = {}
-    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which is also in the other
+    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which model_usage includes
     started_at: datetime | None = None
     completed_at: datetime | None = None
 
@@ -162,7 +162,7 @@ _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
 _JUDGED, _ASKED = msgspec.json.Decoder(_Judged), msgspec.json.Decoder(_Asked)
 _USED, _ALL_USED = msgspec.json.Decoder(_Used), msgspec.json.Decoder(list[_Used])
 _Samples = Mapping[str, Callable[[], Any]]
-_Answered = tuple[_Used | None, _Tokens | None]  # what a sample took, and its answer alone
+_Answered = tuple[_Used | None, _Tokens | None]  # usage of a sample, and of its answer alone
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
@@ -212,7 +212,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 notes=tuple(_notes(log, scores, scored, unscored)),
                 limited=picked or asked.get("limit") is not None,
                 picked=picked,
-                # Of several tasks in one log, it says the sum.
+                # With several tasks in one log, it is their sum.
                 available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
                 status=status,
                 backend=about.model.partition("/")[0],
@@ -249,23 +249,23 @@ def _archive(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samp
 
     def load(member: zipfile.ZipInfo) -> Any:
         data = unpacked(file, member)
-        # If possible without its events: they are most of it, and come last. A place within another
-        # value leaves that open, so that it cannot be taken for this.
+        # If possible without its events, which are most of it and come last. Cutting inside another
+        # value would leave invalid JSON, so a wrong place is noticed.
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
             if (start := data.find(b',"events":')) >= 0:
                 return of.decode(data[:start] + b"}")
         return decode(data, of)
 
-    # Samples are logged as they finish: in the order of their numbers they are as they were.
+    # Samples are logged as they finish; sorting by number restores their order.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
     samples = {n: partial(load, members[n]) for n in names if n.startswith("samples/")}
     return decode(unpacked(file, header), _LOG), samples
 
 
 def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
-    """Return what an archive holds under a name, no longer than it says."""
-    # `ZipFile.read` takes three times as long, has no limit of what Zstandard unpacks to, and
-    # before Python 3.14 does not know it.
+    """Return the content of an archive member, refusing more bytes than it declares."""
+    # `ZipFile.read` takes three times as long, does not limit the size that Zstandard unpacks to,
+    # and does not support Zstandard before Python 3.14.
     most = member.file_size + 1
     if most > _LARGEST:
         raise Unusable(f"larger than {_LARGEST >> 20} MB when unpacked")
@@ -294,7 +294,7 @@ def _zstandard() -> tuple[Any, type[Exception]]:
 
 
 def _signatures(logged: _Eval) -> dict[str, Signature]:
-    """Return the signature of each task, by its name; of the only one, by nothing."""
+    """Return task name → signature; the name is empty if there is only one task."""
     metadata = logged.metadata or {}
     given = metadata.get("signatures") or {"": metadata.get("signature")}
     if given == {"": None} and not logged.task.startswith("hkcanto/"):
@@ -303,7 +303,7 @@ def _signatures(logged: _Eval) -> dict[str, Signature]:
 
 
 def _generation(path: Path, log: _Log) -> dict[str, float]:
-    """Return how the model decoded: what its first request had, as far as a log says it.
+    """Return the decoding settings: those of the first request, as far as the log has them.
 
     Inspect drops a temperature that a model refuses.
     """
@@ -324,7 +324,7 @@ def _generation(path: Path, log: _Log) -> dict[str, float]:
 
 
 def _taken(path: Path, file: BinaryIO) -> dict[tuple[str | int, int], _Used]:
-    """Return what each sample took; nothing where the log does not say it."""
+    """Return the tokens and time of each sample; empty if the log does not have them."""
     found: list[_Used] = []
     with suppress(*UNREADABLE):
         if path.suffix == ".eval":
@@ -341,10 +341,10 @@ def _taken(path: Path, file: BinaryIO) -> dict[tuple[str | int, int], _Used]:
 
 
 def _timed(path: Path, about: _Eval, answered: Mapping[str, list[_Answered]]) -> Iterator[Timed]:
-    """Return the time in which some sample ran, of those that were scored, if all say it.
+    """Return the time during which scored samples were running, if all of them have times.
 
-    It has no model's loading in it, nor the pause before an `eval-retry`. Only vLLM's server starts
-    with the first request, if Inspect starts it.
+    It does not include loading the model, nor the pause before an `eval-retry`; but a vLLM server
+    that Inspect starts begins to load with the first request.
     """
     used = [used for own in answered.values() for used, _ in own]
     spans = [
@@ -362,12 +362,12 @@ def _timed(path: Path, about: _Eval, answered: Mapping[str, list[_Answered]]) ->
 
 
 def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
-    """Return the tokens of a task's answers, apart from those of judges."""
+    """Return the tokens of a task's answers, with those of judges separate."""
     totals, of_judges, reused = np.zeros(4, int), np.zeros(4, int), False
     for used, answer in answered:
         judges = _sum(used.role_usage) if used else np.zeros(4, int)
         own = _sum(used.model_usage) - judges if used else np.zeros(4, int)
-        if not own.any():  # the answer is from Inspect's cache, or nobody counted
+        if not own.any():  # the answer is from Inspect's cache, or tokens were not counted
             if not answer or not any(answer.counts):
                 return Usage(len(answered), timed=timed)
             own, reused = np.array(answer.counts), reused or used is not None
@@ -379,7 +379,7 @@ def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
 
 
 def _dollars(samples: Sequence[_Used | None]) -> float | None:
-    """Return what samples cost; None if that of one is not known."""
+    """Return the cost of samples; None if that of any is unknown."""
     if not all(samples):
         return None
     costs = [each.total_cost for used in samples if used for each in used.model_usage.values()]
@@ -420,7 +420,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
 
 
 def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return Inspect's figures; of a task among several, there is its headline alone."""
+    """Return Inspect's figures; for one of several tasks, only its headline is logged."""
     judged: dict[str, Any] = {}
     reported: dict[str, Any] = {}
     for score in reversed(scores):  # The first of several reducers counts.
@@ -447,9 +447,9 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
     if log.eval.model_generate_config.get("system_message"):
         yield WITH_SYSTEM
     if unscored:
-        yield f"{unscored} of {scored + unscored} items have no score, because of errors"
+        yield f"{unscored} of {scored + unscored} items have no score because of errors"
     if log.status != "success":
-        yield f"the run did not end well (status {log.status!r}); it has {scored} items"
+        yield f"the run did not succeed (status {log.status!r}); it has {scored} items"
 
 
 def judge_scores(path: Path) -> dict[str, dict[str, float]]:
@@ -477,7 +477,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
                 for criterion, value in (pair for own in values for pair in own.items()):
                     if not criterion.endswith("_rate") and isinstance(value, int | float):
                         if abs(value) > _HIGHEST:
-                            raise Unusable(f"{criterion!r}: {value:.3g} is no score of a judge")
+                            raise Unusable(f"{criterion!r}: {value:.3g} is not a judge score")
                         items = found.setdefault(criterion, {})
                         items.setdefault(str(sample.id), []).append(value)
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""The judged items of one task, as a log is read: each is added once, and all become columns."""
+"""Collecting the judged items of one task while a log is read, and turning them into columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -22,15 +22,15 @@ from .decoding import Unusable
 
 Length = Callable[[str], int]
 Rows = Callable[[Signature], "ItemRows"]
-"""Makes what the items of a task are added to, by its signature."""
+"""Makes the collector for the items of a task, from its signature."""
 
-_PASSAGE = 120  # Questions that have so many first characters in common are on one passage.
-_MOST_NAMES = 64  # A hostile log may have another metric for each item.
-_same = lru_cache(maxsize=4096)(lambda one: one)  # Thousands of items share the first of equals.
+_PASSAGE = 120  # Questions whose first characters, this many, are equal are on one passage.
+_MOST_NAMES = 64  # A hostile log may have a different metric for each item.
+_same = lru_cache(maxsize=4096)(lambda one: one)  # Thousands of items share one of equal objects.
 
 
 class ItemRows:
-    """The items of a task, added one by one; `texts` are kept, lengths are by `length`."""
+    """Collects the items of a task; `texts` says whether to keep texts, `length` measures them."""
 
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
@@ -45,7 +45,7 @@ class ItemRows:
         self._graders: set[str] = set()
 
     def judged_by(self, signature: Signature) -> Signature:
-        """Return a signature with the models that judged, as the items name them."""
+        """Return a signature with the judge models that the items name."""
         return signature.judged_by(self._graders)
 
     def __len__(self) -> int:
@@ -69,11 +69,11 @@ class ItemRows:
             sample: The item.
             judgement: Of the response; None if the log has none of this version.
             response: What the model wrote.
-            reasoning: The reasoning, where it was handed over apart.
+            reasoning: The reasoning, if it was logged separately.
             further: Values of figures that are not ours, such as a judge's.
-            output_tokens: That the model wrote.
-            truncated: Whether it ended at a limit of length: 1 or 0.
-            prompt: What it was asked.
+            output_tokens: The number of tokens that the model wrote.
+            truncated: Whether it ended at a length limit: 1 or 0.
+            prompt: The prompt as sent.
 
         Raises:
             Unusable: The catalogue does not have its subject, or there is no judgement.
@@ -126,7 +126,7 @@ class ItemRows:
         )
 
     def items(self) -> Items:
-        """Return the items by subject, each in the order of the ids: 9 before 10, epochs as is."""
+        """Return the items by subject and id, 9 before 10; epochs of one id stay in order."""
         order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
         self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
         ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)

@@ -1,4 +1,4 @@
-"""How runs of one model under one setup, out of several logs, become one, and what it is called."""
+"""Joining the logs of one model under one setup into one run, and labels for runs."""
 
 import re
 from collections import Counter, defaultdict
@@ -16,8 +16,8 @@ from ..runs import Items, Run, SkippedLog
 from ..signatures import joined
 from ..usage import Usage
 
-# What changes how fast a model runs, but not what it answers; and what is nobody's business:
-# a token that opens a door (`hf_token`) is a secret, one of the model's vocabulary is a setting.
+# Settings that change a model's speed but not its answers, and secrets: an access token
+# (`hf_token`) is a secret, a token of the model's vocabulary is a setting.
 _OF_NO_MATTER = re.compile(
     r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
     r"url$|device|batch|concurrent|"
@@ -27,14 +27,14 @@ _OF_NO_MATTER = re.compile(
 _GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
-"""What a run with one is noted with."""
+"""The note of a run with a system instruction."""
 
 Parts = Mapping[str, Run]
-"""The runs that are joined: subject → where its items are."""
+"""The runs to join: subject → the run that has its items."""
 
 
 def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """Return the settings that can change what a model answers, those that are set.
+    """Return the settings that are set and can change a model's answers.
 
     Examples:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
@@ -48,15 +48,15 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def numbers(given: Mapping[str, object]) -> dict[str, float]:
-    """Return the settings of decoding that reports and records know, as far as they are set."""
+    """Return the decoding settings that reports and records show, as far as they are set."""
     found = ((name, given.get(name)) for name in _GENERATION)
     return {name: value for name, value in found if isinstance(value, int | float)}
 
 
 def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
-    """Return the newest whole runs of each model, setup and subject, and the logs left out."""
+    """Return the newest runs of each model, setup and subject, and the logs left out."""
     latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
-    # A run that was interrupted gives way to an older one that was not.
+    # An older run that finished wins over a newer one that was interrupted.
     order = sorted(runs, key=lambda run: (not run.unfinished, run.created, str(run.sources[0])))
     for run in order:
         latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
@@ -69,7 +69,7 @@ def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
                 what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
                 why = f"older run of the same, {other.sources[0].name} is newer"
                 if run.unfinished and not other.unfinished:
-                    why = f"{run.unfinished}, {other.sources[0].name} has the same whole"
+                    why = f"{run.unfinished}, {other.sources[0].name} has all of it"
                 advice = "to have both, name them NAME=PATH"
                 skipped.append(SkippedLog(run.sources[0], f"{what}: {why}; {advice}"))
     return list(latest.values()), skipped
@@ -101,7 +101,7 @@ def join(parts: Parts, length_unit: str) -> Run:
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None
     versions = sorted({run.version_of_harness for run in runs})
-    used = (  # nobody knows how many tokens some of a run's subjects took
+    used = (  # the tokens of only some of a run's subjects are unknown
         run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
         for run, own in counted.items()
     )
@@ -134,7 +134,7 @@ _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
 class Origin(NamedTuple):
-    """One model in one of the arguments: what a label stands for."""
+    """One model in one of the arguments, which gets a label."""
 
     harness: str
     model: str
@@ -145,10 +145,10 @@ class Origin(NamedTuple):
 
 
 def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
-    """Return a label for each model of each argument, which was run under some conditions.
+    """Return a label for each model of each argument, given the conditions that it was run under.
 
-    It is the user's name for the argument, or the end of the model's name; in parentheses is what
-    tells those apart that would be called the same under one condition.
+    It is the user's name for the argument, or the end of the model's name. If two would have the
+    same label under one condition, their difference follows in parentheses.
     """
     remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
 

@@ -24,7 +24,7 @@ from .joining import WITH_SYSTEM, numbers, settings_of
 
 
 class Origin(msgspec.Struct):
-    """What `hkcanto rescore` writes of the run that its answers are from: see `Run`."""
+    """The original run of rescored answers, as `hkcanto rescore` writes it: see `Run`."""
 
     model: str
     harness: Harness
@@ -66,7 +66,7 @@ class _Logged(msgspec.Struct, gc=False):
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
-    # What only `hkcanto rescore` writes: of Inspect's samples.
+    # Only in logs written by `hkcanto rescore`, from Inspect's samples.
     reasoning: str = ""
     output_tokens: float | None = None
     truncated: float | None = None
@@ -137,7 +137,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
-    """Find samples whose results are not there."""
+    """Yield samples files without their results file."""
     for file in sorted(folder.rglob("samples_*.jsonl")):
         stamp = file.stem.rpartition("_")[2]
         if not file.with_name(f"results_{stamp}.json").exists():
@@ -146,7 +146,7 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int]:
-    """Add samples of a file; return why some cannot be added, and the place of the last one."""
+    """Add the samples of a file; return problems with some, and the highest document number."""
     problems: list[str] = []
     of_filter, last = None, -1
     with path.open("rb", buffering=1 << 17) as file:
@@ -190,7 +190,7 @@ def _number(value: float | None) -> float:
 
 
 def _likeliest(logged: _Logged) -> str:
-    """Return the letter of the highest log-likelihood; nothing where one is not a number."""
+    """Return the letter with the highest log-likelihood; empty if one is not a number."""
     found = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
     letters = logged.doc.letters
     if not letters or len(found) != len(letters):
@@ -199,7 +199,7 @@ def _likeliest(logged: _Logged) -> str:
 
 
 def _generation(given: Mapping[str, Any]) -> dict[str, float]:
-    """Return what is known of the decoding; greedy decoding is one at temperature 0."""
+    """Return the known decoding settings; greedy decoding counts as temperature 0."""
     greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
     found = numbers(greedy | {**given})
     if "max_gen_toks" in found:
@@ -210,10 +210,10 @@ def _generation(given: Mapping[str, Any]) -> dict[str, float]:
 def _usage(
     path: Path, results: _Results, config: Mapping[str, Any], count: int, *, generative: bool
 ) -> Usage:
-    """Return what is known: no tokens, but the time, which is that of all tasks of the log.
+    """Return the usage: no token counts, but the time, which is that of all tasks of the log.
 
-    lm-eval's own time begins when its command starts, before it loads the model. Our tasks add that
-    from the last request made to the first response read.
+    lm-eval's own time begins when its command starts, before it loads the model. Our tasks log a
+    second time, from the last request made to the first response read.
     """
     asked = _seconds((config.get("metadata") or {}).get("seconds"))
     whole = _seconds(results.total_evaluation_time_seconds)
@@ -229,7 +229,7 @@ def _usage(
 
 
 def _seconds(logged: object) -> float | None:
-    """Return a time that lm-eval logs as a text; None for what is none."""
+    """Return a time that lm-eval logs as text; None if it is not a number of seconds."""
     with suppress(TypeError, ValueError):
         found = float(str(logged))
         return found if 0 <= found < inf else None
@@ -237,7 +237,7 @@ def _seconds(logged: object) -> float | None:
 
 
 def _prompt(arguments: msgspec.Raw) -> str:
-    """Return the prompt of the first request; a chat is a list of its messages, in JSON.
+    """Return the prompt of the first request; a chat is a list of messages, in JSON.
 
     lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, …}}`, 0.5 `[[prompt, …]]`.
     """
@@ -248,7 +248,7 @@ def _prompt(arguments: msgspec.Raw) -> str:
 
 
 def _reported(how: Setup, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return the figures of the catalogue in a row of the results: of filters, the first one's."""
+    """Return the catalogue's figures in a row of the results; with several filters, the first's."""
     known = {figure.name for figure in how.figures}
     return {
         ((), name): float(value)
@@ -263,7 +263,7 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
         _arguments(results.config.get(own)) for own in ("model_args", "gen_kwargs")
     )
     backend, name = str(results.config.get("model")), results.model_name
-    # Where no argument names the model, lm-eval makes up a name at random.
+    # If no argument names the model, lm-eval makes up a random name.
     if name not in arguments.values():
         name = backend
     settings = {key: value for key, value in arguments.items() if value != name}
@@ -277,7 +277,7 @@ def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
     if results.system_instruction_sha:
         yield WITH_SYSTEM
     if token := settings.get("think_end_token"):
-        yield f"lm-eval removed the reasoning up to {token}: its language is not known"
+        yield f"lm-eval removed the reasoning up to {token}: its language is unknown"
 
 
 def _arguments(given: Any) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""How many questions are enough: `hkcanto plan`."""
+"""Planning evaluations with `hkcanto plan`: how many items are enough, and what they cost."""

@@ -1,4 +1,4 @@
-"""What a whole task will take, from the log of a quick look at it: tokens, hours and money."""
+"""Estimates for a whole task from the log of a quick look: tokens, hours and cost."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,17 +26,17 @@ from .requests import BY_CHARACTERS, by_characters, times
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a whole task takes at the setup of a run that had some of its items.
+    """The estimate for a whole task at the setup of a run on some of its items.
 
     Attributes:
         run: The run.
-        requests: How many the whole task sends.
-        items: How many items it has.
+        requests: The number of requests of the whole task.
+        items: The number of items of the whole task.
         prompt: Tokens of all prompts.
         answers: Tokens of all answers, with the 95 % interval of a sample of items.
         judge: Tokens of a judge, if the log has some.
-        seconds: The time for all; None if the log does not say it of this task alone.
-        remarks: What a reader must know.
+        seconds: The time for all items; None if the log has no time for this task alone.
+        remarks: Caveats for the reader.
     """
 
     run: Run
@@ -49,7 +49,7 @@ class Measured:
     remarks: Sequence[str]
 
     def hours(self, speed: float | None) -> float | None:
-        """Hours as measured, or at so many tokens a second."""
+        """Hours as measured, or at a speed in tokens a second."""
         seconds = (self.prompt + self.answers.value) / speed if speed else self.seconds
         return None if seconds is None else seconds / 3600
 
@@ -61,28 +61,28 @@ class Measured:
 def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
     """Estimate a whole task at the setup of a run, which was read with its texts.
 
-    Prompts are known: their tokens are those of all prompts by `count`, times what the log's own
-    count was of that. Answers, the time and a judge's tokens are the log's, times as many.
+    All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
+    `count`. Answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
         name: The task.
-        run: A run of it, of some items.
-        count: Of texts, where the log has no tokens.
+        run: A run of it, on some items.
+        count: Counts the tokens of texts if the log has none.
 
     Raises:
-        LogError: The run is of other items, or of a part that does not stand for the whole.
+        LogError: The run is on other items, or on a part that is not representative of the whole.
     """
     where = run.sources[0].name
     if not run.signature.prompt_known:
-        raise LogError(f"{where} does not say what the model was sent. Estimate from a run's log.")
+        raise LogError(f"{where} does not have the prompts. Estimate from the log of a run.")
     signature = run.signature
     options: dict[str, Any] = {**options_of(signature)}
     loaded = load_task(name, shots=signature.shots, **options)
     own = parse_signature(loaded.signature)
     if own.sort_of_data != signature.sort_of_data:
         raise LogError(
-            f"{where} is of data {signature.data!r}, and here is {own.data!r}. Estimate on the "
-            "data of the log: HKCANTO_DATA, HKCANTO_DATA_DIR (hkcanto doctor)."
+            f"{where} is on data {signature.data!r}, but the data here is {own.data!r}. Estimate "
+            "on the data of the log: HKCANTO_DATA, HKCANTO_DATA_DIR (hkcanto doctor)."
         )
     _refuse_unfair(name, run, loaded)
     prompts = count([loaded.prompt(each).text() for each in loaded.samples])
@@ -122,13 +122,13 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
 
 
 def _refuse_unfair(name: str, run: Run, loaded: LoadedTask) -> None:
-    """Refuse a run that has other items, or its subjects in another proportion."""
+    """Refuse a run that has other items, or whose subjects are not in proportion."""
     where, there = run.sources[0].name, {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [each for each in dict.fromkeys(run.items.ids) if each not in there]:
         raise LogError(
-            f"{where} has items that {name} does not have here, such as {odd[0]}: it is of more "
-            f"subjects, or of other data. {again}"
+            f"{where} has items that {name} does not have here, such as {odd[0]}: it is on more "
+            f"subjects, or on other data. {again}"
         )
     seen = Counter(there[each] for each in set(run.items.ids))
     share = seen.total() / len(there)
@@ -136,53 +136,53 @@ def _refuse_unfair(name: str, run: Run, loaded: LoadedTask) -> None:
         if abs(seen[subject] - share * size) > _UNEVEN + 0.1 * share * size:
             raise LogError(
                 f"{where} has {seen[subject]:,} of {size:,} items of {subject}, and "
-                f"{share:.1%} of all: it does not stand for the whole of {name}. {again}"
+                f"{share:.1%} of all: it is not representative of {name}. {again}"
             )
 
 
-_UNEVEN = 2  # items: what failed or was not finished
+_UNEVEN = 2  # items that may be missing, failed or unfinished
 
 
 def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
-    """Say what a reader must know of a run that an estimate is from."""
+    """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
     plain = setup(name).signature(run.data)
     own = run.signature.differs(plain).items()
     unlike = [f"{n} {ours or 'default'} ({theirs or 'default'})" for n, (ours, theirs) in own]
     if unlike := [each for each in unlike if not each.startswith("rationale ")]:
         yield (
-            f"{where} is of another setup than {name} has by itself: {', '.join(unlike)}. The "
-            "estimate is of the log's."
+            f"{where} does not have the default setup of {name}: {', '.join(unlike)}. The estimate "
+            "is for the log's."
         )
     if run.interruption:
         yield run.interruption
     elif run.unfinished:
-        yield f"{where}: {run.unfinished}; what these took is not in it."
+        yield f"{where}: {run.unfinished}; the missing items are not in the log's tokens and time."
     if run.picked:
         yield f"{where}: its items were picked one by one."
     if (epochs := len(run.items) / len(set(run.items.ids))) > 1:
-        yield f"{where} has {epochs:.3g} answers to each question. The estimate is of one to each."
+        yield f"{where} has {epochs:.3g} answers to each question. The estimate is for one to each."
     if counted:
         yield (
-            f"{where} has no tokens: its texts are counted. Reasoning that a server or lm-eval "
-            "took away before logging is not in them."
+            f"{where} has no token counts, so its texts are counted. Reasoning that a server or "
+            "lm-eval removed before logging is not included."
         )
     if usage.seconds is None:
         yield f"{where} does not say how long it took."
     elif usage.reused:
         yield (
             f"{where}: answers are from a cache, or may be (--use_cache, --cache), so its time is "
-            "not used. Run the quick look without."
+            "not used. Run the quick look without a cache."
         )
     elif usage.shared:
         yield (
-            f"{where} took {usage.seconds:,.0f} s {usage.remarks}: nobody knows how long for "
-            f"{name}. Run the quick look on it alone."
+            f"{where} took {usage.seconds:,.0f} s {usage.remarks}: the time for {name} alone is "
+            "unknown. Run the quick look on it alone."
         )
     elif usage.with_loading:
         yield (
-            f"{where}: its {usage.seconds:,.0f} s include loading the model, which happens once "
-            "and is multiplied here: the hours are at most these."
+            f"{where}: its {usage.seconds:,.0f} s include loading the model, which happens only "
+            "once but is multiplied here: the hours are an upper limit."
         )
 
 
@@ -198,12 +198,12 @@ def report(
     Args:
         names: Tasks or benchmarks; without names, the tasks of the logs.
         logs: Logs or folders of logs.
-        tokenizer: As `load_tokenizer` takes it, where a log has no tokens; else by characters.
-        speed: Tokens a second; as measured without it.
+        tokenizer: As in `load_tokenizer`, for logs without token counts; by default characters.
+        speed: Tokens a second; by default as measured.
         prices: Of a million tokens of prompts, and of answers.
 
     Raises:
-        LogError: A task is in no log, or a log does not stand for a whole task.
+        LogError: A task is in no log, or a log is not representative of a whole task.
     """
     count = load_tokenizer(tokenizer) if tokenizer else by_characters
     runs = read_runs(logs, texts=True)
@@ -214,16 +214,16 @@ def report(
         tasks |= {task.name: task for task in chosen if task.whole in logged}
         absent = ", ".join(task.whole for task in chosen if task.whole not in logged)
         if absent and len(chosen) > 1:
-            notes.append(f"Not in the logs, and so not in the estimate: {absent}.")
+            notes.append(f"Not in the estimate, because not in the logs: {absent}.")
         if all(task.whole not in logged for task in chosen):
             there = ", ".join(logged)
-            raise LogError(f"no log of {absent} in {', '.join(logs)}: there is {there}.")
+            raise LogError(f"no log of {absent} in {', '.join(logs)}, only of {there}.")
     every = ((name, run) for name, task in tasks.items() for run in logged[task.whole])
     found = [(name, measured(name, run, count)) for name, run in every]
     by = f"the log's count, else by {tokenizer or BY_CHARACTERS}"
     made = table(
         "estimate",
-        "What the whole takes",
+        "Estimates for whole tasks",
         found,
         [
             (Column("Task"), lambda row: row[0]),
@@ -241,8 +241,8 @@ def report(
             (Column("Cost", "number"), lambda row: prices and row[1].cost(*prices)),
         ],
         f"Tokens by {by}. Hours are "
-        + (f"at {speed:g} tokens a second. " if speed else "as measured, of answering alone. ")
-        + "The cost is without a judge's tokens, and without a discount for cached prompts.",
+        + (f"at {speed:g} tokens a second. " if speed else "as measured, for answering only. ")
+        + "The cost excludes a judge's tokens and any discount for cached prompts.",
     )
     notes += [remark for _, each in found for remark in each.remarks]
     blocks: list[Block] = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]

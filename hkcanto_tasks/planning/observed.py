@@ -1,4 +1,4 @@
-"""How often runs and real models disagree: read from logs, and from a table of answers."""
+"""Disagreement between pairs of models, observed in logs or in a table of answers."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ from ..runs import Run
 from .power import Spread, of_discordance, of_losses
 
 COLUMNS = ("model", "subject", "shots", "item", "gold", "letter")
-"""Those of a table of answers; an answer without a letter is wrong."""
+"""The columns of a table of answers; an answer without a letter is wrong."""
 
 _CLOSE = 0.05  # a difference of accuracies
 
@@ -33,21 +33,21 @@ class Part(NamedTuple):
     """A set of questions, and how the differences of two runs are spread on it."""
 
     name: str
-    items: int  # how many questions it has; 0 if that is not the point
+    items: int  # the number of questions; 0 if it does not matter
     spread: Spread
-    of: str = ""  # whose differences, where that is to be said
+    of: str = ""  # the two runs compared, if that is to be shown
     is_subject: bool = False
-    is_whole: bool = False  # whether none of its questions is in another one that is
+    is_whole: bool = False  # a whole task that shares no question with another whole one
 
 
 def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
     """Return the tasks that runs have in common, with their parts and subjects.
 
-    The questions are counted in the whole task, also where runs have some of them.
+    The number of questions is that of the whole task, even if the runs have only some of them.
 
     Args:
         runs: Logs or folders of logs, as in `hkcanto compare`.
-        metric: A figure of the tasks' kind; their headlines without one.
+        metric: A figure of the tasks; by default their headlines.
 
     Raises:
         ComparisonError: No two runs can be compared.
@@ -57,7 +57,7 @@ def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
         by_task[run.setup.task.definition.name].append(run)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
-        raise ComparisonError("no task is in two runs: give the logs of two runs of one task.")
+        raise ComparisonError("no task has two runs: give the logs of two runs of one task.")
     return [part for a, b in pairs for part in _parts(a, b, metric)]
 
 
@@ -97,7 +97,7 @@ def of_responses(path: Path) -> Sequence[Part]:
 
     Raises:
         DataNotFound: The file cannot be read.
-        DataCorrupt: It is no such table, or its models answered different questions.
+        DataCorrupt: It is not such a table, or its models answered different questions.
     """
     subjects, tables = _answers(path)
 
@@ -117,7 +117,7 @@ def of_responses(path: Path) -> Sequence[Part]:
 
 
 def _discordances(right: Floats, closest: float) -> Floats:
-    """Return the discordance of each pair of models whose accuracies are no farther apart."""
+    """Return the discordance of each pair of models with accuracies at most so far apart."""
     a, b = np.triu_indices(len(right), 1)
     accuracies = right.mean(axis=1)
     shares = accuracies[a] + accuracies[b] - 2 * (right @ right.T)[a, b] / right.shape[1]
@@ -140,7 +140,7 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
                 own = right[row["shots"], row["model"]]
                 own[row["subject"], row["item"]] = row["letter"] == row["gold"]
     except (UnicodeDecodeError, csv.Error, EOFError) as error:
-        raise DataCorrupt(f"{path} is no whole CSV file: {error}. Make it again.") from error
+        raise DataCorrupt(f"{path} is not a complete CSV file: {error}. Make it again.") from error
     items = next(iter(right.values()), {}).keys()
     tables: dict[str, list[list[bool]]] = defaultdict(list)
     for (shots, model), own in right.items():
@@ -148,7 +148,7 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
             odd = ", ".join(min(own.keys() ^ items))
             raise DataCorrupt(
                 f"{path}: {model} ({shots}-shot) and {next(iter(right))[1]} do not have the same "
-                f"questions ({odd}). Leave out what not all of them answered."
+                f"questions ({odd}). Keep only questions that all of them answered."
             )
         tables[shots].append([own[item] for item in items])
     if not any(len(table) > 1 for table in tables.values()):

@@ -1,10 +1,10 @@
-"""What a number of paired items can show, and how many items a gate needs: at 80 % power.
+"""Power analysis: the difference that paired items can show, and the items that a gate needs.
 
-A difference is tested at 5 %, two-sided, a gate at 5 %, one-sided, as `hkcanto compare` does. Each
-question gives one difference of two runs, and all that matters is how far these are spread: for
+A difference is tested at 5 %, two-sided, a gate at 5 %, one-sided, as `hkcanto compare` does; power
+is 80 %. Each question gives one difference of two runs, and only the spread of these matters: for
 right and wrong answers the variance is the discordance, the share of questions on which exactly one
-of the two is right (less the squared mean, which is left out: that is the variance if there is no
-difference, and on the safe side).
+of the two is right. (The squared mean is not subtracted: this is the variance without a difference,
+and on the safe side.)
 """
 
 import math
@@ -26,7 +26,7 @@ POWER = 0.80
 _LUCK = float(norm.ppf(POWER))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
 _STEEPEST, _SMALL = 300.0, 1e-3  # exp of the first, squared, is a number
-_FAR, _ALMOST = 4.0, 0.999  # standard errors; of the largest loss
+_FAR, _ALMOST = 4.0, 0.999  # standard errors; share of the largest loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class Spread:
     discordance: Estimate | None  # of right and wrong answers, else None
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # of these in a mean
-    copies: Floats  # how many of each there are for every question
+    copies: Floats  # how many of each there are per question
     is_plain: bool = False  # whether answers are right or wrong, and all questions count alike
 
 
 def of_discordance(share: Estimate) -> Spread:
-    """Return the spread of right and wrong answers of which a share (0 to 1) is discordant.
+    """Return the spread of right and wrong answers with a given discordance (0 to 1).
 
     Examples:
         >>> of_discordance(Estimate(0.25, None, None, 0)).deviation.value
@@ -58,7 +58,7 @@ def of_discordance(share: Estimate) -> Spread:
 
 
 def of_deviation(deviation: float) -> Spread:
-    """Return a normal spread of a standard deviation (0 to 1), cut off at -1 and 1."""
+    """Return a normal spread with a standard deviation (0 to 1), clipped to -1 and 1."""
     values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
     ones = np.ones(len(values))
     return Spread(Estimate(deviation, None, None, 0), None, values, ones, ones / len(values))
@@ -67,14 +67,14 @@ def of_deviation(deviation: float) -> Spread:
 def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
     """Return the spread of observed differences.
 
-    The standard deviation is that of a weighted mean of independent clusters, put in terms of
-    questions: the design effect of passages and the gain by epochs are in it.
+    The standard deviation is that of a weighted mean of independent clusters, expressed per
+    question: it includes the design effect of passages and the gain from epochs.
 
     Args:
-        losses: What B loses against A on each item, from -1 to 1.
+        losses: The loss of B against A on each item, from -1 to 1.
         weights: Of each item, above 0.
         clusters: Equal for items that are not independent.
-        questions: How many different questions the items are of.
+        questions: The number of different questions among the items.
 
     Examples:
         >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
@@ -96,12 +96,12 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
 
 
 def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
-    """Return the spread of differences in a mean in which some questions count more than others.
+    """Return the spread of differences in a mean with unequal weights of questions.
 
     Args:
-        spread: Where all count alike.
-        weights: What a question counts, relative to the mean question; one for each subject.
-        shares: The share of the questions that each of these stands for, in sum 1.
+        spread: With equal weights.
+        weights: The weight of a question of each subject, relative to the mean question.
+        shares: The share of the questions in each subject, in sum 1.
 
     Examples:
         >>> two = weighted(of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
@@ -131,7 +131,7 @@ def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
 
 
 def smallest_difference(deviation: float, items: int) -> float:
-    """Return the difference (0 to 1) that so many paired items show in 80 of 100 cases.
+    """Return the smallest difference (0 to 1) that so many paired items show in 80 of 100 cases.
 
     (z₀.₉₇₅ + z₀.₈) σ / √n: Miller 2024, "Adding Error Bars to Evals", section 5, one answer to each
     question; for right and wrong answers, σ² being the discordance, the formula of Connor 1987,
@@ -158,7 +158,7 @@ def items_to_show(deviation: float, difference: float) -> int:
 def power_of_mcnemar(discordance: float, items: int, difference: float) -> float:
     """Return how often McNemar's exact test at 5 % shows a difference, by enumeration.
 
-    The number of discordant pairs is binomial, and that of those won among them (Lachin, 1992).
+    The number of discordant pairs is binomial, and so is the number won among them (Lachin, 1992).
 
     Examples:
         >>> round(power_of_mcnemar(0.293, 250, 0.0959), 2)
@@ -175,7 +175,7 @@ def power_of_mcnemar(discordance: float, items: int, difference: float) -> float
 def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
     """Return the smallest difference that McNemar's exact test shows in 80 of 100 cases.
 
-    None if it does not even where all discordant pairs are won.
+    None if it shows none even if all discordant pairs are won.
     """
     power = partial(power_of_mcnemar, discordance, items)
     if not discordance or power(discordance) < POWER:
@@ -188,7 +188,7 @@ def items_for_gate(
 ) -> int:
     """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
 
-    ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being what B truly loses: Liu, Hsueh, Hsieh and Chen 2002,
+    ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being the true loss of B: Liu, Hsueh, Hsieh and Chen 2002,
     "Tests for equivalence or non-inferiority for paired binary data".
 
     Examples:
@@ -208,15 +208,15 @@ def items_for_bound(
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
-    Gaffke's bound (`loss_bound`) of a run that loses as much as it would with bad luck, the 80 %
-    quantile, just passes. Such losses are the spread's, tilted exponentially to that mean. None if
-    nothing in the spread is as large.
+    With so many items, Gaffke's bound (`loss_bound`) just passes for a run with bad luck: one whose
+    loss is at its 80 % quantile. Such losses are the spread's, tilted exponentially to that mean.
+    None if nothing in the spread is as large.
 
     Args:
         spread: Of the differences, if neither run is better.
         delta: The tolerance, from 0 to 1.
-        loss: What the second run truly loses.
-        power: How often it is to pass.
+        loss: The true loss of the second run.
+        power: How often it should pass.
         confidence: Of the bound.
 
     Examples:
@@ -261,14 +261,14 @@ def power_of_bound(
 
 
 def _worst(spread: Spread) -> float:
-    """Return the largest loss that there is."""
+    """Return the largest loss in the spread."""
     return float(spread.values[spread.copies > 0].max())
 
 
 def _excess(
     spread: Spread, items: float, delta: float, loss: float, luck: float, confidence: float
 ) -> float:
-    """Return how far above δ is the bound of a run with `luck` standard errors of bad luck."""
+    """Return how far the bound of a run with `luck` standard errors of bad luck is above δ."""
     top, worst = spread.values.max(), _worst(spread)
     steepest = _STEEPEST / max(top, _SMALL)
     mean = loss + luck * spread.deviation.value / items**0.5

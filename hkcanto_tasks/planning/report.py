@@ -1,4 +1,4 @@
-"""The plan as a report: what numbers of questions show, and how many it takes."""
+"""The report of `hkcanto plan`: differences that numbers of questions show, and numbers needed."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,23 +18,23 @@ from .power import Spread, applied
 _Gate = tuple[Part, float]
 _Joint = tuple[tuple[float, str], list[float | None]]
 _METHOD = (
-    "80 % power, every question answered by both runs; those of a task count as in its headline. "
+    "80 % power, every question answered by both runs, questions weighted as in the headline. "
     "A difference is tested at 5 %, two-sided (Miller 2024, section 5), a gate at 5 %, one-sided. "
     "The exact test (McNemar) and the gate by Gaffke's bound are those of hkcanto compare."
 )
 
 
 def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
-    """Return the tasks and parts of tasks with as many questions as are published, and one spread.
+    """Return the tasks and their parts with their published numbers of questions, and one spread.
 
-    Of a discordance they are the tasks whose figure is a share of questions, else the others.
+    For a discordance these are the tasks whose headline is a share of questions, else the others.
 
     Args:
-        spread: Of all of them.
-        names: Benchmarks, tasks, their parts or subjects; without any all but subjects.
+        spread: The spread assumed for all of them.
+        names: Benchmarks, tasks, their parts or subjects; by default all except subjects.
 
     Raises:
-        CatalogueError: There is none of such a name.
+        CatalogueError: A name is unknown.
         OptionError: A task's figure has no such spread.
 
     Examples:
@@ -61,7 +61,8 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         items = sum(sizes.values())
         if not items or (how.headline.unit == "share") != (spread.discordance is not None):
             if task in named:
-                kinds = ("--sd", "is no share of right answers"), ("--discordance", "is one")
+                is_not, is_so = "is not a share of right answers", "is a share of right answers"
+                kinds = ("--sd", is_not), ("--discordance", is_so)
                 option, why = kinds[how.headline.unit == "share"]
                 raise OptionError(f"{task.name}: its headline {why}. Plan it with {option}.")
             continue
@@ -90,14 +91,14 @@ def build(
     """Return the report.
 
     Args:
-        parts: What was observed or assumed.
-        others: What is as large as a benchmark, with one of these spreads.
+        parts: Parts whose spread was observed or assumed.
+        others: Benchmarks and tasks at their size, with one of these spreads.
         title: Its title: what was observed or assumed.
-        about: What its intervals are.
+        about: The meaning of its intervals.
         sizes: Numbers of questions to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
-        loss: What the second run truly loses, in points; negative if it is better.
-        shared_by: Among how many tests, looks times candidates, a gate's error of 5 % is shared.
+        loss: The true loss of the second run, in points; negative if it is better.
+        shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
         gates_of_others: Whether the gates are planned for the others, too.
 
     Raises:
@@ -116,8 +117,8 @@ def build(
     takes = _taken(gated, loss / 100, 1 - (1 - CONFIDENCE) / shared_by)
     note, shown = Note(_METHOD), _shown("shows", rows, about)
     sections = [
-        Section("What so many questions show", [note, shown], "shows", is_summary=True),
-        Section("What it takes", takes, "takes", is_summary=True),
+        Section("Differences that can be shown", [note, shown], "shows", is_summary=True),
+        Section("Questions needed", takes, "takes", is_summary=True),
     ]
     if subjects := [part for part in parts if part.is_subject]:
         sections.append(Section("By subject", [_shown("subjects", subjects, about)], "subjects"))
@@ -126,18 +127,21 @@ def build(
 
 def _shown(name: str, parts: Sequence[Part], about: str) -> Table:
     several = len({part.of for part in parts}) > 1
-    deviation = Column("SD", "number", "Of the differences, in points.")
+    deviation = Column("SD", "number", "Standard deviation of the differences, in points.")
     sd = partial(applied, lambda end: 100 * end)
     columns: list[tuple[Column, Callable[[Part], Value]]] = [
         (Column("Questions of"), lambda part: part.name),
         (Column("Items", "count"), lambda part: part.items),
         (Column("Shows", "number", "Points, by the formula.", drawn=True), _smallest),
-        (Column("Disagree", "percent", "Of the questions."), lambda part: part.spread.discordance),
+        (
+            Column("Disagree", "percent", "Share of questions that exactly one run has right."),
+            lambda part: part.spread.discordance,
+        ),
         (deviation, lambda part: None if part.spread.is_plain else sd(part.spread.deviation)),
         (Column("Exact test", "number", "Points, by McNemar's exact test."), _smallest_exact),
         (Column("Between"), lambda part: part.of if several else None),
     ]
-    title = "The smallest difference that they show, in points"
+    title = "Smallest difference shown, in points"
     return table(name, title, parts, columns, about)
 
 
@@ -155,7 +159,7 @@ def _smallest_exact(part: Part) -> Value:
 
 
 def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[Table]:
-    """Return what gates take; and if there are several tasks, how often these pass together."""
+    """Return the questions that gates need and, for several tasks, how often all pass together."""
     together: dict[tuple[float, str], list[Part]] = {}
     for part, gate in gated:
         if part.is_whole and part.items:
@@ -182,11 +186,11 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
         return by_bound(row, power.POWER ** (1 / len(own))) if part in own else None
 
     several, pairs = len({part for part, _ in gated}) > 1, len({part.of for part, _ in gated})
-    seen = Column("To show it", "count", "The difference.")
+    seen = Column("To show it", "count", "Questions to show a difference of so many points.")
     passed = Column("To pass a gate", "count", "By the normal approximation.")
     bound = Column("By compare --gate", "count", "With Gaffke's bound.")
     all_pass = Column("For all to pass", "count", "All tasks together, in 80 %, by compare --gate.")
-    share = Column("Pass", "percent", "How often as many as there are pass compare --gate.")
+    share = Column("Pass", "percent", "How often the existing questions pass compare --gate.")
     columns: list[tuple[Column, Callable[[_Gate], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
         (Column("Questions of"), lambda row: row[0].name if several else None),
@@ -202,7 +206,7 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
         f"The gates are for a second run that truly loses {100 * loss:g} points, with "
         f"{100 * confidence:.6g} % confidence."
     )
-    found = [table("takes", "How many questions it takes", gated, columns, caption)]
+    found = [table("takes", "Number of questions needed", gated, columns, caption)]
     if jointly:
         own = [(key, [passing((part, key[0])) for part in parts]) for key, parts in jointly.items()]
         of_all: list[tuple[Column, Callable[[_Joint], Value]]] = [
@@ -216,8 +220,8 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
             (Column("Between"), lambda row: row[0][1] if pairs > 1 else None),
         ]
         caption = (
-            "With as many questions as there are, every task losing as much: the product of their "
-            "powers, since tasks without a question in common are independent. Where questions are "
+            "With the existing questions and the same loss on every task: the product of their "
+            "powers, since tasks without a question in common are independent. If questions are "
             "related, as in two languages, all pass more often."
         )
         found.append(table("together", "How often all tasks pass", own, of_all, caption))

@@ -1,4 +1,4 @@
-"""What a run will ask for: requests, tokens, hours and money, before anything is sent."""
+"""Estimates of requests, tokens, hours and cost before anything is sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from ..samples import Sample
 _OTHERS = 4  # characters of other scripts to a token
 
 
-BY_CHARACTERS = f"characters (a token for a Chinese one, and for {_OTHERS} others)"
-"""What tokens are counted by without a tokenizer."""
+BY_CHARACTERS = f"characters (one token per Chinese character, or per {_OTHERS} others)"
+"""How tokens are counted without a tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What a task sends at its own settings, to a model without a chat template.
+    """The requests of a task at its default settings, without a chat template.
 
     Attributes:
         task: The task's name in lm-eval.
-        requests: How many: one for each question, or for each letter by log-likelihood.
+        requests: The number of requests: one per question, or per letter by log-likelihood.
         prompt: Tokens of all prompts.
-        shared: Tokens that repeat the beginning of another prompt: what a prefix cache that
-            forgets nothing can serve.
+        shared: Tokens that repeat the beginning of another prompt, which an unlimited prefix cache
+            can serve.
         limit: The longest answer, in tokens.
     """
 
@@ -41,11 +41,11 @@ class Requests:
 
     @property
     def answers(self) -> int:
-        """Tokens of all answers, if each is as long as it may be."""
+        """Tokens of all answers, if each is as long as allowed."""
         return self.requests * self.limit
 
     def hours(self, speed: float) -> float:
-        """Hours at so many tokens a second, of prompts and answers together."""
+        """Hours at a speed in tokens a second, of prompts and answers together."""
         return (self.prompt + self.answers) / speed / 3600
 
     def cost(self, of_prompts: float, of_answers: float) -> float:
@@ -54,7 +54,7 @@ class Requests:
 
 
 def by_characters(texts: Sequence[str]) -> list[int]:
-    """Count a token for each Chinese character, and one for four others.
+    """Count one token per Chinese character, and one per four others.
 
     Examples:
         >>> by_characters(["你好", "four more", ""])
@@ -66,7 +66,7 @@ def by_characters(texts: Sequence[str]) -> list[int]:
 
 
 def times(loaded: LoadedTask, sample: Sample) -> int:
-    """Return how often a prompt is sent: by log-likelihood once for each letter."""
+    """Return how often a prompt is sent: once, or by log-likelihood once per letter."""
     letters = sum(text is not None for text in sample.choices)
     return 1 if loaded.setup.is_generative else letters
 
@@ -82,7 +82,7 @@ def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
     prompts = [
         loaded.prompt(each).text() for each in loaded.samples for _ in range(times(loaded, each))
     ]
-    # In order, each prompt's neighbour is the one that it shares its longest beginning with.
+    # Once sorted, each prompt shares its longest beginning with a neighbour.
     ordered = sorted(prompts)
     beginnings = [commonprefix(pair) for pair in pairwise(ordered)]  # noqa: RUF071
     own = sum(count(prompts))
@@ -96,11 +96,11 @@ def report(
     speed: float | None = None,
     prices: tuple[float, float] | None = None,
 ) -> Report:
-    """Estimate tasks or benchmarks at their own settings, as a report.
+    """Estimate tasks or benchmarks at their default settings, as a report.
 
     Args:
-        names: Tasks or benchmarks; all of them without names.
-        tokenizer: As `load_tokenizer` takes it; without one, by characters.
+        names: Tasks or benchmarks; by default all of them.
+        tokenizer: As in `load_tokenizer`; by default tokens are counted by characters.
         speed: Tokens a second, of prompts and answers together.
         prices: Of a million tokens of prompts, and of answers.
     """
@@ -112,22 +112,22 @@ def report(
     how = tokenizer or BY_CHARACTERS
     made = table(
         "estimate",
-        "What a run asks for",
+        "Requests and tokens of a run",
         found,
         [
             (Column("Task"), lambda row: row.task),
             (Column("Requests", "count"), lambda row: row.requests),
             (Column("Prompt tokens", "count"), lambda row: row.prompt),
             (
-                Column("Cacheable", "percent", "Of the prompts' tokens, by a prefix cache."),
+                Column("Cacheable", "percent", "Prompt tokens that a prefix cache can serve."),
                 lambda row: row.shared / max(1, row.prompt),
             ),
             (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
             (Column("Hours, at most", "number"), lambda row: speed and row.hours(speed)),
             (Column("Cost, at most", "number"), lambda row: prices and row.cost(*prices)),
         ],
-        f"Tokens by {how}, without a chat template. Hours and cost are of answers that are as long "
-        "as they may be, and of no prefix cache.",
+        f"Tokens by {how}, without a chat template. Hours and cost assume answers of the maximum "
+        "length and no prefix cache.",
     )
     total = Section("Estimate", [made], "estimate", is_summary=True)
     return report_of([total], "Estimate")

@@ -1,5 +1,5 @@
-"""Results that travel: the figures of a report, in the forms in which others collect them.
+"""Publishing results: the figures of a report as model cards, Hub results and EEE records.
 
-Nothing is computed here: a figure, its interval and whether to trust it are the report's, and its
-title, unit, range and direction the catalogue's. Nothing is uploaded, either.
+Nothing is computed here: figures, intervals and checks are the report's; titles, units, ranges and
+directions are the catalogue's. Nothing is uploaded, either.
 """

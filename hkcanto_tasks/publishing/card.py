@@ -1,4 +1,4 @@
-"""A part of a model card: the figures of a model, with intervals and signatures, in Markdown."""
+"""The results section of a model card, in Markdown: figures with intervals and signatures."""
 
 from collections.abc import Callable, Sequence
 
@@ -54,7 +54,7 @@ def _section(title: str, runs: Sequence[Run]) -> Section:
         (Column("Signature"), lambda run: run.signature.text),
     ]
     ways = "↑: higher is better; ↓: lower is."
-    alike = "Only numbers with one signature are comparable, but for pkg."
+    alike = "Compare numbers only if their signatures match (ignoring pkg)."
     results = table("results", "Figures", lines, of_figures, ways, kind=lambda _: "other")
     signed = table("signatures", "Signatures", runs, of_runs, alike, kind=lambda _: "other")
     blocks = [results, signed, *usage_table(runs, "other")]

@@ -1,8 +1,8 @@
 """Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0): one for each run.
 
-Each figure has an entry with its name, unit, range, direction, interval and signature. There are no
-records of items: their schema asks for the text of each question and its gold answer, which would
-leak the benchmarks.
+Each figure has an entry with its name, unit, range, direction, interval and signature. Items are
+not recorded: their schema asks for the text of each question and its gold answer, which would leak
+the benchmarks.
 """
 
 import json
@@ -34,16 +34,16 @@ _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
-    """Return the records, where the datastore has them.
+    """Return the records, at their paths in the datastore.
 
     Raises:
-        NotPublishable: A model or the publisher has no name, or a figure is not in its range.
+        NotPublishable: A model or the publisher has no name, or a figure is out of range.
     """
     on_the_hub(runs)
     if not by.name or not by.relationship:
         raise NotPublishable(
-            "a record says who ran the model: give --by NAME, and what you are to its developer by "
-            "--relationship first_party, third_party, collaborative or other."
+            "a record says who ran the model: give --by NAME, and your relationship to its "
+            "developer by --relationship first_party, third_party, collaborative or other."
         )
     files = {}
     for run in runs:
@@ -60,11 +60,11 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
     """Return the record of a run.
 
     Raises:
-        NotPublishable: A figure is not in its range.
+        NotPublishable: A figure is out of range.
     """
     made = f"{run.created.timestamp():.3f}"
     condition = short_name(run.task, run.condition, run.harness)
-    # It names the run, not the record: made again, the record takes the place of the one before.
+    # It names the run, not the record: a record made again replaces the former one.
     identity = f"{condition}/{run.model}/{made}"
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
     generation = {
@@ -88,7 +88,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             "version": run.version_of_harness,
             "additional_details": {
                 "plugin": f"hkcanto {run.signature.package}",
-                # The schema has a place for tokens and latency in records of items alone.
+                # The schema has a place for tokens and latency only in records of items.
                 **{name: str(value) for name, value in run.usage.known.items()},
             },
         },
@@ -104,7 +104,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
                 "generation_config": generation,
             }
             for name, figure in run.figures.items()
-            # The schema knows no figures of which neither more nor less is better.
+            # The schema has no figures without a direction.
             if figure.higher_is_better is not None and (found := estimate(run, name))
         ],
     }
@@ -159,7 +159,7 @@ def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
     value, most = round(found.value, _DIGITS), float(UNITS[figure.unit][1])
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(
-            f"{figure.name} is {found.value}, and a {figure.unit} is from 0 to {most:g}. Read the "
+            f"{figure.name} is {found.value}, but a {figure.unit} is from 0 to {most:g}. Read the "
             "log with `hkcanto report`, and tell us about it."
         )
     uncertainty: dict[str, Any] = {"num_samples": found.items}

@@ -1,4 +1,4 @@
-"""Hugging Face's `.eval_results/*.yaml`, which a model's repository has: a file for each run.
+"""Hugging Face's `.eval_results/*.yaml` in a model's repository: a file for each run.
 
 https://huggingface.co/docs/hub/eval-results
 """
@@ -16,25 +16,27 @@ from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
-    """Return the headline of each run, as the model's page and the data set's leaderboard take it.
+    """Return the headline of each run, as model pages and data set leaderboards read it.
 
     Raises:
         NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
-            be one.
+            have the same file.
         OptionError: The installed huggingface_hub is too old.
     """
     files, submit, others = dict[str, str](), dict[str, None](), set[str]()
     on_the_hub(runs)
     for run in runs:
         if not (release := run.setup.task.benchmark.hub):
-            others.add(f"{run.setup.task.benchmark.title} is no data set of the Hugging Face hub")
+            others.add(
+                f"{run.setup.task.benchmark.title} is not a data set on the Hugging Face hub"
+            )
             continue
         folder = f"{folder_of(run)}/.eval_results"
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
         if path in files:
             raise NotPublishable(
-                f"{run.model} has two results of {run.task} under one condition, of both "
-                "harnesses, and a model's page has place for one. Publish one of them."
+                f"{run.model} has two results of {run.task} under one condition, from both "
+                "harnesses, but a model's page has room for one. Publish one of them."
             )
         files[path] = _entry(run, release.repo_id, by)
         submit[f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"] = None

@@ -1,6 +1,6 @@
-"""Which runs may be published, and as whose: the checks come before any file.
+"""Checks on runs before publishing, and removal of private details.
 
-Logs hold paths, hosts and commands. Of how a model was run only what is named here gets out.
+Logs hold paths, hosts and commands. Only the settings named here are published.
 """
 
 import re
@@ -22,17 +22,17 @@ _SETTINGS = (
     *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
     *("max_length", "max_model_len", "enable_thinking", "chat template"),
 )
-# Where an adapter is there, lm-eval calls the model by it, and `pretrained` is what it is put on.
+# With an adapter, lm-eval names the model after it, and `pretrained` is the base model.
 _OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _UNSET = ("None", "False")
 
 
 class NotPublishable(HKCantoError):  # noqa: N818
-    """Runs that must not be published as they are; a line for each says why, and what to do."""
+    """Runs that must not be published as they are; the message says why, and what to do."""
 
 
 class Publisher(NamedTuple):
-    """Who publishes: a name, what it is to the models' developers, and where the logs are."""
+    """Who publishes: a name, the relationship to the models' developers, and a link to the logs."""
 
     name: str = ""
     relationship: str = ""
@@ -40,7 +40,7 @@ class Publisher(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """Files by their path in the folder that is written, how to submit them, what is left out."""
+    """Files by their path in the output folder, commands to submit them, and what is left out."""
 
     files: Mapping[str, str]
     submit: Sequence[str]
@@ -48,10 +48,10 @@ class Publication(NamedTuple):
 
 
 def publishable(read: Runs) -> list[Run]:
-    """Return runs that were read from logs as they are published.
+    """Return runs from logs in the form in which they are published.
 
-    The model is called as the user calls it, or without Inspect's provider: `Qwen/Qwen3-8B` of
-    `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine is left in them.
+    The model has the user's name for it, else its name without Inspect's provider: `Qwen/Qwen3-8B`
+    of `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
 
     Raises:
         NotPublishable: Some run must not be published.
@@ -65,7 +65,7 @@ def publishable(read: Runs) -> list[Run]:
 
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the runs as they may be published, and those that must not be, with the reason."""
+    """Return the runs in publishable form, and those that must not be published, with reasons."""
     named, refused = list[Run](), list[tuple[Run, str]]()
     for run, name in zip(read.runs, read.names, strict=True):
         _, _, own = run.model.partition("/")
@@ -94,7 +94,7 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 
 
 def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
-    """Say why a run must not be published; `more` are like it, and the user may have named it."""
+    """Yield why a run must not be published; `more` other runs have the same model and setup."""
     found, settings = trust(run), dict(run.settings)
     if run.unfinished:
         yield (
@@ -105,18 +105,18 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not found.prompt_known:
         yield (
-            "nobody logged what the model was sent: its answers are from another tool's file. Run "
-            "it in lm-eval or Inspect."
+            "its prompts were not logged: the answers are from another tool's file. Run it in "
+            "lm-eval or Inspect."
         )
     if not found.data_known:
         yield (
-            f"its data ({found.data}) is no published revision, so nobody knows what was asked. "
+            f"its data ({found.data}) is not a published revision, so the questions are unknown. "
             "Run it on the release: `hkcanto doctor` says what your data is."
         )
     if found.items != found.expected or run.limited:
         of = "" if run.limited else f" of {found.expected:,}"
         yield (
-            f"it has only {found.items:,}{of} items, and would pass for the whole task. "
+            f"it has only {found.items:,}{of} items, but would look like the whole task. "
             "Run it without --limit, and on all subjects."
         )
     for one in found.figures.different[:1]:
@@ -125,22 +125,22 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
             "edited, or made by another version? Take the log as it was written, or run it again."
         )
     if not found.figures.equal:
-        yield f"its log has no figure of {run.harness}'s to check ours by. Run it to its end."
+        yield f"its log has no figures of {run.harness} to check ours against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
     if others and not is_named:
-        yield f"{run.model} does not name all its weights, as of an adapter ({others[0]}). {what}"
+        yield f"{run.model} does not name all its weights, such as an adapter ({others[0]}). {what}"
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
-        yield f"{run.model!r} is no model's name, or a folder of your machine. {what}"
+        yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
         yield (
-            f"{more} more of {run.model} under the same condition in {run.harness}. Publish one "
-            "of them, or name them apart: NAME=PATH."
+            f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
+            "one of them, or give them different names: NAME=PATH."
         )
 
 
 def folder_of(run: Run) -> str:
-    """Return the model's name as a path that every file system takes."""
+    """Return the model's name as a path that is valid on every file system."""
     return run.model.replace(":", "_")
 
 
@@ -152,6 +152,6 @@ def on_the_hub(runs: Sequence[Run]) -> None:
     """
     for model in sorted({run.model for run in runs if "/" not in run.model}):
         raise NotPublishable(
-            f"{model}: results are filed under ORGANISATION/NAME of a model. Give it by "
+            f"{model}: results are filed under a model's ORGANISATION/NAME. Give it by "
             f"`hkcanto publish ORGANISATION/{model}=PATH`."
         )

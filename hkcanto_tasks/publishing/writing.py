@@ -1,4 +1,4 @@
-"""Writing a set of files whole: a process that is killed leaves the former ones, or the new."""
+"""Atomic writing of a set of files: a killed process leaves either the old files or the new."""
 
 import ctypes
 import os
@@ -17,16 +17,16 @@ _EXCHANGE = 2  # their flag
 def write(files: Mapping[str, str], folder: Path) -> None:
     """Write files into a folder: all of them, or none.
 
-    They are made beside, and come to their place in one step: a file alone by itself, several with
-    the folder that they have in common, and whatever else is in it. What is a link in the folder
-    is not followed.
+    They are written to a temporary folder and moved into place in one step: a single file by
+    itself, several with their common folder and whatever else is in it. Links in the folder are not
+    followed.
 
     Args:
         files: Path in the folder, with `/` → text.
-        folder: It is made if it is not there.
+        folder: Created if it does not exist.
 
     Raises:
-        OptionError: A folder within it is a link, or is the one that the user works in.
+        OptionError: A folder within it is a link, or is the current directory.
         OSError: The system refuses.
     """
     root = folder.resolve()
@@ -41,7 +41,9 @@ def write(files: Mapping[str, str], folder: Path) -> None:
     try:
         if len(files) > 1 and place.exists():
             if Path.cwd().is_relative_to(place):
-                raise OptionError(f"{place} is replaced, and you are in it: give another folder.")
+                raise OptionError(
+                    f"{place} would be replaced, but you are in it: give another folder."
+                )
             shutil.copytree(place, made, symlinks=True)
         for path, text in files.items():
             file = made / (root / path).relative_to(place)
@@ -58,12 +60,12 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 
 
 def _exchange(made: Path, place: Path) -> None:
-    """Exchange two folders: in one step, where the system has one and the disk knows it."""
+    """Exchange two folders, in one step if the system and the file system support it."""
     name = _EXCHANGES.get(sys.platform)
     exchange = getattr(ctypes.CDLL(None), name, None) if name else None
     if exchange and exchange(0, os.fsencode(made), 0, os.fsencode(place), _EXCHANGE) == 0:
         return
-    before = made.parent.with_name(f"{made.parent.name}-before")  # not lost, whatever happens
+    before = made.parent.with_name(f"{made.parent.name}-before")  # survives a crash
     place.replace(before)
     try:
         made.replace(place)

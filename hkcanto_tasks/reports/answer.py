@@ -1,4 +1,4 @@
-"""What a report says first: in a sentence who leads, by more than chance, then what to mind."""
+"""The first lines of a report: a sentence on who leads and how surely, then warnings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,23 +15,23 @@ from .standings import Beside, Standing, why_incomparable
 from .trust import doubts
 
 _SAMPLE = (
-    "The sample data is for trying things out: its figures are comparable with nothing, published "
-    "results least of all."
+    "The sample data is for trying things out: its figures cannot be compared with any others, "
+    "least of all with published results."
 )
 _NAMED = 4
 _MEANT = {
     "limit": "run with --limit, on a part of the items",
     "unchecked": "not checked against the harness",
-    "unlike the harness": "figures unlike the harness's",
+    "unlike the harness": "figures that differ from the harness's",
 }
 
 
 class _Contest(NamedTuple):
-    """A task that several models ran under one condition, and the best of them."""
+    """A task that several models ran under one condition, and the best model."""
 
     title: str
     found: Selection
-    stands_apart: bool  # whether the best is told apart from each other model
+    stands_apart: bool  # whether the best is significantly better than each other model
 
     @property
     def is_shared(self) -> bool:
@@ -42,16 +42,16 @@ class _Contest(NamedTuple):
 def answer(
     runs: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog] = ()
 ) -> list[Note]:
-    """Return the sentence to read first, and warnings of what it leaves out.
+    """Return the sentence to read first, and warnings about what it leaves out.
 
     Two models are compared on each task as `hkcanto compare` does, by p-values adjusted for the
-    tasks (Holm). Of more models the best is compared with all others, by differences that hold in
-    95 % for all tasks at once (Bonferroni; `selection` over the models of a task). One model is put
-    where it stands among the papers'.
+    tasks (Holm). Of more than two, the best is compared with all others, by differences that hold
+    in 95 % for all tasks at once (Bonferroni; `selection` over the models of a task). A single
+    model is ranked among the papers' models.
 
     Args:
         runs: Runs of any models and tasks.
-        beside: Where they stand in the papers' tables.
+        beside: Their ranks in the papers' tables.
         skipped: Logs that were not read.
     """
     labels = list(dict.fromkeys(run.label for run in runs))
@@ -75,7 +75,7 @@ def answer(
     elif len(labels) == 1:
         said = _of_one(runs, beside)
     elif not found:
-        why = "no two of them are whole and on the same items" if groups else (
+        why = "no two of them have whole runs on the same items" if groups else (
             "no two models ran the same task under the same condition"
         )  # fmt: skip
         said = f"Nothing is comparable between these {len(labels)} models: {why}."
@@ -90,7 +90,7 @@ def answer(
 
 
 def _of_a_task(contest: _Contest) -> str:
-    """Say who leads on the only task, and from whom the best is told apart."""
+    """Say who leads on the only task, and how many others it beats significantly."""
     best, differences = contest.found.best, contest.found.differences
     figure = headline(best)
     second = min(differences, key=lambda run: abs(differences[run]))
@@ -109,7 +109,8 @@ def _of_a_task(contest: _Contest) -> str:
         how = "is more than chance" if contest.stands_apart else "may be chance"
         return f"{said}: the difference of {_points(best, differences[second])} {how}."
     apart = len(differences) - len(contest.found.ties)
-    return f"{said}; it is told apart from {apart or 'none'} of the {len(differences)} others."
+    said += f"; it is ahead of {apart or 'none'} of the {len(differences)} others"
+    return f"{said} by more than chance."
 
 
 def _of_two(labels: Sequence[str], found: Sequence[_Contest]) -> str:
@@ -144,17 +145,19 @@ def _of_many(found: Sequence[_Contest]) -> str:
         said += f"; on {shared} it is shared"
     apart = [each for each in found if each.stands_apart]
     if not apart:
-        return f"{said}. On no task is the best told apart from all others{_sure(found)}."
+        return (
+            f"{said}. On no task is the best ahead of all others by more than chance{_sure(found)}."
+        )
     names = [
         each.title + f" ({each.found.best.label})" * (each.found.best.label != first)
         for each in apart
     ]
     on = f"on {len(apart)}{_sure(found)}"
-    return f"{said}. The best is told apart from all others {on}: {_listed(names)}."
+    return f"{said}. The best is ahead of all others by more than chance {on}: {_listed(names)}."
 
 
 def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
-    """Say where the only model stands among the papers'."""
+    """Say how the only model ranks among the papers' models."""
     label, of = runs[0].label, dict[Run, Standing]()
     for each in (each for table in beside for own in table.runs.values() for each in own.values()):
         own = next((run for run in runs if each.is_headline_of(run)), None)
@@ -170,17 +173,17 @@ def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
         said = f"{label} has {shown} on {task_title(run)} ({title}{lower})"
         if run not in of:
             return f"{said}. {_unranked(runs, beside)}"
-        return f"{said}: place {of[run].rank} of {of[run].of} in {of[run].table.source}."
+        return f"{said}: rank {of[run].rank} of {of[run].of} in {of[run].table.source}."
     if not of:
         return f"{label} ran {_tasks(len(runs))}. {_unranked(runs, beside)}"
     places = sorted(of.items(), key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
     names = [f"{run.definition.title} {each.rank} of {each.of}" for run, each in places]
     on = f"on {len(of)} of {_tasks(len(runs))}"
-    return f"{label} has a place among published models {on}: {_listed(names)}."
+    return f"{label} has a rank among published models {on}: {_listed(names)}."
 
 
 def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
-    """Say why a model has no place: what its figures lack, else why they are in no table."""
+    """Say why a model has no rank: what its figures lack, else why they are in no table."""
     own = [each for table in beside for columns in table.runs.values() for each in columns.values()]
     notes = list(dict.fromkeys(each.figure.note for each in own if each.figure.note))
     why = notes[0] if notes else "the papers have no figure of the whole task"
@@ -188,7 +191,7 @@ def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
         reasons = {why_incomparable(run) for run in runs} - {""}
         said = reasons.pop() if len(reasons) == 1 else "“How this was made” says why."
         return f"No published figure is comparable. {said}"
-    return f"It has no place among published models: {why}."
+    return f"It has no rank among published models: {why}."
 
 
 def _warnings(runs: Sequence[Run], skipped: Sequence[SkippedLog]) -> Iterator[str]:
@@ -207,17 +210,17 @@ def _warnings(runs: Sequence[Run], skipped: Sequence[SkippedLog]) -> Iterator[st
         yield f"Not to be taken at face value: {'; '.join(told)}."
     if skipped:
         many = "1 log was" if len(skipped) == 1 else f"{len(skipped)} logs were"
-        yield f"{many} not read, or not whole: “How this was made” says why."
+        yield f"{many} not read, or not whole: see “How this was made”."
 
 
 def _not_compared(chosen: Sequence[Selection | None]) -> Iterator[str]:
     left_out = [run for each in chosen if each for run in each.left_out]
     if left_out:
-        yield f"Left out of the comparison, as unfinished or on other items: {_who(left_out)}."
+        yield f"Left out of the comparison (unfinished, or on other items): {_who(left_out)}."
 
 
 def _who(own: Sequence[Run], among: Sequence[Run] = ()) -> str:
-    """Name runs: some by model and task, many by their number."""
+    """Name runs: a few by model and task, many by their number."""
     if len(own) == len(among):
         return "all runs"
     if len(own) <= _NAMED:
@@ -231,7 +234,7 @@ def _size(contest: _Contest) -> float:
 
 
 def _difference(contest: _Contest, leader: str) -> str:
-    """Return a task with its difference, and the better model unless that leads overall."""
+    """Return a task with its difference, and the better model unless it leads overall."""
     best, (change,) = contest.found.best, contest.found.differences.values()
     named = [] if best.label == leader else [best.label]
     lower = [] if best.headline.higher_is_better else ["lower is better"]

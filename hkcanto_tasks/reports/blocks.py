@@ -1,7 +1,7 @@
-"""What a report is made of: tables of values, notes and answers; renderers read nothing else.
+"""The parts of a report: tables of values, notes and answers; renderers read nothing else.
 
-A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. What it
-looks like is its column's matter, and each form of output writes it once.
+A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. Its
+column says how to format it, and each output format does so in one place.
 """
 
 import re
@@ -27,7 +27,7 @@ _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "nu
 
 ITEMS_NOTICE = (
     "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
-    "up in training data, and the benchmark measures nothing any more."
+    "up in training data, and the benchmark no longer measures anything."
 )
 
 
@@ -42,7 +42,7 @@ class Column:
     drawn: bool = False  # on a page, in the table's plot: a dot with its interval, as a series
     shaded: bool = False  # on a page, by its shares
     beneath: bool = False  # on a page, in small beneath the name of the row
-    under: str = ""  # in small beneath its title, such as the condition
+    under: str = ""  # small text beneath its title, such as the condition
     #: On a page, cells are coloured by their place between the first number, the worst, and the
     #: second, the best
     scale: tuple[float, float] | None = None
@@ -61,7 +61,7 @@ class Column:
 
 
 def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
-    """Return the column of a figure: unit, direction and meaning are its own, and the title."""
+    """Return the column of a figure, with its unit, direction and meaning, and its title."""
     up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
     return Column(title or figure.title, unit, figure.help, lower, drawn)
@@ -69,10 +69,10 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a value for each column, and whose it is.
+    """A row of a table: a value for each column, and what kind of row it is.
 
-    On a page its name leads to `href`, rows can be filtered by `facets`, name → value, and `places`
-    are small beside its values, such as the rank in each column.
+    On a page its name links to `href`, rows can be filtered by `facets`, name → value, and `places`
+    are shown in small beside its values, such as the rank in each column.
     """
 
     values: Sequence[Value]
@@ -87,11 +87,11 @@ class Table:
     """A table: the first column names the row.
 
     Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
-    the figures are from and what they mean; what is `data_only` is in JSON and CSV alone. On a page
-    its `drawn` columns are dots in its rows, or lines over the numbers of the first in a `curve`;
-    with `panels` each row is a small plot of its own, in which they are the rows; what is `aside`
-    stands at the right of the section's other blocks. A `turnable` table of fewer runs than columns
-    is shown with its columns as rows; its published rows are shown on request.
+    the figures are from and what they mean; a `data_only` table is in JSON and CSV alone. On a page
+    its `drawn` columns are dots in its rows; in a `curve` they are lines, with the first column as
+    the x axis; with `panels` each row is a small plot of its own, with a line per drawn column. A
+    table `aside` is at the right of the section's other blocks. A `turnable` table of fewer runs
+    than columns is shown with its columns as rows; its published rows are shown on request.
     """
 
     name: str
@@ -135,8 +135,8 @@ def table(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark: plain text; a `verdict` to read first and large, a `warning` where a figure must
-    not be taken at face value."""
+    """A remark in plain text: a `verdict` is read first and large; a `warning` says that a figure
+    must not be taken at face value."""
 
     text: str
     level: Literal["info", "warning", "verdict"] = "info"
@@ -146,7 +146,7 @@ ITEM_FIELDS = (
     *("model", "task", "item", "subject", "prompt", "response", "answer", "target", "reason"),
     "score",
 )
-"""What is shown of an answer: also what it was read as and why, and how good it is, from 0 to 1."""
+"""The fields shown for an answer; `answer` and `reason` say how it was read, `score` is 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +162,9 @@ Block = Table | Note | ItemView
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report. Its name is for links, unique, of letters, digits and `-`; a summary is
-    shown where there is little room: on a terminal unasked, on a page and in a pull request
-    unfolded."""
+    """A part of a report. Its name is for links, unique, of letters, digits and `-`. A summary is
+    always shown on a terminal, and unfolded on a page and in a pull request; other sections on
+    request."""
 
     title: str
     blocks: Sequence[Block]
@@ -175,7 +175,7 @@ class Section:
 def section(
     title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
 ) -> list[Section]:
-    """Return a section of the blocks without tables that have no rows; none if nothing is left."""
+    """Return a section of the blocks, without empty tables; none if only notes are left."""
     kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
     own = Section(title, kept, name.replace("_", "-"), is_summary)
     return [own] if any(not isinstance(block, Note) for block in kept) else []
@@ -183,10 +183,10 @@ def section(
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report by a version of this package. Its first section answers at first sight, the footer
-    has sources and terms; `records` are what JSON has besides the tables, such as the `gate`; the
-    `frame` returns the rows of CSV, which else has those of the tables. `pages` are the others of a
-    site, title → address, and `feed` is the address of its changes."""
+    """A report by a version of this package. Its first section has the answer, the footer sources
+    and terms; `records` are what JSON has besides the tables, such as the `gate`. The `frame`
+    returns the rows of CSV; without it CSV has those of the tables. `pages` are the other pages of
+    a site, title → address, and `feed` is the address of its feed."""
 
     title: str
     created: datetime | None
@@ -206,7 +206,7 @@ class Report:
 
     @property
     def shown(self) -> Sequence[Section]:
-        """What people see: the sections without data-only tables, if anything is left of them."""
+        """The sections that people see: without data-only tables, and without empty sections."""
         sections = []
         for section in self.sections:
             blocks = [b for b in section.blocks if not (isinstance(b, Table) and b.data_only)]
@@ -215,8 +215,8 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """What to say of it in a few lines: its verdicts with the warnings beside them, else the
-        first section's first note."""
+        """The report in a few lines: its verdicts with the warnings beside them, else the first
+        section's first note."""
         noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.shown]
         said = [notes for notes in noted if any(note.level == "verdict" for note in notes)]
         found = [note for notes in said for note in notes if note.level != "info"]

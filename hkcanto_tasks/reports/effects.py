@@ -1,4 +1,4 @@
-"""The table of what one run does otherwise than another: differences with intervals and tests."""
+"""The table of differences between two runs, with intervals and tests."""
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
@@ -9,19 +9,19 @@ from .intervals import WIDE
 from .paired import Effect
 
 Row = tuple[str, Effect]
-"""What the effect is of, in words, and the effect."""
+"""The part that the effect is on, as text, and the effect."""
 
 
 def effects_table(
     figure: Figure, name: str, title: str, rows: Sequence[Row], sides: Sequence[str]
 ) -> Table:
-    """Return a table of effects; what is compared comes first, for it must fit a terminal.
+    """Return a table of effects, the differences first since a terminal may cut the last columns.
 
     Args:
-        figure: What is compared.
+        figure: The figure that is compared.
         name: Of the table.
         title: Of the table.
-        rows: The effects, by what they are of.
+        rows: The effects, with the parts that they are on.
         sides: The names of the first and the second run.
     """
     is_score = figure.unit == "score"
@@ -34,8 +34,8 @@ def effects_table(
         (Column("Part"), itemgetter(0)),
         (difference, lambda row: row[1].difference),
         (wins, lambda row: "{0.wins:,}/{0.losses:,}/{0.ties:,}".format(row[1])),
-        (Column("p", "p", "Of a difference if there is none."), lambda row: row[1].p_value),
-        (Column("p by Holm", "p", "For the rows that have one."), lambda row: row[1].p_by_holm),
+        (Column("p", "p", "Two-sided, unadjusted."), lambda row: row[1].p_value),
+        (Column("p by Holm", "p", "Adjusted for several tests."), lambda row: row[1].p_by_holm),
         (Column(sides[0], unit), lambda row: row[1].a),
         (Column(sides[1], unit), lambda row: row[1].b),
         (Column("Test"), lambda row: row[1].test),
@@ -45,6 +45,6 @@ def effects_table(
 
 
 def by_size(figure: Figure, rows: Sequence[Row]) -> list[Row]:
-    """Return effects from what the second run gains most to what it loses most."""
+    """Return effects in order, from the second run's largest gain to its largest loss."""
     sign = 1 if figure.higher_is_better is False else -1
     return sorted(rows, key=lambda row: sign * row[1].difference.value)

@@ -20,12 +20,12 @@ from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
-_SELDOM = 3.5  # right answers, or wrong ones: three, and what rounding makes of them
+_SELDOM = 3.5  # right answers, or wrong ones: three, with room for rounding
 _FEW = 0.05  # of the items, behind half of the errors
 
 
 class Disagreement(NamedTuple):
-    """A figure that we compute otherwise than the harness did; no subjects stand for all."""
+    """A figure for which we and the harness compute different values; no subjects: all of them."""
 
     subjects: tuple[str, ...]
     name: str
@@ -34,7 +34,7 @@ class Disagreement(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How many of the figures that the harness reports we compute equally, and the others."""
+    """How many of the harness's figures equal ours, and those that do not."""
 
     equal: int
     different: Sequence[Disagreement]
@@ -42,7 +42,7 @@ class Agreement(NamedTuple):
 
 @lru_cache(maxsize=256)
 def agreement(run: Run) -> Agreement:
-    """Compute again what the harness reports of a run."""
+    """Recompute the figures that the harness reports for a run, and compare."""
     equal, different = 0, list[Disagreement]()
     for (subjects, name), reported in run.reported.items():
         where = run.items.of_subjects(subjects) if subjects else None
@@ -58,9 +58,8 @@ def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
     """Return a figure of a run, or of the items where a mask says so.
 
     It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
-    it is None if no item has it. Its interval is that of `mean_estimate`, also for averages of
-    subjects; for pooled rates `ratio_interval`; for figures of a corpus it is from bootstrap
-    resamples.
+    it is None if no item has it. The interval is that of `mean_estimate`, also for averages of
+    subjects; of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
     """
     return _whole(run, name) if where is None else _of(run, name, where)
 
@@ -97,7 +96,7 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
 
 
 def _concentration(errors: Floats, clusters: Ints) -> str:
-    """Say so if half of the errors are in 5 % of the items at most: others may lie elsewhere."""
+    """Return a note if at most 5 % of the items have half of the errors."""
     sums = np.sort(sum_clusters(errors[:, None], clusters)[:, 0])[::-1]
     few = int(np.searchsorted(sums.cumsum(), sums.sum() / 2)) + 1
     if not sums.any() or few > _FEW * len(sums):
@@ -106,10 +105,10 @@ def _concentration(errors: Floats, clusters: Ints) -> str:
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
-    """Return the mean of some values, of which those with one cluster number are not independent.
+    """Return the mean of some values; those with the same cluster number are not independent.
 
-    Its interval is Wilson's by the `effective_draws`. The limits are 0 and 1, or the lowest and
-    the highest value where these are farther apart.
+    The interval is Wilson's for the `effective_draws`. Its limits are 0 and 1, or the lowest and
+    the highest value if these are farther apart.
 
     Examples:
         >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
@@ -121,10 +120,10 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
 
 
 def full_set(run: Run, name: str) -> Estimate | None:
-    """Return the `stratified_estimate` of all of a task's items, of which a `--limit` ran some.
+    """Return the `stratified_estimate` for all items of a task from a run with `--limit`.
 
-    None for other parts and figures, for items that were interrupted or picked one by one, and if
-    an average of subjects lacks one of them.
+    None for other parts and figures, for runs that were interrupted or whose items were picked one
+    by one, and if an average of subjects lacks one of them.
     """
     known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
@@ -144,12 +143,12 @@ def full_set(run: Run, name: str) -> Estimate | None:
 
 
 def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
-    """Return the mean of a whole, estimated from values from 0 to 1 of a part of each stratum.
+    """Return the mean of a population, estimated from values (0 to 1) in a part of each stratum.
 
-    The sizes are those of whole strata, the shares (in sum 1) what they count. The variance is that
+    The sizes are those of whole strata, the shares (in sum 1) their weights. The variance is that
     of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); those with fewer
-    than two values are put together with the smallest other one (5A.12). The interval is Wilson's
-    for as many draws as have that variance (Korn and Graubard, 1998; Franco and others, 2019).
+    than two values are merged with the smallest other one (5A.12). The interval is Wilson's for as
+    many draws as have that variance (Korn and Graubard, 1998; Franco and others, 2019).
 
     Examples:
         >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
@@ -190,9 +189,9 @@ def _of_shares(
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
 
-    Where it would hold too seldom, of at most three right or wrong answers, which are no more than
-    every ninth, an end is Poisson's
-    (Brown, Cai and DasGupta, 2001, "Interval estimation for a binomial proportion", section 4.1.1).
+    It would cover too seldom with at most three right or wrong answers that are at most every ninth
+    answer: there, one end is Poisson's (Brown, Cai and DasGupta, 2001, "Interval estimation for a
+    binomial proportion", section 4.1.1).
     """
     from scipy.special import gammaincinv
 
@@ -207,7 +206,7 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
 
 
 def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
-    """Return an average in which subjects or categories count alike."""
+    """Return an average in which subjects or categories have equal weight."""
     names, codes = run.items.subject_codes
     codes, clusters = codes[mask], run.items.clusters[mask]
     shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))

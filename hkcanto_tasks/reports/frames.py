@@ -1,6 +1,6 @@
 """Tidy tables: a row for each figure of runs, and for each effect of comparisons.
 
-The rows of CSV, and of `to_frame`: one type a column, numbers as they were computed.
+These are the rows of CSV and of `to_frame`: one type per column, numbers not rounded.
 """
 
 import math
@@ -19,7 +19,7 @@ _DIRECTIONS = {True: "higher", False: "lower", None: "neither"}
 
 
 def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
-    """Yield each figure of some runs, of all their items and of each subject of several.
+    """Yield each figure of some runs, over all items and over each subject if there are several.
 
     Numbers that are missing are NaN, texts None.
 

@@ -1,9 +1,9 @@
 """Intervals and bounds: means over items and subjects, paired differences, pooled rates, gates.
 
-At 30 to 500 items a bootstrap, a normal interval and a t statistic hold less often than they say:
-they know only losses that they saw, and a gate by them lets a worse run pass far too often where
-large losses are rare. `performance/simulate_intervals.py` counts how often each holds; the table
-of "How often intervals hold" in `docs/reports.md` says where these here do not, either.
+At 30 to 500 items, bootstrap, normal and t intervals cover less often than they claim: they know
+only the losses in the sample, and a gate by them lets a worse run pass far too often if large
+losses are rare. `performance/simulate_intervals.py` measures the coverage; the table "How often
+intervals hold" in `docs/reports.md` says where these here fall short, too.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ _STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
 
 
 class Draws(NamedTuple):
-    """How many independent items with equal shares are as sure as those that there are."""
+    """The effective sample size: independent, equally weighted items with the same variance."""
 
-    number: float  # NaN if there is but one unit, which says nothing of how units vary
+    number: float  # NaN with a single unit, which says nothing about how units vary
     quantile: float  # of the test statistic at 97.5 %
 
 
@@ -51,15 +51,15 @@ def effective_draws(
     all. Where many values are at a limit, few others show how far values reach: one more unit
     times the share of those at a limit has the variance of right and wrong answers, and Student's
     degrees of freedom are those of a variance with the units' kurtosis.
-    `performance/simulate_intervals.py` says how often that covers.
+    `performance/simulate_intervals.py` measures how often that covers.
 
     Args:
-        values: From -1 to 1, of which -1, 0 and 1 are limits.
-        shares: What each counts in the mean, in sum 1; alike within a stratum.
+        values: From -1 to 1; -1, 0 and 1 are limits.
+        shares: Weight of each in the mean, in sum 1; equal within a stratum.
         clusters: Equal numbers mark values of a stratum that are not independent.
         variance: Of one draw, if all values were at the limits.
-        strata: Numbers from 0 up, each of which occurs; one stratum without it.
-        open_shares: How much of each stratum was not drawn; all of it without them.
+        strata: Numbers from 0 up, without gaps; one stratum by default.
+        open_shares: The share of each stratum that was not drawn; all of it by default.
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
@@ -114,7 +114,7 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
 
 
 def tango_interval(wins: float, losses: float, draws: Draws) -> tuple[float, float]:
-    """Return Tango's interval of the shares of items that B wins and loses, of so many draws."""
+    """Return Tango's interval for the shares of items that B wins and loses, with so many draws."""
     if np.isnan(draws.number):
         return -1.0, 1.0
     up, down = draws.number * wins, draws.number * losses
@@ -130,16 +130,16 @@ def paired_mean_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a (weighted) mean of paired differences, such as of error rates.
 
-    Student's t from the jackknife over clusters, as if there were one more, as far from the mean as
-    the farthest: without it the interval is too short where few items differ or some by much.
-    (Agresti and Min, 2005, and Bonett and Price, 2012, likewise add observations.) Where fewer than
-    six clusters differ, or all by the same, the ends are Gaffke's bounds (`loss_bound`).
+    Student's t from the jackknife over clusters, with one more cluster as far from the mean as the
+    farthest: without it the interval is too short if few items differ, or some by much. (Agresti
+    and Min, 2005, and Bonett and Price, 2012, likewise add observations.) If fewer than six
+    clusters differ, or all by the same, the ends are Gaffke's bounds (`loss_bound`).
 
     Args:
         differences: Of B minus A, by item.
         clusters: As in `sum_clusters`.
-        weights: Of each item, above 0: for a rate of a corpus the lengths.
-        largest: The largest difference there can be: 1 for rates, 100 for scores.
+        weights: Of each item, above 0: for a corpus rate the lengths.
+        largest: The largest possible difference: 1 for rates, 100 for scores.
 
     Examples:
         >>> low, high = paired_mean_interval([0.0] * 100)
@@ -165,9 +165,9 @@ def ratio_interval(
     """Return the 95 % interval of a pooled rate: all errors over all lengths.
 
     As `paired_mean_interval`, with the jackknife of a ratio (Cochran, 1977, section 6) and on the
-    logarithm of the rate, whose distribution is less skewed. It ends at 1, or at the highest rate
-    of an item. Without errors it goes from 0 to where that of a single one in the longest item
-    would end; without lengths there is a `ValueError`.
+    logarithm of the rate, whose distribution is less skewed. Its upper end is at most 1, or the
+    highest rate of an item. Without errors it goes from 0 to the upper end for a single error in
+    the longest item; without lengths it raises a `ValueError`.
 
     Examples:
         >>> low, high = ratio_interval([1, 0, 1, 0], [10, 10, 10, 10])
@@ -192,18 +192,21 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
 
 
 def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tuple[float, float]:
-    """Return an interval with 0 in it if a test does not reject at 5 %, else at its end at most."""
+    """Return an interval made to agree with a test: 0 is inside unless the test rejects at 5 %."""
     low, high = ends
     if p_value >= 0.05:
         return min(low, 0.0), max(high, 0.0)
     return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
 
 
-WIDE = "wider than need be with one or two wrong answers, or with few passages"
-"""Where an interval of 95 % holds more often than that: docs/reports.md has the figures."""
+WIDE = "wider than necessary with one or two wrong answers, or with few passages"
+"""When a 95 % interval covers more often than that: docs/reports.md has the figures."""
 
 UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
-"""What to note of a figure that one response can move without limit (the rule of three)."""
+"""The note of a figure that one response can move without limit (the rule of three).
+
+Published records hold it: with other words, theirs would no longer be recognised.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,17 +216,18 @@ class Estimate:
     value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
     low: float | None  # None where no interval can be computed
     high: float | None
-    items: int  # how many are behind it
-    note: str = ""  # what a reader should know of it, such as `not all`
+    items: int  # how many it is computed from
+    note: str = ""  # a remark for readers, such as `not all items`
 
 
 @dataclass(frozen=True, slots=True)
 class NonInferiority:
     """The outcome of a test that B is not inferior to A: whether it passed, and by which bound.
 
-    The bound, the most that B may lose in the unit of the losses, passes below δ; it is negative if
-    B is surely better. A run that equals A in every item passes with `needed_items` of such weights
-    and clusters, without either ln(0.05) / ln(1 - δ) rounded up; None if these suffice, or δ is 0.
+    The bound is the most that B may lose, in the unit of the losses; the test passes if it is below
+    δ. It is negative if B is surely better. `needed_items` is how many items of such weights and
+    clusters a run needs to pass if it equals A in every item, ln(0.05) / ln(1 - δ) rounded up
+    without weights and clusters; None if the items at hand suffice, or δ is 0.
     """
 
     passed: bool
@@ -245,16 +249,16 @@ def non_inferiority(
 ) -> NonInferiority:
     """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
 
-    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units. These are
-    independent draws from a population that has no heavier one than `largest`. No item on which B
-    does worse, or A better, can lower the bound.
+    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units: independent
+    draws from a population with no unit heavier than `largest`. No item on which B does worse, or A
+    better, can lower the bound.
 
     Args:
         a: Loss of A on each item, from 0 to 1 (wrong: 1; an error rate, cut off at 1).
         b: Loss of B on the same items.
         delta: Tolerance δ from 0 to 1, in the unit of the losses.
         clusters: As in `sum_clusters`.
-        weights: Weight of each item, above 0; for a rate of a corpus the lengths. Equal without it.
+        weights: Weight of each item, above 0; for a corpus rate the lengths. Equal by default.
         largest: Weight of the heaviest unit (cluster or item) that could have been drawn. Units of
             unequal weight need it: a sample may lack the heavy ones, and a worse run then passes.
         confidence: Of the bound; above 0.95 if several tests share the error of 5 %.
@@ -282,7 +286,7 @@ def non_inferiority(
         )
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
-    # Of equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), E being exponential variables and w the heaviest.
+    # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
     odds = delta / max(1 - delta, _TINY)
     evidence = float(np.log1p(odds * units / heaviest).sum())
     copies = -np.log(1 - confidence) / max(evidence, _TINY)
@@ -299,19 +303,19 @@ def loss_bound(
 ) -> float:
     """Return the upper bound of a weighted mean of independent values that are 1 at most.
 
-    Each of them occurs once, or as often as `copies` say, which need not be whole numbers. The
+    Each value occurs once, or as often as `copies` say, which need not be whole numbers. The
     heaviest that could have been drawn weighs `largest`, by default as much as the heaviest here.
 
     Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
     nonnegative variable": the quantile of the mean with one more unit, of the largest weight, that
-    loses everything, and units weighed by independent exponential variables. Of 0s and 1s it is
-    Clopper and Pearson's bound, of n equal runs 1 - 0.05^(1/n) ("rule of three").
+    loses everything, and units weighted by independent exponential variables. For 0s and 1s it is
+    Clopper and Pearson's bound; for n items without a difference, 1 - 0.05^(1/n) ("rule of three").
 
     Vlassis and Thomas (2026, arXiv:2607.08415, a preprint) prove that it holds at any size, here of
     1 - w (d - δ) / (w_max (1 - δ)), where w_max must be the largest weight of the population: with
-    that of a sample which lacks the heavy units it does not hold. Of many units it is as narrow as
-    a normal bound, and yet inadmissible: some valid bound is never wider and sometimes narrower
-    (Ming and others, 2026, arXiv:2607.18661, a preprint too).
+    the largest weight of a sample that lacks the heavy units it does not hold. With many units it
+    is as narrow as a normal bound, and yet inadmissible: some valid bound is never wider and
+    sometimes narrower (Ming and others, 2026, arXiv:2607.18661, a preprint too).
 
     Examples:
         >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
@@ -357,9 +361,9 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
 
 
 def _jackknife(rows: Floats) -> tuple[float, float]:
-    """Return the ratio of the sums of two columns, and how far its 95 % interval reaches.
+    """Return the ratio of the sums of two columns, and the half-width of its 95 % interval.
 
-    One more unit is counted in it; it is infinite if there is but one unit.
+    The interval counts one more unit; its half-width is infinite with a single unit.
     """
     from scipy.special import stdtrit
 
@@ -376,8 +380,8 @@ def _tail(terms: Floats, counts: Floats) -> float:
     """Return the probability that a sum of terms × Gamma(counts) variables is not negative.
 
     Its generating function is inverted along the line through the saddle point (Helstrom, 1983), by
-    the trapezoid rule in the arsinh of the distance. The first term must be the largest. What is
-    above 1 / e may be returned as 1.
+    the trapezoid rule in the arsinh of the distance. The first term must be the largest. A
+    probability above 1 / e may be returned as 1.
     """
     from scipy.optimize import brentq
 
@@ -385,7 +389,7 @@ def _tail(terms: Floats, counts: Floats) -> float:
         return 0.0
     terms = terms / terms[0]
 
-    # Sums, not @: a matrix product of long vectors starts threads, which take longer than it does.
+    # Sums, not @: for long vectors @ starts threads, which takes longer than the product itself.
     def slope(at: float) -> float:
         return float((counts * terms / (1 - at * terms)).sum())
 

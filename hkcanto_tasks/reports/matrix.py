@@ -1,6 +1,6 @@
-"""Models × tasks: the headline of every model on every task, with the papers' models to show.
+"""The table of models × tasks: every model's headline on every task, with published models.
 
-Numbers stand in one column only if nothing but the model differs. A cell is coloured by its place
+Numbers share a column only if nothing differs except the model. A cell's colour is its place
 between chance and the best published score.
 """
 
@@ -18,14 +18,14 @@ _MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """What a column compares: the headline of a task under one condition.
+    """A column: the results of several models on a task under one condition.
 
     Attributes:
         results: Model → its result.
         published: The paper's model → its score.
-        chance: What random answers get, or the worst that there is of a rate.
-        best: The best published score, else the best that there can be.
-        guessed: What random answers get; None where nobody knows.
+        chance: What random answers get; for a rate, the worst value.
+        best: The best published score, else the best possible.
+        guessed: What random answers get; None if unknown.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Contest:
 
     @property
     def column(self) -> Column:
-        """Its column: unit, direction and meaning of the headline, and what its colours mean."""
+        """The column of the table: unit, direction and meaning of the headline, colour scale."""
         some = self.some
         arrow = "↑" if some.headline.higher_is_better else "↓"
         made = column_of(some.headline, self.title)
@@ -52,7 +52,7 @@ class Contest:
 
 
 def contests(results: Iterable[Result]) -> list[Contest]:
-    """Return the columns of some results: a task under one condition, and data, each."""
+    """Return the columns of some results, one for each task, condition and data."""
     return [_contest(group) for group in side_by_side(results)]
 
 
@@ -86,7 +86,7 @@ def _contest(group: SideBySide[Result]) -> Contest:
 
 
 def columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the papers' columns of the headline of a task under the condition of a result."""
+    """Return the papers' columns that have the headline of a result under its condition."""
     if why_incomparable(some):
         return []
     return [
@@ -109,9 +109,9 @@ def matrix(
 
     Args:
         results: Runs or records, in the order of the rows.
-        beside: Where they stand in the papers' tables: its averages are columns, too.
+        beside: Their ranks in the papers' tables, whose averages are columns, too.
         name: Of the table.
-        figure: What is shown of a result: its headline, with a note if it is not to be trusted.
+        figure: What to show of a result: its headline, with a note if there are doubts about it.
 
     Returns:
         A row for each model, one for the best published scores, one for chance, and the papers'
@@ -142,12 +142,12 @@ def matrix(
         scores: list[Value] = [_score(table, column, model) for table, column in averages]
         rows.append(Row([model, *scores, *(c.published.get(model) for c in found)], "published"))
     rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
-    caption = "Each task's headline, on all of its items where nothing else is said."
+    caption = "Each task's headline figure, on all of its items unless a note says otherwise."
     return Table(name, "Models and tasks", columns, rows, caption, turnable=True)
 
 
 def averages_of(beside: Sequence[Beside]) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the columns of averages that some result stands in, with their tables."""
+    """Return the columns of averages that some result has, with their tables."""
     return [
         (each.table, column)
         for each in beside

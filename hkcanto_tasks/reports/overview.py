@@ -1,7 +1,7 @@
-"""The first and the last section of a report: results beside the papers', and how they were made.
+"""The first and the last section of a report, and the papers' tables between them.
 
-The first section says what the runs come to, in a sentence and in a table; then come the papers'
-tables; the last section says once how everything was made.
+The first section sums up the runs in a sentence and a table; the papers' tables with the runs
+follow; the last section documents how everything was made.
 """
 
 from collections import defaultdict
@@ -59,7 +59,7 @@ _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "rando
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
-    """Return the runs for programs: what was run, its headline, its places, whether to trust it."""
+    """Return the runs as records: what was run, its headline, its ranks, whether to trust it."""
     return [
         {
             **{name: getattr(run, name) for name in _OF_RUN},
@@ -82,7 +82,7 @@ def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[s
 
 
 def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
-    """Return the places of a run, those of its headline first."""
+    """Return the ranks of a run in the papers' tables, those of its headline first."""
     own = [columns for each in beside for columns in each.runs.values()]
     found = [each for columns in own for each in columns.values() if run in each.behind]
     return sorted(found, key=lambda standing: not standing.is_headline_of(run))
@@ -94,15 +94,15 @@ def first_sections(
     beside: Sequence[Beside],
     skipped: Sequence[SkippedLog] = (),
 ) -> list[Section]:
-    """Return what answers at first sight, and a line for each run.
+    """Return the sections to read first: the answer, and a line for each run.
 
-    With several tasks the first section is the matrix, and the runs are in the second; with one
-    they stand together, beside the paper's models or, of one run, its parts.
+    With several tasks the first section has the matrix and the second the runs. With one task, both
+    are in the first, beside the paper's models or, for a single run, its parts.
 
     Args:
         runs: All runs, which the answer is about.
-        kept: Those that have a row: of a training run the best and the last checkpoint.
-        beside: Where these stand in the papers' tables.
+        kept: Runs that have a row; of a training run the best and the last checkpoint.
+        beside: Ranks of these in the papers' tables.
         skipped: Logs that were not read.
     """
     said, found = list[Block](answer(runs, beside, skipped)), contests(kept)
@@ -127,13 +127,13 @@ def first_sections(
 
 
 def _with_doubts(run: Result) -> Value:
-    """Return the headline of a run, with a note in few words if it is not to be trusted."""
+    """Return the headline of a run, with a short note if there are doubts about it."""
     found, why = headline(run), doubts(run) if isinstance(run, Run) else ()
     return replace(found, note="; ".join(why)) if found and why else found
 
 
 def _places(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Table]:
-    """Return the places of one model's figures in the papers' tables; none of several models."""
+    """Return the ranks of a single model's figures in the papers' tables; none for several."""
     found = [(table.table.source, each) for table in beside for own in table.runs.values()
              for each in own.values() if each.rank]  # fmt: skip
     if len({run.label for run in runs}) > 1 or not found:
@@ -159,7 +159,7 @@ def _places(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Table]:
 def _parts(run: Run) -> Table:
     """Return the other figures of a run in the unit of its headline, and its subjects.
 
-    Of many subjects the ones with the lowest and the highest figure are shown.
+    If there are many subjects, only the lowest and the highest are shown.
     """
     unit, name = column_of(run.headline).unit, run.headline.averages
     up = run.headline.higher_is_better
@@ -180,14 +180,14 @@ def _parts(run: Run) -> Table:
         subjects = [*subjects[:_EXTREMES], *subjects[-_EXTREMES:]]
     return table(
         "parts",
-        "Its other figures and subjects",
+        "Other figures and subjects",
         [*found, *subjects],
         [
             (Column("Part"), lambda pair: pair[0]),
             (Column("Items", "count"), lambda pair: pair[1].items),
             (Column(run.label, unit, drawn=True), lambda pair: pair[1]),
         ],
-        f"Subjects from the lowest figure to the highest; {left_out} between them are left out."
+        f"Subjects with the lowest and the highest figures; {left_out} in between are left out."
         if left_out > 1
         else "",
         kind=lambda _: "other",
@@ -195,12 +195,12 @@ def _parts(run: Run) -> Table:
 
 
 _TRUST = (
-    "Whether the figures equal the harness's, the run came to its end with all items, at most 2 % "
+    "Checks that the figures equal the harness's, the run finished with all items, at most 2 % "
     "of the responses are unread, the data is a published revision, and decoding is greedy."
 )
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores are taken as exact."
-_RANKS = f"Places in the paper's table that the interval allows. {_EXACT}"
+_RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
 
 
 def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
@@ -249,7 +249,7 @@ def _full_sets(runs: Sequence[Run]) -> Table:
     known = [(run, each) for run in runs for each in run.figures.values() if not each.part]
     return table(
         "full_set",
-        "What all items would give",
+        "Estimates for all items",
         [pair for pair in known if full_set(pair[0], pair[1].name)],
         [
             (Column("Model"), lambda row: row[0].label),
@@ -258,13 +258,13 @@ def _full_sets(runs: Sequence[Run]) -> Table:
             (Column("From"), lambda row: f"{trust(row[0]).items:,} of {row[0].expected:,}"),
             (Column("Task and condition", beneath=True), lambda row: task_title(row[0])),
         ],
-        "Estimated from a run with --limit, a sample stratified by subject (Cochran 1977, chapter "
-        "5): subjects count as in the whole. Only the whole has a rank.",
+        "Estimated from a run with --limit, as a sample stratified by subject (Cochran 1977, "
+        "chapter 5): subjects are weighted as in the whole task. Only whole runs are ranked.",
     )
 
 
 def _plotted(beside: Sequence[Beside]) -> Beside | None:
-    """Return the table that stands beside a task's runs: the first of their headline, or a mean."""
+    """Return the table to show beside a task's runs: the first of their headline, or a mean."""
     for each in beside:
         own = [columns.get(each.headline.name) for columns in each.runs.values()]
         is_whole = any(one and one.is_headline_of(run) for one in own for run in each.behind)
@@ -274,8 +274,8 @@ def _plotted(beside: Sequence[Beside]) -> Beside | None:
 
 
 def published_sections(beside: Sequence[Beside], tasks: int) -> list[Section]:
-    """Return a section for each published table that a run stands in; one that is no summary where
-    the first section has the table, or the matrix of several tasks."""
+    """Return a section for each published table with a run in it; it is folded if the first section
+    has the table already, or the matrix of several tasks."""
     sections = []
     plotted = _plotted(beside) if tasks < 2 else None
     for each in beside:
@@ -309,19 +309,19 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         f"{key.name}: {published.source}",
         [
             Column("Model"),
-            Column("Rank", help="Place among the paper's models; of a run, those that its 95 % "
+            Column("Rank", help="Rank among the paper's models; for a run, the ranks that its 95 % "
                    f"interval allows, or why it has none. {_EXACT}", under=f"by {key.name}"),
             *(_column(each, drawn=drawn and each is key) for each in columns),
         ],
         [row for _, row in rows],
-        f"The paper's models and the runs, by {key.name}, "
-        f"{'lower' if key.lower_is_better else 'higher'} is better; intervals are of 95 %. "
+        f"The paper's models and the runs, by {key.name}; "
+        f"{'lower' if key.lower_is_better else 'higher'} is better. Intervals are of 95 %. "
         + _EXACT,
     )  # fmt: skip
 
 
 def _shown(standing: Standing | None, said: str | None = None) -> Estimate | None:
-    """Return a figure, without a note that the row's rank has already."""
+    """Return a figure, without its note if the row's rank says the same."""
     if standing and standing.figure.note == said:
         return replace(standing.figure, note="")
     return standing.figure if standing else None
@@ -358,7 +358,7 @@ def _by_subject(beside: Beside) -> Table:
 def last_section(
     runs: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
 ) -> Section:
-    """Return how everything was made: signatures, checks, protocols, what is not compared."""
+    """Return the section on how everything was made: signatures, checks, protocols, omissions."""
     blocks: list[Block] = [
         table(
             "signatures",
@@ -371,7 +371,7 @@ def last_section(
                 (Column("Signature"), lambda run: run.signature.text),
                 (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
             ],
-            "Only numbers with one signature are comparable, but for pkg.",
+            "Compare numbers only if their signatures match (ignoring pkg).",
         ),
         *usage_table(runs),
         *map(Note, _checks(runs)),
@@ -381,7 +381,7 @@ def last_section(
     if skipped:
         # A report is passed on, and need not show whole paths.
         rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in skipped]
-        title = "Logs that were not read, or not whole"
+        title = "Logs not read, or not whole"
         caption = "What could not be read is not in this report."
         blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
     return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
@@ -410,17 +410,17 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
-    """Say how the papers measured, and in what the runs differ."""
+    """Say how the papers measured, and how the runs differ from that."""
     for each in beside:
         if each.table.protocol:
             yield f"{each.table.source}: {each.table.protocol}"
     for run in dict.fromkeys(run for each in beside for run in each.behind):
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{_name(run)} was not run as in the paper, but with {other}."
+            yield f"{_name(run)} was run unlike the paper, with {other}."
 
 
 def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
-    """Say why runs are in no published table, a line for each reason."""
+    """Say why runs are in no published table: one line for each reason."""
     used = {run for each in beside for run in each.behind}
     reasons: dict[str, list[str]] = defaultdict(list)
     for run in runs:

@@ -1,8 +1,8 @@
-"""Two models on the same items: how much one is better, and how sure that is.
+"""Paired comparison of two runs: differences with intervals, significance tests, and gates.
 
-Items are matched by their ids, and what two models answered to the same question is compared pair
-by pair, which takes the questions' difficulty out (Miller 2024, "Adding Error Bars to Evals",
-section 4.2). `verdicts` puts it into words.
+Items are matched by their ids, and the two answers to a question are compared pair by pair, which
+removes the questions' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals",
+section 4.2). `verdicts` puts the results into words.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +23,8 @@ from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
 
-# Of a limited run: with fewer questions that share a passage, each is tested by itself. A bound of
-# 5 % is then passed falsely in 5.2 % at most, if all of a passage's questions go the same way.
+# Design effect of a limited run below which questions on one passage count as independent. A gate
+# at 5 % then passes falsely in 5.2 % at most, even if all of a passage's questions go the same way.
 _SINGLY = 1.02
 _SAME = 1e-12  # two computations of one value may differ in its last digits
 _Places = NDArray[np.intp]
@@ -33,11 +33,11 @@ _Drawing = dict[str, Any]  # the resampling's seed and number
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What B does otherwise than A on some items: their figures, and the difference B minus A.
+    """How B differs from A on some items: their figures, and the difference B minus A.
 
     `name` is empty for all items, else that of a figure (`acc_macro`, `acc_stem`) or a subject. B
-    wins an item if it is better there, whichever way is good. The p-value is two-sided, by Holm
-    among its family, if it is not alone.
+    wins an item if it is better there, in the figure's direction. The p-value is two-sided;
+    `p_by_holm` is adjusted for its family of tests, None if it is alone.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Comparison:
 
     a: Run  # the one to compare with
     b: Run  # the one that is compared
-    figure: Figure  # what is compared: the headline, if no other was asked for
+    figure: Figure  # what is compared: by default the headline
     overall: Effect  # the figure itself, by its own weighting of items
     #: other `averages` of the same values, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
@@ -78,12 +78,12 @@ def compare(
     resamples: int = RESAMPLES,
     parts: bool = True,
 ) -> Comparison:
-    """Compare two runs of a task item by item, which may differ in model and setup.
+    """Compare two runs of a task item by item; they may differ in model and setup.
 
     Args:
         a: The one to compare with.
         b: The one that is compared.
-        metric: A figure of the task, such as `acc_macro`; its headline without one.
+        metric: A figure of the task, such as `acc_macro`; by default its headline.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
         confidence: Of the gate's bound.
         allowed: Parts of the signature in which the runs may differ under a gate, such as `shots`.
@@ -108,7 +108,7 @@ def compare(
 def pairwise(
     runs: Sequence[Run], *, gate: float | None = None, **options: Any
 ) -> Sequence[Comparison]:
-    """Compare each of several runs with each later one; more than two over all items alone.
+    """Compare each of several runs with each later one; more than two over all items only.
 
     The p-values are adjusted for the number of pairs (Holm). The options are those of `compare`;
     the gate tests that none is inferior to the first.
@@ -123,7 +123,7 @@ def pairwise(
 
 
 def points_of(figure: Figure) -> int:
-    """Return how many points a unit of a figure is."""
+    """Return the number of points in one unit of a figure."""
     return 1 if figure.unit == "score" else 100
 
 
@@ -156,12 +156,12 @@ def subject_differences(before: Run, after: Run, name: str) -> Sequence[Effect]:
 
 @dataclass(frozen=True, eq=False)
 class _Paired:
-    """The items that both sides have a value for, in an order that does not depend on the sides."""
+    """The items for which both sides have a value, in an order independent of the sides."""
 
     figure: Figure
     side: Run  # A
     places: _Places  # in A
-    a: Floats  # rows of which `statistic` makes a figure when they are summed
+    a: Floats  # rows; `statistic` turns their sums into a figure
     b: Floats
     losses: Floats  # of each side on each item, 0 being best; of a corpus, by sentence scores
     subjects: NDArray[np.str_]
@@ -207,13 +207,13 @@ class _Paired:
 
     @cached_property
     def sizes(self) -> Floats:
-        """The weight of each item: of a rate the length, else its share of the figure."""
+        """The weight of each item: its length for a rate, else its share of the figure."""
         lengths: Floats = (self.a[:, 1] + self.b[:, 1]) / 2
         return np.maximum(1, lengths) if self.is_rate else self.shares
 
     @cached_property
     def is_right_or_wrong(self) -> bool:
-        """Whether there is nothing but 0 and 1 for independent items that count alike."""
+        """Whether all values are 0 or 1, for independent items with equal weights."""
         of_mean = self.units == len(self.places) and self.figure.form == "mean"
         alike = self.figure.over == "questions"
         return of_mean and alike and bool(np.isin(self.losses, (0, 1)).all())
@@ -231,11 +231,11 @@ class _Paired:
         return [float(self.statistic(each)[0]) for each in sums]
 
     def of(self, figure: Figure) -> "_Paired":
-        """Return the same items, weighed as another average of the same values weighs them."""
+        """Return the same items, weighted as in another average of the same values."""
         return replace(self, figure=figure)
 
     def effect(self, name: str = "") -> Effect:
-        """Return what B does otherwise, by the interval and the test that fit the figure."""
+        """Return how B differs from A, with the interval and the test that fit the figure."""
         count, (wins, losses) = len(self.places), self.counts
         a, b = self.figures()
         scale = self.shares[:, None]
@@ -274,7 +274,7 @@ class _Paired:
         return intervals.paired_mean_interval(changes, self.clusters, **of)
 
     def _ends_of_average(self) -> tuple[float, float]:
-        """Tango's interval, of as many draws as have the variance of the stratified mean."""
+        """Tango's interval for as many draws as have the variance of the stratified mean."""
         changes = self.b[:, 0] - self.a[:, 0]
         shares = self.shares / len(changes)
         gained, lost = (
@@ -313,12 +313,12 @@ class _Paired:
         return adjusted(found)
 
     def gate(self, delta: float, confidence: float, difference: float) -> NonInferiority:
-        """Test that B is not inferior, by what it loses on each item.
+        """Test that B is not inferior, by its loss on each item.
 
-        The bound is never below the loss of the figure itself, which is not a mean of what the
-        items lose if it is of a corpus, or a rate that may be above 1. Subjects that count alike
-        are strata: how many items each has is fixed, and so are the weights of these. Other weights
-        are those of a whole task, or all alike (see `_not_gated`).
+        The bound is never below the loss of the figure itself, which is not the mean loss of the
+        items for a corpus figure, or for a rate that may be above 1. Subjects with equal weight are
+        strata: the number of items of each is fixed, and so are the items' weights. Other weights
+        are those of a whole task, or all equal (see `_not_gated`).
         """
         before, after = np.clip(self.losses, 0, 1).T
         clusters = self.clusters
@@ -353,32 +353,32 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
         )
     if figure.labels:
         return (
-            f"{figure.name} has no bound: what one answer counts depends on all others. Gate "
+            f"{figure.name} has no bound: the weight of one answer depends on all others. Gate "
             "another figure (--metric acc)."
         )
     if stopped := [side for side in (a, b) if side.unfinished]:
         return (
-            f"{stopped[0].label} on {stopped[0].task}: {stopped[0].unfinished}, and no gate is "
-            "passed by leaving items out. Run it again, or finish it."
+            f"{stopped[0].label} on {stopped[0].task}: {stopped[0].unfinished}, and a gate cannot "
+            "pass by leaving items out. Run it again, or finish it."
         )
     if one_sided := int((items.missing == 1).sum()):
         return (
             f"{one_sided:,} items of {a.label} and {b.label} have a value of {figure.name} in only "
-            "one of them, and no gate is passed by leaving items out. Run them again."
+            "one of them, and a gate cannot pass by leaving items out. Run them again."
         )
     if a.complete or not (a.limited or b.limited):
         return ""
     if items.is_rate or items.design_effect > _SINGLY:
         what = "length of an item" if items.is_rate else "number of questions on a passage"
         return (
-            f"a part of the task does not show the largest {what}, without which a bound of "
+            f"a part of the task does not show the largest {what}, and without it a bound of "
             f"{figure.name} does not hold. Run the task without a limit"
-            f"{', or gate a figure of which every item counts alike (--metric)' * items.is_rate}."
+            f"{', or gate a figure in which all items count alike (--metric)' * items.is_rate}."
         )
     every, present = a.setup.task.subjects, a.subjects
     of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
     absent = [each.name for each in of_part if each not in present]
-    if not a.trusted_data:  # nobody published how large its subjects are
+    if not a.trusted_data:  # the sizes of its subjects are not published
         return ""
     if figure.over == "questions":
         if a.in_proportion(every) or a.in_proportion(present):
@@ -389,13 +389,13 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
     else:
         return ""
     return (
-        f"{why}, so that {figure.name} is not that of the task. Run it without a limit, or with a "
+        f"{why}, so {figure.name} is not that of the whole task. Run it without a limit, or with a "
         "larger one for all subjects together."
     )
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
-    """Return the effects of one family, their p-values adjusted by Holm if there are several."""
+    """Return the effects of one family of tests, p-values adjusted by Holm if there are several."""
     if len(effects) < 2:
         return effects
     p_values = significance.holm([effect.p_value for effect in effects])
@@ -403,7 +403,7 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
 
 
 def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool = False) -> _Paired:
-    """Match the items of two evaluations; `common` leaves out those that only one of them has."""
+    """Match the items of two runs; `common` leaves out those that only one of them has."""
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
@@ -439,7 +439,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
     others = np.zeros(len(shared), np.bool_)
     if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
         others |= a.items.golds[at] != b.items.golds[at_b]
-    # Of files of the user's own, nothing but the questions themselves says that they are equal.
+    # For the user's own files, only the questions themselves show whether they are the same.
     if local and (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit):
         others |= a.items.question_lengths[at] != b.items.question_lengths[at_b]
     if others.any():
@@ -464,7 +464,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
 
 
 def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Statistic]:
-    """Return rows whose sums make a figure, what is lost on each item, and the figure of sums."""
+    """Return rows whose sums make a figure, the loss on each item, and the function of the sums."""
     if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
             raise ComparisonError(
@@ -478,8 +478,8 @@ def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Stati
     lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
     if lengths is None and ((values < 0) | (values > 1)).any():
         raise ComparisonError(
-            f"{figure.name} is no share from 0 to 1, and it does not say which value of it is "
-            "better: compare another figure (--metric)."
+            f"{figure.name} is not a share from 0 to 1, and does not say whether higher or lower "
+            "is better: compare another figure (--metric)."
         )
     sizes = np.ones(len(at)) if lengths is None else lengths[at]
     losses = 1 - values if figure.higher_is_better else values

@@ -1,4 +1,4 @@
-"""What people call tasks, conditions and figures, and which runs stand side by side."""
+"""Titles of tasks, conditions and figures, columns that sections share, and runs side by side."""
 
 import re
 from collections import defaultdict
@@ -30,11 +30,11 @@ class SideBySide(NamedTuple, Generic[R]):
 
 
 def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
-    """Sort runs by what they share: the task, the shots, the options and the data.
+    """Group comparable runs: those with the same task, shots, options and data.
 
     Args:
         runs: The runs.
-        having: A figure of items; those without it are left out.
+        having: A figure of items; runs without it are left out.
     """
     groups: dict[Hashable, list[R]] = defaultdict(list)
     for run in runs:
@@ -89,21 +89,21 @@ def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
 
 
 _TOKENS = (
-    ("prompt_tokens", "Prompt tokens", "With those out of a prefix cache."),
-    ("cached_tokens", "Cached tokens", "Of the prompts', by a prefix cache."),
-    ("answer_tokens", "Answer tokens", "With reasoning."),
-    ("reasoning_tokens", "Reasoning tokens", "Of the answers'."),
-    ("judge_tokens", "Judge tokens", "Of a judge's prompts and answers."),
+    ("prompt_tokens", "Prompt tokens", "Including those from a prefix cache."),
+    ("cached_tokens", "Cached tokens", "Prompt tokens from a prefix cache."),
+    ("answer_tokens", "Answer tokens", "Including reasoning."),
+    ("reasoning_tokens", "Reasoning tokens", "The part of the answer tokens that is reasoning."),
+    ("judge_tokens", "Judge tokens", "A judge's prompts and answers."),
 )
-_COST = "With that of judges, by the prices that Inspect was given (--model-cost-config)."
+_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
 _USAGE = (
     "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
-    "on how many requests it is sent at once, and on what else it does."
+    "the number of concurrent requests, and its other load."
 )
 
 
 def condition_title(run: Result) -> str:
-    """Return the condition, with what the name of a variant stands for besides its shots."""
+    """Return the condition, with what the name of a variant implies besides its shots."""
     variant = run.setup.task.variant
     words = {
         "chain of thought": variant.cot,
@@ -114,7 +114,7 @@ def condition_title(run: Result) -> str:
 
 
 def figure_title(run: Result, figure: Figure) -> str:
-    """Return what people call a figure of a run, with what it averages."""
+    """Return the title of a figure of a run, with what it averages."""
     if figure.averages == figure.name:
         return figure.title
     title = figure.title if figure.part else figure.title.lower()
@@ -122,30 +122,30 @@ def figure_title(run: Result, figure: Figure) -> str:
 
 
 def headline_title(run: Result) -> str:
-    """Return what people call the figure to read first, and which way is good if it is down."""
+    """Return the title of the headline, with a remark if lower is better."""
     title = figure_title(run, run.headline)
     return title if run.headline.higher_is_better else f"{title} (lower is better)"
 
 
 def headline(run: Result) -> Estimate | None:
-    """Return the figure to read first; its note says if the run was interrupted."""
+    """Return the value of the headline; its note says if the run was interrupted."""
     found = run.value(run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
 def headline_column(run: Result, *, drawn: bool = False) -> Column:
-    """Return the column of the figure to read first."""
+    """Return the column of the headline."""
     return column_of(run.headline, headline_title(run), drawn=drawn)
 
 
 @cache
 def published_unit(column: PublishedColumn) -> Unit:
-    """Return the unit of a published column: of our figure that measures it, else its own."""
+    """Return the unit of a published column: that of our matching figure, else its own."""
     return column_of(column.measure).unit if column.measure else column.unit
 
 
 def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
-    """Return a column for each of some figures that a task of some run has."""
+    """Return a column for each named figure that a task of some run has."""
     known = {name: figure for run in runs for name, figure in run.figures.items()}
     found = [name for name in names if name in known]
     return [(column_of(known[name]), partial(estimate, name=name)) for name in found]

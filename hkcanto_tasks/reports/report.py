@@ -1,4 +1,4 @@
-"""Assemble a report: runs, and what there is to say of them."""
+"""Assemble a report from runs and analyses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -31,15 +31,15 @@ _ANALYSES = (
 )
 _SHOWN = 4  # labels in a title
 _COVERED = (
-    "Intervals and p-values are about the sampling of items only. Another prompt, seed or decoding "
-    "gives other figures, and they do not say how far off: run those too."
+    "Intervals and p-values cover the sampling of items only, not other prompts, seeds or decoding "
+    "settings: run those, too."
 )
 
 
 def build_report(
     runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
-    """Return the report of some evaluations; without a title it is named after the models."""
+    """Return the report of some runs; without a title it is named after the models."""
     frame = partial(figure_rows, runs)
     runs = curves.ordered(runs)
     beside, kept = standings(runs), curves.outstanding(runs)
@@ -66,13 +66,13 @@ def report_of(
     records: dict[str, Any] | None = None,
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
-    """Return a report of sections, made now by this version."""
+    """Return a report of the given sections, dated now."""
     now = datetime.now().astimezone()
     return Report(title, now, __version__, sections, footer, records or {}, frame)
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
-    """Return what intervals cover, and the papers and terms of the benchmarks that were run."""
+    """Return the footer: what intervals cover, papers and terms of the benchmarks that were run."""
     used = {run.setup.task.benchmark.name for run in runs}
     own = [benchmark for benchmark in benchmarks() if benchmark.name in used]
     return [_COVERED, *(f"{each.title}: {each.paper}. {each.terms}" for each in own)]

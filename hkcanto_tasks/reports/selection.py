@@ -1,10 +1,10 @@
-"""The best of several runs: which are not told apart from it, and how much its choice flatters it.
+"""The best of several runs: the runs it does not differ from, and the bias of picking the best.
 
-Of 20 equal runs the best beats some other at 5 % almost always, and its figure is too good because
-it was picked by it. So all pairs are compared at once: an item's sign is drawn for all runs
-together, as in a paired permutation test, which keeps how alike the runs are (max-t: Westfall and
-Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous Inference in General
-Parametric Models"). `performance/simulate_best.py` counts how often it errs.
+Among 20 equal runs the best almost always beats some other at 5 %, and its figure is too good
+because it was picked by it. So all pairs are compared at once: an item's sign is drawn for all runs
+together, as in a paired permutation test, which keeps the correlation between runs (max-t: Westfall
+and Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous Inference in General
+Parametric Models"). `performance/simulate_best.py` measures how often it errs.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ _DRAWS = 4_000
 
 
 class Pairs(NamedTuple):
-    """All differences of several figures: what they are in standard errors by chance alone."""
+    """The null distribution of all pairwise differences of several figures."""
 
-    errors: Floats  # runs × runs: standard errors of the differences, 0 of runs alike in all items
-    critical: float  # in standard errors: as many draws as the confidence have no more in any pair
-    figures: Floats  # draws × runs: the figures less their mean, if all runs are equal in truth
+    errors: Floats  # runs × runs: standard errors of the differences; 0 if all items are equal
+    critical: float  # the critical value of the largest difference, in standard errors
+    figures: Floats  # draws × runs: the figures minus their mean, if all runs are truly equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class Selection:
     Attributes:
         best: The run with the best figure.
         picked_from: How many runs.
-        ties: Runs not told apart from it, with their difference to it. The intervals hold for the
-            differences of all runs at once; they have no ends if the runs are alike in all items.
-        overstated: What the best figure is too good by on average, if it and the ties are equal in
-            truth; 0 without ties.
+        ties: Runs not significantly different from it, with their difference to it. The intervals
+            hold for the differences of all runs at once; they have no ends if all items are equal.
+        overstated: By how much the best figure is too good on average, if it and the ties are truly
+            equal; 0 without ties.
         left_out: Runs that are not comparable with the others, and why.
-        differences: Of each other run that was compared: the best figure minus its own.
+        differences: Each other run that was compared → the best figure minus its own.
     """
 
     best: Run
@@ -60,11 +60,11 @@ class Selection:
 def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:
     """Pick the best of runs side by side; None if all of them were interrupted.
 
-    Most runs say what the items are: one on other items is left out, as is an interrupted one.
+    The items are those of most runs: a run on other items is left out, as is an interrupted one.
 
     Args:
         runs: Runs of one task under one condition.
-        confidence: Of all differences at once; above 0.95 if several tasks share the error of 5 %.
+        confidence: Of all differences at once; above 0.95 if several tasks share the 5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
     found = [run for run in runs if run not in left_out and headline(run)]
@@ -110,8 +110,8 @@ def all_pairs(
     """Compare all pairs of runs at once.
 
     Args:
-        parts: Units × runs: what each independent unit adds to each figure, as a value divided by
-            the number of items adds to a mean.
+        parts: Units × runs: each independent unit's contribution to each figure; to a mean, its
+            value divided by the number of items.
         confidence: Of all differences at once.
         draws: How many times the units' signs are drawn; fewer if there are no more exchanges.
         seed: Of the draws.
@@ -139,7 +139,7 @@ def all_pairs(
 
 
 def _parts(rows: Floats, statistic: Statistic) -> Floats:
-    """Return what each unit adds to a figure, by the jackknife: for a mean, its share of it."""
+    """Return each unit's contribution to a figure, by the jackknife: for a mean, its share."""
     total, count = rows.sum(axis=0, keepdims=True), len(rows)
     without = statistic(total - rows) if count > 1 else 0.0
     return np.asarray(statistic(total) - (count - 1) / count * without)

@@ -1,8 +1,8 @@
-"""Paired statistics on arrays: what two models did on the same items.
+"""Paired tests on arrays: bootstrap, randomisation, McNemar, and Holm's adjustment.
 
 Every figure is a function of sums over items: a mean of (value, 1), a pooled rate of (errors,
-length), BLEU of its counts of n-grams. An item is a row of such counts for each model. Results
-equal those of scipy, statsmodels and sacreBLEU, which take seconds to import or gigabytes.
+length), BLEU of its n-gram counts. An item is a row of such counts for each model. Results equal
+those of scipy, statsmodels and sacreBLEU, which take seconds to import or gigabytes of memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ def ratio(sums: Floats) -> Floats:
 
 
 def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
-    """Sum up the rows (items × columns) of each cluster, in the order in which clusters appear.
+    """Sum the rows (items × columns) of each cluster, in the order in which clusters appear.
 
     Equal numbers mark items that are not independent: epochs of one question, or questions on one
     passage. Without them every item is a cluster.
@@ -72,12 +72,12 @@ def bootstrap_differences(
 def randomization_p_value(
     a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
 ) -> float:
-    """Test whether it matters which model gave which answer, by exchanging them item by item.
+    """Test whether two models differ, by exchanging their answers item by item.
 
     Approximate randomisation, two-sided (Noreen, 1989; Riezler and Maxwell, 2005, section 4.2, as
-    in sacreBLEU); of a mean the paired permutation test. The observed difference counts as one of
-    those drawn (Phipson and Smyth, 2010); equal runs have 1. Exact if there are no more exchanges
-    than `resamples`. The arguments are those of `bootstrap_differences`.
+    in sacreBLEU); for a mean it is the paired permutation test. The observed difference counts as
+    one of the draws (Phipson and Smyth, 2010); equal runs have p = 1. Exact if there are no more
+    exchanges than `resamples`. The arguments are those of `bootstrap_differences`.
 
     Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
@@ -100,7 +100,7 @@ def randomization_p_value(
 
 
 def mcnemar_p_value(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, of items that only one side has right.
+    """Return the two-sided p-value of McNemar's exact test, by items that one side alone has right.
 
     Examples:
         >>> mcnemar_p_value(0, 6)  # 2 / 2⁶
@@ -112,7 +112,7 @@ def mcnemar_p_value(wins: int, losses: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values of several tests so that all of them err with 5 % at most (Holm, 1979).
+    """Adjust the p-values of several tests for their number (Holm, 1979).
 
     Examples:
         >>> holm([0.01, 0.04])
@@ -126,14 +126,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _batches(total: int, width: int) -> Iterator[int]:
-    # In batches of a multiple of 32, random bits come as they would all at once, as in sacreBLEU.
+    # In batches of a multiple of 32, random bits equal those drawn all at once, as in sacreBLEU.
     size = max(32, _BATCH // max(width, 1) // 32 * 32)
     for start in range(0, total, size):
         yield min(size, total - start)
 
 
 def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Return all exchanges of so many items if they are few enough, else random ones, in parts."""
+    """Yield all exchanges of so many items if they are few enough, else random ones, in batches."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return

@@ -1,7 +1,7 @@
-"""Where runs stand in the papers' tables: on the same measure only, with a range of ranks.
+"""The ranks of runs in the papers' tables: for the same measure only, each as a range.
 
-A run stands in a column if it measures the same: same task, script, shots, and whether a chain of
-thought was asked for; answers generated, not ranked by likelihood; and not the sample data.
+A run is ranked in a column if it measures the same: same task, script and shots, chain of thought
+asked for or not, answers generated (not ranked by likelihood), and not the sample data.
 """
 
 from collections import Counter, defaultdict
@@ -23,19 +23,19 @@ from .intervals import Estimate
 class Standing:
     """The figure of a run in a column of a published table, and the runs behind it.
 
-    It has no ranks, and the figure's note says why, if the run was interrupted or has not all
-    items, if figures are unlike the harness's, or if the data is unknown.
+    It has no ranks, and the figure's note says why, if the run was interrupted or lacks items, if
+    figures differ from the harness's, or if the data is unknown.
     """
 
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
     behind: tuple[Result, ...]
-    ranks: tuple[int, int] | None  # the best and the worst place that its 95 % interval allows
+    ranks: tuple[int, int] | None  # the best and the worst rank that its 95 % interval allows
     of: int  # the paper's models and the run
 
     def is_headline_of(self, run: Result) -> bool:
-        """Whether it is of the figure to read first of a run, on all of its items."""
+        """Whether its figure is a run's headline, on all items."""
         column = self.column
         is_part = column.category or column.subject
         same = (self.behind, column.metric) == ((run,), run.headline.name)
@@ -43,15 +43,15 @@ class Standing:
 
     @property
     def rank(self) -> str:
-        """The ranks for people: `2–4`; empty without."""
+        """The ranks as text: `2–4`; empty without ranks."""
         best, worst = self.ranks or ("", "")
         return str(best) if best == worst else f"{best}–{worst}"
 
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """A published table with its runs: run → column → its standing; a run is a model under one set
-    of options. The column to read first is the table's headline, or the first one that a run has.
+    """A published table with the runs in it: run → column → standing. A run is a model under one
+    set of options. The headline is the table's own, or the first column that a run has.
     """
 
     table: PublishedTable
@@ -60,13 +60,13 @@ class Beside:
 
     @property
     def behind(self) -> list[Result]:
-        """What the runs' figures come from, each once."""
+        """The results behind the runs' figures, each once."""
         found = [each for own in self.runs.values() for each in own.values()]
         return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
 def standings(runs: Sequence[Result]) -> list[Beside]:
-    """Return each published table that some run stands in."""
+    """Return each published table that has a place for some run."""
     named: dict[str, list[Result]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
@@ -81,7 +81,7 @@ def standings(runs: Sequence[Result]) -> list[Beside]:
         own = {name: columns for name, columns in own.items() if columns}
         every = [each for columns in own.values() for each in columns.values()]
         if not all(each.column.repeats for each in every):
-            # The headline where a run has it, else the first column that one has; ranked is better.
+            # The headline if a run has it, else the first column that one has, ranked if possible.
             known = Counter({each.column.name for each in every})
             known.update({each.column.name for each in every if each.ranks})
             first = [table.column(table.headline)] if table.headline else []
@@ -91,7 +91,7 @@ def standings(runs: Sequence[Result]) -> list[Beside]:
 
 
 def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
-    """Return a published model's place among the others; equal scores share the better one."""
+    """Return a published model's rank among the others; equal scores share the better one."""
     score = row.values[column.name]
     if row.kind != "model" or score is None:
         return None
@@ -99,7 +99,7 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
 
 
 def departures(run: Result) -> Mapping[str, str]:
-    """Return the options that are not the paper's, but for those that make it another measure."""
+    """Return the options that differ from the paper's, without those that change the measure."""
     defaults = run.setup.Options()
     return {
         name: value
@@ -109,11 +109,11 @@ def departures(run: Result) -> Mapping[str, str]:
 
 
 def why_incomparable(run: Result) -> str:
-    """Say why a run can be in no table; empty if it can."""
+    """Say why a run cannot be in any table; empty if it can."""
     if run.is_sample:
-        return "Results on the sample data are comparable with nothing."
+        return "Results on the sample data cannot be compared with any others."
     if not run.signature.prompt_known:
-        return "Nobody logged what the model was sent: the answers are from another tool's file."
+        return "The prompts were not logged: the answers are from another tool's file."
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
     return ""
@@ -135,9 +135,9 @@ def why_left_out(run: Result) -> str:
                 elif others:
                     reasons.add(f"{where}, pools it with {' and '.join(others)}.")
     if is_measured:
-        another = "Another run of this model under the same condition is there in its place."
+        another = "Another run of this model under the same condition is shown instead."
         return " ".join(sorted(reasons)) or another
-    return f"The papers have no figure of it under this condition ({run.condition})."
+    return f"The papers have no figure for it under this condition ({run.condition})."
 
 
 def _standing(
@@ -171,7 +171,7 @@ def _standing(
 
 
 def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
-    """Return what the paper's models have in a column."""
+    """Return the scores of the paper's models in a column."""
     values = [row.values[column.name] for row in table.rows if row.kind == "model"]
     return [value for value in values if value is not None]
 
@@ -187,7 +187,7 @@ def _why_unranked(runs: Sequence[Result], column: PublishedColumn) -> str:
 
 
 def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
-    """Return the best and the worst place that an interval allows among the paper's models."""
+    """Return the best and the worst rank that an interval allows among the paper's models."""
     sign = -1 if column.lower_is_better else 1
     others = [sign * score for score in _scores(table, column)]
     ends = [sign * (value.value if end is None else end) for end in (value.low, value.high)]
@@ -196,7 +196,7 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
 
 
 def measures(run: Result, task: TaskVariant, shots: int) -> bool:
-    """Return whether a result is of a task, in its script and with its shots, as a column says."""
+    """Return whether a result measures the same as a column: task, shots, CoT and script."""
     own, options = run.setup.task, run.options
     return (own.definition.name, run.shots) == (task.definition.name, shots) and (
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
@@ -205,7 +205,7 @@ def measures(run: Result, task: TaskVariant, shots: int) -> bool:
 
 
 def _part(column: PublishedColumn) -> str:
-    """Return which part of its tasks a column is of; empty if of all."""
+    """Return the part of its tasks that a column covers; empty for all of them."""
     return column.category or column.subject
 
 
@@ -228,8 +228,8 @@ def _pooled(results: Sequence[Result]) -> Estimate | None:
 def _mean(parts: Sequence[Standing]) -> Estimate:
     """Return the mean of some columns.
 
-    Columns on the same questions, such as cultural ones with and without examples, rise and fall
-    together: their intervals add up; those on different questions do so in squares.
+    Columns on the same questions, such as cultural ones with and without examples, are correlated:
+    the widths of their intervals add up. On different questions, the squares of the widths do.
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:

@@ -1,4 +1,4 @@
-"""Whether a run's figures can be relied on: checked against the harness, whole, read, known."""
+"""Checks of a run's figures: against the harness, all items, unread answers, known data."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ _MANY_UNREAD = 0.02
 
 
 class Trust(NamedTuple):
-    """What a run's figures can be relied on for."""
+    """The results of the checks of a run."""
 
     figures: Agreement  # with those that the harness reports
     ending: str  # why it lacks items that it was asked for, such as `cancelled`
@@ -22,23 +22,23 @@ class Trust(NamedTuple):
     data: str
     data_known: bool
     prompt_known: bool
-    rescored: str  # the version that read logged answers again; else empty
+    rescored: str  # the version that scored logged answers again; else empty
     decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
 
     @property
     def faults(self) -> str:
-        """Only what speaks against them, or that nothing does."""
+        """Only the failed checks, or a badge that there are none."""
         against = [each for each in self.badges.split(" · ") if each.startswith("✗")]
         return " · ".join(against) or "✓ nothing against it"
 
     @property
     def badges(self) -> str:
-        """The same for people: parts with ✓ or ✗ in front."""
+        """All checks as text: parts with ✓ or ✗ in front."""
         equal, different = self.figures.equal, len(self.figures.different)
         whole = self.items == self.expected
         unread = self.unread.value if self.unread else None
         parts = [
-            f"✗ {different} figures unlike the harness's" if different else "",
+            f"✗ {different} figures differ from the harness's" if different else "",
             f"✓ rescored by {self.rescored}" if self.rescored and not different else "",
             "" if self.prompt_known else "✗ prompt and decoding unknown",
             "✓ equal to the harness" if equal and not different and not self.rescored else "",
@@ -57,7 +57,7 @@ class Trust(NamedTuple):
 
 
 def trust(run: Run) -> Trust:
-    """Return what a run's figures can be relied on for."""
+    """Check a run's figures."""
     name = next((name for name in UNREAD if name in run.items.values), None)
     unread = estimate(run, name) if name else None
     items, data = len(set(run.items.ids)), (run.data, run.trusted_data)
@@ -68,7 +68,7 @@ def trust(run: Run) -> Trust:
 
 
 def doubts(run: Run) -> Sequence[str]:
-    """Return why a run's figures are not to be taken at face value, in words for a cell."""
+    """Return the doubts about a run's figures, in few words to fit a cell."""
     own = trust(run)
     lacks = own.items != own.expected and own.data_known and not own.ending
     unread = own.unread.value if own.unread else 0.0

@@ -1,4 +1,4 @@
-"""`hkcanto compare`: pair up runs, compare each pair, and say in words and tables who is better."""
+"""`hkcanto compare`: match runs in pairs, compare each pair, and report which model is better."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -22,32 +22,32 @@ from .report import footer_of, report_of
 
 _INTERVALS = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
-    "a bootstrap for figures of a corpus, else Student's."
+    "bootstrap for corpus figures, Student's t for the others."
 )
 _OWN_FILES = (
-    "They ran on files of your own, not on the release; that these are the same was checked by the "
-    "questions' lengths only."
+    "They ran on your own files, not on the release. Only the lengths of the questions were "
+    "checked to see that both used the same files."
 )
 _ASKED = (
-    "Nobody logged what some of these models were sent, or how they decoded: the difference may be "
-    "one of the prompts, too."
+    "For some of these models neither the prompt nor the decoding was logged: the difference may "
+    "come from the prompts, too."
 )
 _EDITED = {
-    "sent": "They were not asked alike: the prompt, the worked examples, the stop texts or the "
-    "token limit was edited between them",
-    "read": "Their answers were not read alike: the rules were edited between them",
+    "sent": "They were not asked alike: the prompt, worked examples, stop texts or token limit was "
+    "edited between the runs",
+    "read": "Their answers were not read alike: the rules were edited between the runs",
 }
-"""What to say where only a hash tells two setups apart."""
+"""The warning if two setups differ only in a hash."""
 _GATE = {
     "title": Column("Task"),
     "figure": Column("Figure"),
     "verdict": Column("Gate"),
-    "bound": Column("Loses at most", "number", "Points. At a δ of as many the verdict flips."),
-    "needed_items": Column("Needed", "count", "Items it takes for a run like the first to pass."),
+    "bound": Column("Loses at most", "number", "In points. The gate passes if δ is larger."),
+    "needed_items": Column("Needed", "count", "Items at which a run equal to the first passes."),
     "compared": Column("Compared"),
     "method": Column("Method"),
 }
-"""What the table shows of the records of a gate."""
+"""The columns of the gate's table, by the keys of its records."""
 _GAIN = Column(
     "Gain",
     "score_points",
@@ -68,15 +68,15 @@ def compare_runs(
     resamples: int = RESAMPLES,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Report, int]:
-    """Read runs and compare their models: two with each other, more of them pairwise.
+    """Read runs and compare their models: two with each other, more than two pairwise.
 
     Args:
-        runs: Logs or folders of logs, each perhaps as NAME=PATH; gates test against the first.
+        runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
         metric: As in `compare`, as are gate, allowed, seed and resamples.
-        look: Which look this is at growing runs, and how many are planned, as (2, 4): they share
-            the gate's error of 5 % in equal parts, which together are 5 % at most (Bonferroni).
-        candidates: Among how many runs the one is chosen that passes; they share it, too.
-        progress: Called with how many logs are read, and of how many.
+        look: Number of this look at growing runs, and how many looks are planned, as (2, 4). The
+            looks share the gate's 5 % error equally, so that it is 5 % at most (Bonferroni).
+        candidates: How many runs the winner is chosen from; they share the 5 % error, too.
+        progress: Called with the number of logs read so far and the total.
 
     Returns:
         The report, and the exit status: 1 if a gate is not passed; else 2 if a comparison was
@@ -84,7 +84,7 @@ def compare_runs(
 
     Raises:
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
-            are more candidates or looks than was said (`OptionError`).
+            are more candidates or looks than declared (`OptionError`).
     """
     if not 1 <= look[0] <= look[1]:
         raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
@@ -100,7 +100,7 @@ def compare_runs(
     for group in groups:
         known = [*group[0].figures]
         if metric not in (None, *known):
-            told = f"it has no figure {metric!r}, but {', '.join(known)}."
+            told = f"it has no figure {metric!r}; its figures are {', '.join(known)}."
             left_out.append(f"{task_title(group[0])}: {told}")
             continue
         own = gate if group[0] in sides[0] else None
@@ -130,7 +130,7 @@ def compare_runs(
 
 
 def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
-    """Return what comparisons on a task show: one, its subjects in a second section, or pairs."""
+    """Return the sections of a task: one comparison and its subjects, or a table of all pairs."""
     first = compared[0]
     sides = list(dict.fromkeys(side for one in compared for side in (one.a, one.b)))
     names, task = _names(sides), first.a.definition.title
@@ -161,7 +161,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
 
 
 def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ()) -> list[Section]:
-    """Return what to read first of two models on several tasks: who leads, and where for sure."""
+    """Return the summary of two models on several tasks: who leads, and where significantly."""
     pairs = {tuple(_names([one.a, one.b])) for one in every}
     if len(every) < 2 or len(pairs) > 1:
         return []
@@ -250,9 +250,10 @@ def gate_of(
     look: tuple[int, int] = (1, 1),
     candidates: int = 1,
 ) -> tuple[Mapping[str, Any], Section]:
-    """Return the verdict of a gate on all tasks, for programs and as the section to read first.
+    """Return the verdict of a gate on all tasks, as a record and as the section to read first.
 
-    It is passed if each comparison with a gate passes, by `delta` points, and nothing is left out.
+    The gate passes if each comparison with a gate passes, by `delta` points, and nothing is left
+    out.
     """
     tasks: list[dict[str, Any]] = [
         {
@@ -281,25 +282,25 @@ def gate_of(
     text = {
         "passed": f"passed: it loses less than δ = {delta:g} points in {named}.",
         "not passed": f"not passed: it may lose δ = {delta:g} points or more in {named}.",
-        "incomplete": f"open: {len(left_out)} things were not compared, see below.",
+        "incomplete": f"incomplete: {len(left_out)} things were not compared, see below.",
     }[said]
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
     remarks = []
     if few:
         takes = "; ".join(dict.fromkeys(few))
-        remarks.append(f"With so few items not even an equal run passes: it takes about {takes}.")
+        remarks.append(f"With so few items not even an equal run passes; that takes about {takes}.")
     if tasks:
         sure = f"{100 * tasks[0]['confidence']:.6g} % confidence{' in each' * (len(tasks) > 1)}"
         remarks.append(f"The bounds are one-sided, with {sure}: {method}.")
     if look[1] * candidates > 1:
-        shares = f"{look[1]} looks, of which this is number {look[0]}", f"{candidates} candidates"
+        shares = f"{look[1]} looks (this is number {look[0]})", f"{candidates} candidates"
         shared = " and ".join(compress(shares, (look[1] > 1, candidates > 1)))
         remarks.append(f"The error of 5 % is shared by {shared}.")
     most = max(Counter(task["task"] for task in tasks).values(), default=0)
     if candidates == 1 < most:
-        remarks.append(f"To choose among them by this, give --candidates {most}.")
+        remarks.append(f"To choose one of them by this gate, give --candidates {most}.")
     if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
-        remarks.append(f"They may differ in {', '.join(unlike)}, as was allowed.")
+        remarks.append(f"They differ in {', '.join(unlike)}, as allowed.")
     columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
     made = table("gate", "Non-inferiority, task by task", tasks, columns)
     notes = [Note(f"Gate {text}", "verdict")]
@@ -312,7 +313,7 @@ def gate_of(
 
 
 def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
-    """Return what is compared: the arguments, or the models if one has several of them."""
+    """Return the sides to compare: the arguments, or the models if an argument has several."""
     several = len({(place, one.comparable_as) for place, one in found}) < len(found)
     by_label = several or len({place for place, _ in found}) == 1
     sides: dict[tuple[int, str], list[Run]] = defaultdict(list)
@@ -322,10 +323,10 @@ def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
 
 
 def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
-    """Return which runs are compared with each other, and what is left out, in words.
+    """Return the groups of runs to compare with each other, and messages on runs left out.
 
-    They are those of the same task under the same condition, or the only ones of a task in two
-    runs, so that one with chain of thought can be compared with one without.
+    A group has the same task under the same condition. If each of two sides has a task only once,
+    the conditions may differ: chain of thought can be compared with direct answers.
     """
     having = [Counter(one.definition.name for one in side) for side in sides]
     groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
@@ -336,7 +337,7 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
             only = len(sides) == 2 and all(each[task] == 1 for each in having)
             key = task if only else one.comparable_as
             if groups[key].setdefault(place, one) is not one:
-                left_out.append(f"{_said(one)}: another log of this run has it too. Name each.")
+                left_out.append(f"{_said(one)}: another log has it, too. Name each: NAME=PATH.")
     for own in groups.values():
         if others := [side[0].label for place, side in enumerate(sides) if place not in own]:
             who = "; ".join(map(_said, own.values()))
@@ -345,7 +346,7 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
 
 
 def _advice(sides: Sequence[Sequence[Run]]) -> str:
-    """Say how to name two runs: logs of each side, or two of the only one."""
+    """Return a command that names two logs: one of each side, or two of the only side."""
     several = [*(side[0] for side in sides), *sides[0][1:]]
     paths = [*dict.fromkeys(str(one.sources[0]) for one in several), "ANOTHER_LOG"]
     named = " ".join(f"{name}={path}" for name, path in zip("ab", paths, strict=False))
@@ -357,7 +358,7 @@ def _said(run: Run) -> str:
 
 
 def _record(one: Comparison) -> Mapping[str, Any]:
-    """Return a comparison for programs, its effects by name."""
+    """Return a comparison as a record, its effects by name."""
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
     parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
@@ -366,7 +367,7 @@ def _record(one: Comparison) -> Mapping[str, Any]:
 
 
 def _digits(points: float, sign: str = "") -> str:
-    """Return points with as many digits as it takes not to read as zero."""
+    """Return points with enough digits not to read as zero."""
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
@@ -385,7 +386,7 @@ def _names(runs: Sequence[Run]) -> list[str]:
 def _remarks(
     compared: Sequence[Comparison], sides: Sequence[Run], names: Sequence[str]
 ) -> Sequence[Note]:
-    """Say what else the runs differ in, and what makes their figures less than they seem."""
+    """Return warnings and notes: other differences of the runs, and limits of their figures."""
     first, unscored = sides[0], max(one.unscored for one in compared)
     few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
     warnings = {
@@ -399,7 +400,7 @@ def _remarks(
     said = [note for side in sides for note in side.notes]
     conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
     for remark, how in (
-        ("The difference is also one of the conditions: ", conditions),
+        ("The conditions differ, too: ", conditions),
         ("They were run by different harnesses: ", [side.harness for side in sides]),
     ):
         if len(set(how)) > 1:

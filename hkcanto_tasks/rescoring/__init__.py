@@ -1,1 +1,1 @@
-"""Scoring again, without a model, what was written: logs of the harnesses, files of other tools."""
+"""Scoring existing answers again without the model: from harness logs or other tools' files."""

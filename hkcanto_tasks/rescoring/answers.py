@@ -1,4 +1,4 @@
-"""Files of answers that no harness wrote: a user's JSONL, a batch API's, those of twinkle-eval."""
+"""Reading answers from files of other tools: a user's JSONL, a batch API's, twinkle-eval's."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from ..errors import LogError, OptionError, on_disk
 from ..logs.decoding import UNREADABLE, decode, reason
 
 COLUMNS = ("id", "question", "choices", "response", "reasoning", "task", "model")
-"""What a column may be, and what it is called where the user does not say."""
+"""The roles of columns, and their default names."""
 
 _TWINKLE = {"response": "llm_output", "reasoning": "llm_reasoning_output"}
 _ROW = msgspec.json.Decoder(dict[str, Any])
@@ -23,17 +23,17 @@ _ROW = msgspec.json.Decoder(dict[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a file has of one response.
+    """One response in a file.
 
     Attributes:
         line: Its line in the file, from 1.
-        id: The item's, as `hkmmlu/hk_law/3`; empty if the file has none.
-        question: The question's text, with or without its options; empty likewise.
-        choices: The texts of the options by letter, where they are apart.
+        id: The item's id, as `hkmmlu/hk_law/3`; empty if the file has none.
+        question: The question's text, with or without its options; empty if the file has none.
+        choices: The texts of the options by letter, if they are separate.
         response: What the model wrote; empty if it wrote nothing.
-        reasoning: The reasoning, where it is apart.
-        task: The task's name, where the file says it.
-        model: The model's, likewise.
+        reasoning: The reasoning, if it is separate.
+        task: The task's name, if the file has it.
+        model: The model's name, if the file has it.
         problem: Why the line cannot be used; empty if it can.
     """
 
@@ -49,13 +49,13 @@ class Answer:
 
 
 def columns_of(text: str) -> dict[str, str]:
-    """Read which column is what.
+    """Parse the roles of columns.
 
     Args:
         text: As `response=output,id=qid`; a dot leads into a value: `response=body.choices.0.text`.
 
     Raises:
-        OptionError: It has another form, or names what no column is.
+        OptionError: It has another form, or an unknown role.
 
     Examples:
         >>> columns_of("response=output, id=qid")
@@ -66,8 +66,8 @@ def columns_of(text: str) -> dict[str, str]:
         what, _, column = map(str.strip, part.partition("="))
         if what not in COLUMNS or not column:
             raise OptionError(
-                f"--columns {part!r}: give WHAT=COLUMN, as response=output,id=qid; what a column "
-                f"can be is {', '.join(COLUMNS)}."
+                f"--columns {part!r}: give WHAT=COLUMN, as response=output,id=qid; WHAT is one of "
+                f"{', '.join(COLUMNS)}."
             )
         found[what] = column
     return found
@@ -77,12 +77,12 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     """Read a file of answers, one JSON object a line.
 
     Args:
-        path: The file. What twinkle-eval writes is known by its columns.
-        declared: What a column is → its name, where that is another.
+        path: The file. Files of twinkle-eval are recognised by their columns.
+        declared: Role of a column → its name, if it is not the default.
 
     Raises:
         LogError: It has no answers, or lacks the columns.
-        DataNotFound: The system refuses to read it.
+        DataNotFound: It cannot be read.
     """
     with on_disk(path):
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
@@ -99,19 +99,19 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
         if all(_cell(row, column) is None for row in known):
             raise LogError(
                 f"{path} has no {what} in a column {column!r}; its columns are "
-                f"{', '.join(there[:20])}. Say which it is: --columns {what}=NAME."
+                f"{', '.join(there[:20])}. Name the right one: --columns {what}=NAME."
             )
     if not any(_cell(row, columns[name]) for row in known for name in ("id", "question")):
         raise LogError(
             f"{path} does not say which question an answer is to: neither an id nor a question. "
-            f"Its columns are {', '.join(there[:20])}. Say which it is: --columns question=NAME."
+            f"Its columns are {', '.join(there[:20])}. Name the one: --columns question=NAME."
         )
     model = _twinkle_model(path) if is_twinkle else ""
     return [_answer(number, row, columns, model) for number, row in rows]
 
 
 def _rows(lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Yield each line's number with its object, or why there is none."""
+    """Yield each line's number with its object, or why it cannot be read."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -123,7 +123,7 @@ def _rows(lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
         # twinkle-eval 1 wrote a line for a whole file of questions.
         inner = row["details"] if isinstance(row.get("details"), list) and "file" in row else [row]
         for each in inner:
-            yield number, each if isinstance(each, dict) else "it is no JSON object"
+            yield number, each if isinstance(each, dict) else "it is not a JSON object"
 
 
 def _answer(
@@ -145,7 +145,7 @@ def _answer(
 
 
 def _cell(row: Mapping[str, Any], column: str) -> Any:
-    """Return what is in a column, or within it; None if there is nothing."""
+    """Return the value in a column, or at a dotted path within it; None if there is none."""
     if column in row:
         return row[column]
     found: Any = row

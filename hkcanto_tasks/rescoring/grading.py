@@ -1,4 +1,4 @@
-"""A model judges logged answers by the rubric of their task, such as those of lm-eval."""
+"""Grading of logged answers by a judge model, for tasks with a rubric (`rescore --grader`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,14 +9,14 @@ from .rescore import Rescored
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
-    """Return runs whose answers a model judged; a run of another kind stays as it is.
+    """Return runs with answers judged by a model; runs without a rubric stay as they are.
 
     Args:
-        runs: Those that were scored.
+        runs: Runs that were scored.
         grader: The model, as Inspect names it.
 
     Raises:
-        OptionError: Inspect is not installed, no run has a rubric, or the model cannot be asked.
+        OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
     """
     try:
         from hkcanto.judges import rubric
@@ -33,10 +33,10 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
         if run.setup.waits(each.judgement)
     ]
     if not any(isinstance(run.setup, Judged) for run in runs):
-        raise OptionError(f"--grader {grader} is for tasks with a rubric alone; leave it out.")
+        raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
     try:
         said = rubric.grade(grader, waiting)
-    except Exception as error:  # whatever a provider raises, which is Inspect's or its own
+    except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"--grader {grader} cannot be asked: {error}") from error
     if said and all(each.failure for each in said):
         raise OptionError(f"--grader {grader} cannot be asked: {said[0].failure}")

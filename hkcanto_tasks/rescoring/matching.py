@@ -1,4 +1,4 @@
-"""Which item of a task an answer is to: by its id, else by the text of its question."""
+"""Matching answers to the items of a task: by id, else by the text of the question."""
 
 import re
 import unicodedata
@@ -12,11 +12,11 @@ _OPTION = re.compile(r"(?:^|\n)[ \t]*[（(]?([A-Z])[ \t]*[.:、)：．）][ \t]*
 
 
 class Questions:
-    """The items of a task, to be found.
+    """An index of a task's items, by id and by question.
 
     Args:
         samples: The items.
-        letters: Those of their options.
+        letters: The letters of their options.
 
     Examples:
         >>> asked = Sample(id="law/1", question="邊個啱？", choices=("甲", "乙"))
@@ -69,12 +69,12 @@ class Questions:
 
 
 def _plain(text: str) -> str:
-    """Return a text by which two that differ in no more than width and space are equal."""
+    """Return a text normalised so that differences in width and space disappear."""
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 def _split(question: str) -> tuple[str, dict[str, str]]:
-    """Return a question without the options behind it, and the options by their letters."""
+    """Return a question without its options, and the options by their letters."""
     found = list(_OPTION.finditer(question))
     first = max((at for at, each in enumerate(found) if each[1] == "A"), default=len(found))
     found = found[first:]

@@ -1,4 +1,4 @@
-"""Answers that were logged, scored as this version scores them, and a log of the result."""
+"""Rescoring of logged answers with this version's rules, and writing the result as a log."""
 
 import re
 from collections import Counter, defaultdict
@@ -29,7 +29,7 @@ from .answers import Answer, is_summary, read_answers
 from .matching import Questions
 
 MOST_UNMATCHED = 0.02
-"""The share of answers that may be to no question of the task."""
+"""The largest allowed share of answers that match no question of the task."""
 
 _NAMED = 3  # examples in a message
 _NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
@@ -39,7 +39,7 @@ _SAMPLE = tuple(Sample.__struct_fields__)
 
 
 class Scored(NamedTuple):
-    """A response, as it is judged now and as it was judged before."""
+    """A response with its judgement now and its judgement before."""
 
     sample: Sample
     judgement: Judgement
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether it was read otherwise before."""
+        """Whether it was judged differently before."""
         now, then = self.judgement, self.before
         return then is not None and (then.answer, then.values) != (now.answer, now.values)
 
@@ -60,12 +60,12 @@ class Rescored:
 
     Attributes:
         source: The file that it was read from.
-        origin: How it was run, by which model.
-        signature: How its figures are made now.
+        origin: The model, and how it was run.
+        signature: The signature of its new figures.
         created: When it was run.
-        setup: How the answers are read.
+        setup: The setup by which answers are read.
         scored: The responses.
-        remarks: What a reader should know of it.
+        remarks: Caveats for the reader.
     """
 
     source: Path
@@ -78,12 +78,12 @@ class Rescored:
 
     @property
     def changed(self) -> int:
-        """How many responses were read otherwise before."""
+        """The number of responses that were judged differently before."""
         return sum(each.changed for each in self.scored)
 
     @property
     def headlines(self) -> tuple[float, float]:
-        """The headline before, NaN if something was not scored then, and now."""
+        """The headline before and now; NaN before if some response was not scored then."""
         before, figure = [each.before for each in self.scored], self.setup.headline
         known = [each for each in before if each]
         then = self._figure(figure, known) if len(known) == len(before) else nan
@@ -100,7 +100,7 @@ class Rescored:
         """Return the log: results and samples as lm-eval writes them, by their names.
 
         Args:
-            stem: What their names have in common.
+            stem: The common part of their names.
         """
         name, now = self.signature.task, [each.judgement for each in self.scored]
         results = {
@@ -144,7 +144,7 @@ def _line(place: int, of: Scored) -> str:
 
 
 class _Rows(ItemRows):
-    """Items of a log, judged anew as they are added."""
+    """Collects the items of a log, judging each again as it is added."""
 
     NEEDS_SCORES = False
 
@@ -163,7 +163,7 @@ class _Rows(ItemRows):
 
 
 def setup_of(signature: Signature) -> Setup:
-    """Return the setup that a signature is of, on all subjects.
+    """Return the setup of a signature, on all subjects.
 
     Raises:
         OptionError: This version has no such option.
@@ -178,7 +178,7 @@ def setup_of(signature: Signature) -> Setup:
 
 
 def options_of(signature: Signature) -> dict[str, str]:
-    """Return the options that a signature is of, as `setup` and `load_task` take them.
+    """Return the options of a signature, as `setup` and `load_task` take them.
 
     Examples:
         >>> from ..signatures import parse_signature
@@ -206,22 +206,22 @@ def rescore(
     columns: Mapping[str, str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Rescored], list[SkippedLog]]:
-    """Score again what was written.
+    """Score existing answers again.
 
     Args:
         paths: Logs of both harnesses, files of answers, and folders of these.
-        task: Of files that do not say it: its name in lm-eval.
-        model: The model's name, of files that do not say it.
-        columns: Of files that are no logs: what a column is → its name.
-        progress: Called with how many files are read, and of how many.
+        task: The task's name in lm-eval, for files that do not say it.
+        model: The model's name, for files that do not say it.
+        columns: Role of a column → its name, for files that are not logs.
+        progress: Called with the number of files read so far and the total.
 
     Returns:
-        The runs, and what could not be used.
+        The runs, and the logs that could not be used.
 
     Raises:
         LogError: A path does not exist or has nothing to score, or a file's answers are to other
             questions.
-        OptionError: It is not said of which task a file is.
+        OptionError: The task of a file is not known.
     """
     found, skipped = list[Rescored](), list[SkippedLog]()
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
@@ -249,7 +249,7 @@ def rescore(
 
 
 def _files(path: Path) -> list[Path]:
-    """Return what there is to read at a path."""
+    """Return the files to read at a path."""
     if path.is_dir():
         logs = [log for log in logs_in(path) if not is_summary(log)]
         others = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
@@ -292,12 +292,12 @@ def _of_log(run: Run, rows: _Rows) -> Rescored:
     if isinstance(how, Judged) and how.rubric_hash != rows.rubric:
         remarks.append(
             f"it was judged by another rubric ({rows.rubric or 'none'}, now {how.rubric_hash}): "
-            "these judgements do not count; judge again with --grader MODEL"
+            "those judgements do not count; judge again with --grader MODEL"
         )
     if old.version != now.version:
         remarks.append(f"version {old.version} of the task is now {now.version}")
     if old.prompt_known and old.sent != sent:
-        remarks.append(f"it was asked as an older version asked (sent:{old.sent}, now {sent})")
+        remarks.append(f"it was sent the prompts of an older version (sent:{old.sent}, now {sent})")
     origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
     settings = (each for each in run.settings if each[0] != _MARK[0])
     origin.settings = (*settings, _MARK)
@@ -322,15 +322,15 @@ def _of_answers(
     for (name, of_model), own in groups.items():
         if not name:
             raise OptionError(
-                f"{path} does not say of which task its answers are (line {own[0].line}). Give "
+                f"{path} does not say which task its answers are for (line {own[0].line}). Give "
                 "--task NAME, as --task hkmmlu; `hkcanto list` names them."
             )
         if name not in tasks:
             loaded = load_task(name)
             if not loaded.setup.is_generative:
                 raise OptionError(
-                    f"{name} compares log-likelihoods, and {path} has answers that were written. "
-                    f"Give the generative task: --task {loaded.task.definition.name}."
+                    f"{name} compares log-likelihoods, but {path} has generated answers. Give the "
+                    f"generative task: --task {loaded.task.definition.name}."
                 )
             letters = loaded.task.definition.letters
             tasks[name] = loaded, Questions(loaded.samples, letters)
@@ -349,14 +349,12 @@ def _of_task(
         else:
             unmatched.append((answer.line, found))
     named = "; ".join(f"line {line}: {why}" for line, why in unmatched[:_NAMED])
-    missing = (
-        f"{len(unmatched):,} of {len(answers):,} answers are to no question of {how.task.name}"
-    )
+    missing = f"{len(unmatched):,} of {len(answers):,} answers match no question of {how.task.name}"
     if len(unmatched) > MOST_UNMATCHED * len(answers):
         raise LogError(
-            f"{path}: {missing} (data {loaded.revision}): {named}. At most "
-            f"{MOST_UNMATCHED:.0%} may be. Is the file of another task, script or release? Say "
-            "which task it is of: --task NAME."
+            f"{path}: {missing} (data {loaded.revision}): {named}. At most {MOST_UNMATCHED:.0%} "
+            "may be unmatched. Is the file for another task, script or release? Name its task: "
+            "--task NAME."
         )
     epochs = _epochs(path, matched)
     scored = []
@@ -393,10 +391,10 @@ def _of_task(
 
 
 def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
-    """Return how many answers there are to each question.
+    """Return the number of answers to each question.
 
     Raises:
-        LogError: There are more to some than to others.
+        LogError: It differs between questions.
     """
     lines: dict[str, list[int]] = defaultdict(list)
     for own, sample in matched:
@@ -405,14 +403,15 @@ def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
     if len(counts) > 1:
         name = max(lines, key=lambda each: len(lines[each]))
         raise LogError(
-            f"{path}: lines {', '.join(map(str, lines[name][:5]))} all answer {name}, and other "
-            "questions have fewer answers. Give one to each question, or as many to all (epochs)."
+            f"{path}: lines {', '.join(map(str, lines[name][:5]))} all answer {name}, but other "
+            "questions have fewer answers. Give one answer to each question, or the same number "
+            "to all (epochs)."
         )
     return next(iter(counts))
 
 
 def _unknown(loaded: LoadedTask) -> Signature:
-    """Return the signature of answers of which nobody logged what was asked, and how."""
+    """Return the signature of answers whose prompt and decoding were not logged."""
     signed = loaded.setup.at(subjects=loaded.asked).signature(loaded.revision)
     options = {
         name: UNKNOWN if name in _OF_PROMPT else text
@@ -429,7 +428,7 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     """Return the logs of runs by their paths in a folder.
 
     Raises:
-        OptionError: One would take the place of a log that was read.
+        OptionError: One would replace a log that was read.
     """
     files: dict[str, str] = {}
     for run in runs:
@@ -441,6 +440,6 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     for source in {run.source for run in runs}:
         if any((folder / name).resolve() == source.resolve() for name in files):
             raise OptionError(
-                f"{source} would be replaced by what is made of it: -o another folder."
+                f"{source} would be replaced by its own rescored log: give another folder by -o."
             )
     return files

@@ -1,4 +1,4 @@
-"""A model reads the letters that the rules leave unread, through Inspect."""
+"""Reading of answers that the rules leave unread by a model, through Inspect (`--reader`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
     """Return runs with the figures `read`, `forced`, `none` and `acc_reread` of each answer.
 
     Args:
-        runs: Those that were scored; without letters to read, a run stays as it is.
+        runs: Runs that were scored; a run without letters to read stays as it is.
         reader: The model, as Inspect names it.
 
     Raises:
-        OptionError: Inspect is not installed, no run has letters, or the model cannot be asked.
+        OptionError: Inspect is not installed, no run has letters, or the model cannot be called.
     """
     try:
         from hkcanto.second_look import read_letters
@@ -29,7 +29,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
         ) from error
     with_letters = [isinstance(run.setup, MultipleChoice) and not run.setup.SEVERAL for run in runs]
     if not any(with_letters):
-        raise OptionError(f"--reader {reader} is for multiple choice alone; leave it out.")
+        raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
     unread = [
         (run.setup, each.sample, text)
         for run, has in zip(runs, with_letters, strict=True)
@@ -38,7 +38,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
     ]
     try:
         letters = iter(found := read_letters(reader, unread))
-    except Exception as error:  # whatever a provider raises, which is Inspect's or its own
+    except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"--reader {reader} cannot be asked: {error}") from error
     failed = [each for each in found if isinstance(each, BaseException)]
     if failed and len(failed) == len(found):
@@ -63,14 +63,14 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
 
 
 def _unread(each: Scored) -> str:
-    """Return what the reader is shown: an answer without a letter, after any reasoning."""
+    """Return the text for the reader: an unread answer, without reasoning; empty if it was read."""
     if each.judgement.answer:
         return ""
     return split_reasoning(each.response, each.more.get("reasoning", "")).answer.strip()
 
 
 def _with(each: Scored, letter: str | BaseException | None) -> Scored:
-    """Return a response with the figures of the second look; of one not asked, None."""
+    """Return a response with the figures of the second look; None if the reader failed."""
     by_rules = each.judgement.answer
     values: dict[str, float | None]
     if isinstance(letter, BaseException):

@@ -199,11 +199,11 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
         ),
         "the headline of its task is acc_macro",
     ),
-    "above all": (of("acc_macro", score=1.2), "acc_macro is 1.2, and a share is from 0 to 1"),
+    "above all": (of("acc_macro", score=1.2), "acc_macro is 1.2, but a share is from 0 to 1"),
     "outside": (of("acc_macro", score=0.99), "outside its interval"),
     "not of its parts": (
         of("acc_macro", score=0.7, uncertainty={"num_samples": 252}),
-        "acc_macro is 0.7, and that of its parts is",
+        "acc_macro is 0.7, but the average of its parts is",
     ),
     "some items": (
         lambda record: [
@@ -227,11 +227,11 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "unknown option": (signed(r"prompt:\w+", "prompt:mine"), "prompt='mine'; choose"),
     "another prompt": (signed(r"sent:\w+", "sent:0000000"), "not sent:0000000"),
     "to come": (signed(r"v:\d+", "v:99"), "it is of version 99 of hkcanto_cultural"),
-    "sample": (signed(r"data:[^|]+", "data:sample"), "(sample) is no published revision"),
-    "own files": (signed(r"data:[^|]+", "data:local-1a2b3c4"), "is no published revision"),
-    "a part": (signed(r"prompt:", "subjects:food|prompt:"), "of some subjects only"),
-    "a path": (replaced("model_info", "id", by="/home/me/model"), "is no model's name"),
-    "no time": (replaced("evaluation_timestamp", by="yesterday"), "is no time"),
+    "sample": (signed(r"data:[^|]+", "data:sample"), "(sample) is not a published revision"),
+    "own files": (signed(r"data:[^|]+", "data:local-1a2b3c4"), "is not a published revision"),
+    "a part": (signed(r"prompt:", "subjects:food|prompt:"), "covers only some subjects"),
+    "a path": (replaced("model_info", "id", by="/home/me/model"), "is not a model name"),
+    "no time": (replaced("evaluation_timestamp", by="yesterday"), "is not a time"),
     "schema": (replaced("schema_version", by="9.1"), "its schema is '9.1'"),
     "form": (replaced("model_info", by=[]), "not in a form that this version knows"),
 }

@@ -874,7 +874,7 @@ def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
         (of(lambda log: log["samples"][1].update(scores=5)), "odd.json, sample 2: not in a form"),
         (of(lambda log: log["samples"][1].update(id=[1])), "odd.json, sample 2: not in a form"),
         (of(score({"fluency": 10**400})), "odd.json, sample 2: "),
-        (of(score({"fluency": 1e308})), "sample 2: 'fluency': 1e+308 is no score of a judge"),
+        (of(score({"fluency": 1e308})), "sample 2: 'fluency': 1e+308 is not a judge score"),
     ):
         (tmp_path / "odd.json").write_bytes(content)
         said = agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE, status=1)

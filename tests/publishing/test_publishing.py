@@ -139,7 +139,7 @@ def test_results_of_a_hub_data_set(quiz_logs: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("own")
 def test_a_benchmark_that_is_not_on_the_hub_is_left_out(quiz_logs: Path, tmp_path: Path) -> None:
     said = refused(tmp_path / "out", quiz_logs / "lm_eval", to="hf")
-    assert "Quiz is no data set of the Hugging Face hub" in said
+    assert "Quiz is not a data set on the Hugging Face hub" in said
 
 
 @pytest.mark.usefixtures("own")
@@ -277,8 +277,8 @@ def local_data(results: dict[str, Any]) -> None:
     ("change", "why"),
     [
         (other_accuracy, "acc is 0.625 here, 0.75 in lm-eval"),
-        (no_figures, "no figure of lm-eval's to check ours by"),
-        (local_data, "is no published revision"),
+        (no_figures, "no figures of lm-eval to check ours against"),
+        (local_data, "is not a published revision"),
     ],
 )
 @pytest.mark.usefixtures("own")
@@ -291,19 +291,23 @@ def test_figures_that_cannot_be_relied_on(
 @pytest.mark.parametrize(
     ("name", "arguments", "why"),
     [
-        ("/home/alice/model", {}, "is no model's name, or a folder of your machine"),
-        (r"C:\models\model", {}, "is no model's name"),
-        ("C:/models", {}, "is no model's name"),
-        ("./out/checkpoint-300", {}, "is no model's name"),
-        ("runs/tuned/checkpoint-300", {}, "is no model's name"),
-        ("org/model-7b", {"peft": "org/lora"}, "not name all its weights, as of an adapter (peft)"),
+        ("/home/alice/model", {}, "is not a model name, or is a folder on your machine"),
+        (r"C:\models\model", {}, "is not a model name"),
+        ("C:/models", {}, "is not a model name"),
+        ("./out/checkpoint-300", {}, "is not a model name"),
+        ("runs/tuned/checkpoint-300", {}, "is not a model name"),
+        (
+            "org/model-7b",
+            {"peft": "org/lora"},
+            "not name all its weights, such as an adapter (peft)",
+        ),
         # lm-eval itself calls the model by its adapter.
         (
             "org/lora",
             {"pretrained": "org/model-7b", "peft": "org/lora"},
             "not name all its weights",
         ),
-        ("model-7b", {}, "results are filed under ORGANISATION/NAME"),
+        ("model-7b", {}, "results are filed under a model's ORGANISATION/NAME"),
     ],
 )
 @pytest.mark.usefixtures("own")

@@ -125,7 +125,7 @@ def test_the_terminal_draws_the_curve_and_shows_the_best_and_the_last_run(
     text = report(*logs).stdout
 
     assert re.search(r"[▁▂▃▄▅▆▇█]{6} 23\.3 → 72\.1, steps 100 to 1,000", text)
-    first = text.partition("Its other figures and subjects")[0]
+    first = text.partition("Other figures and subjects")[0]
     assert re.findall(r"\d\d\.\d \[", first) == ["72.1 ["]  # the last one is the best
     assert max(map(len, text.splitlines())) <= 80
 

@@ -91,7 +91,7 @@ def test_more_than_two_percent_unparsed_is_warned_of(unparsed: int, warned: bool
 def test_more_than_one_percent_truncated_is_warned_of(truncated: int, warned: bool) -> None:
     found = warnings(law(truncated=truncated))
 
-    assert any("limit of length" in text and "2.0%" in text for text in found) == warned
+    assert any("length limit" in text and "2.0%" in text for text in found) == warned
 
 
 def test_the_five_worst_subjects_are_named() -> None:

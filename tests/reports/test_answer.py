@@ -107,8 +107,8 @@ def test_of_more_models_it_says_who_is_best_on_how_many_and_where_the_best_stand
         *shares("hkcanto_dse_zh", a=50, b=60, c=150),
     ]
     assert said(*runs) == (
-        "a has the best figure on 2 of 3 tasks, c on 1. The best is told apart from all others "
-        "on 2 (95 % for all 3 tasks at once): Hong Kong law and "
+        "a has the best figure on 2 of 3 tasks, c on 1. The best is ahead of all others by more "
+        "than chance on 2 (95 % for all 3 tasks at once): Hong Kong law and "
         "Hong Kong Diploma of Secondary Education, in Chinese (c)."
     )
 
@@ -118,19 +118,19 @@ def test_one_model_is_put_among_the_published_ones() -> None:
     alone = said(whole("hkcanto_cultural"))
     assert alone.startswith("mine has 50.0 [")
     assert alone.endswith(
-        "] % on Hong Kong cultural questions, 5-shot (Accuracy, mean over subjects): place 16–21 "
+        "] % on Hong Kong cultural questions, 5-shot (Accuracy, mean over subjects): rank 16–21 "
         "of 24 in HKCanto-Eval (Cheng et al., 2025), Table 7."
     )
     both = said(whole("hkcanto_cultural"), whole("hkcanto_law"))
     assert both == (
-        "mine has a place among published models on 1 of 2 tasks: Hong Kong cultural questions "
+        "mine has a rank among published models on 1 of 2 tasks: Hong Kong cultural questions "
         "16–21 of 24."
     )
 
 
 def test_one_model_without_a_place_says_why() -> None:
     part = whole("hkcanto_cultural", subjects=["food"])
-    assert said(part).endswith("It has no place among published models: not all items.")
+    assert said(part).endswith("It has no rank among published models: not all items.")
     likelihood = said(whole("hkmmlu_mc"))
     assert "No published figure is comparable. The answers were ranked by log-like" in likelihood
 
@@ -140,7 +140,7 @@ def test_models_with_nothing_in_common_are_not_compared() -> None:
     assert text.startswith("Nothing is comparable between these 2 models: no two models ran the")
     a, b = pair("hkcanto_law", 5, 1)
     cancelled = [replace(a, status="cancelled"), replace(b, status="cancelled")]
-    assert "no two of them are whole and on the same items" in said(*cancelled)
+    assert "no two of them have whole runs on the same items" in said(*cancelled)
     assert said() == "There is no run to report on."
 
 
@@ -158,7 +158,7 @@ def test_a_cancelled_or_limited_run_is_left_out_and_named() -> None:
     text = warned(*map(checked, (a, b, short, cancelled)))
     assert "cancelled (d on Hong Kong law)" in text
     assert "on a part of the items (c on Hong Kong law)" in text
-    left_out = "as unfinished or on other items: d on Hong Kong law, c on Hong Kong law."
+    left_out = "(unfinished, or on other items): d on Hong Kong law, c on Hong Kong law."
     assert left_out in text
 
 

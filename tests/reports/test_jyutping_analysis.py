@@ -156,7 +156,7 @@ def test_models_under_one_condition_share_a_section():
     good = run(["nei5 hou2 maa3", "ngo5 hou2 gwok3", "sap6 app"], label="good")
     bad = run(["nei5 maa2", "o5 hou2 gwok3 aa3", ""], label="bad")
     (section,) = sections("jyutping", [good, bad])
-    assert table(section, "Most often read as others") == [
+    assert table(section, "Most frequent confusions") == [
         ["bad", "tone", "3", "2", 1, 2, 1 / 2],
         ["bad", "onset", "ng", "∅", 1, 1, 1],
         ["bad", "syllable", "maa3", "maa2", 1, 1, 1],
@@ -167,7 +167,7 @@ def test_models_under_one_condition_share_a_section():
 
 def test_tones_that_merge_in_hong_kong_are_said_to():
     (section,) = sections("jyutping", [run(["nei2"], ["nei5"])])
-    (found,) = [b for b in section.blocks if isinstance(b, Table) and "others" in b.title]
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and "confusions" in b.title]
     assert found.rows[0].values[1:] == ["tone", "5", "2", 1, 1, 1]
     assert "Tones 2 and 5" in found.caption
     assert "merging in Hong Kong" in found.caption
@@ -176,7 +176,7 @@ def test_tones_that_merge_in_hong_kong_are_said_to():
 def test_at_most_five_of_each_part_are_listed():
     gold = [f"{onset}aa1" for onset in "bpmfdt"]
     (section,) = sections("jyutping", [run([" ".join(["laa1"] * 6)], [" ".join(gold)])])
-    rows = table(section, "Most often read as others")
+    rows = table(section, "Most frequent confusions")
     assert [row[1] for row in rows] == ["onset"] * 5 + ["syllable"] * 5
 
 

@@ -416,7 +416,7 @@ def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs:
     with pytest.raises(LogError, match=r"has no logs.*--log_samples"):
         read_runs([tmp_path])
     (tmp_path / "notes.txt").write_text("score: 3")
-    with pytest.raises(LogError, match=r"notes\.txt is no log"):
+    with pytest.raises(LogError, match=r"notes\.txt is not a log"):
         read_runs([tmp_path / "notes.txt"])
     samples = next(lm_eval_logs.rglob("samples_*.jsonl"))
     with pytest.raises(LogError, match=r"Give the results_….json"):

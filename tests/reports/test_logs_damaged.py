@@ -393,7 +393,7 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
     rezipped(inspect_g2p / "log.eval", change)
     (run,) = read_runs([inspect_g2p])
     assert len(run.items) == 54
-    assert run.notes == ("the run did not end well (status 'started'); it has 54 items",)
+    assert run.notes == ("the run did not succeed (status 'started'); it has 54 items",)
     assert not run.reported
     assert (run.status, run.unfinished, run.complete) == ("started", "not finished", False)
 
@@ -470,7 +470,7 @@ def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
     ended(later, "cancelled", 5)
     read = read_runs([law.parent])
     assert [path.name for run in read for path in run.sources] == [law.name]
-    assert f"cancelled, {law.name} has the same whole" in only_reason(read)
+    assert f"cancelled, {law.name} has all of it" in only_reason(read)
 
 
 def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:
@@ -487,7 +487,7 @@ def test_a_gate_is_not_passed_by_leaving_out_failed_items(lm_eval_g2p: Path) -> 
     assert CliRunner().invoke(app, ["compare", *named]).exit_code == 0
     done = CliRunner().invoke(app, ["compare", *named, "--gate", "50"])
     assert done.exit_code == 2
-    assert "items failed, and no gate is passed" in " ".join(done.output.split())
+    assert "items failed, and a gate cannot pass" in " ".join(done.output.split())
 
 
 def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
     text = hkcanto("report", tmp_path / "a", "--format", "md").stdout
     assert "✗ prompt and decoding unknown" in text
     compared = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--format", "md")
-    assert "Nobody logged what some of these models were sent" in compared.stdout
+    assert "neither the prompt nor the decoding was logged" in compared.stdout
     gate = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--gate", "50")
     assert gate.exit_code == 2
     assert "shots" in gate.output
@@ -317,11 +317,11 @@ def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
     made = json.loads(hkcanto("report", tmp_path / "new", "--format", "json").stdout)
     assert [each["standings"] for each in made["runs"]] == [[]]
     told = hkcanto("report", tmp_path / "new", "--format", "md").stdout
-    assert "Nobody logged what the model was sent" in told
+    assert "The prompts were not logged" in told
     named = f"org/best={tmp_path / 'new'}"
     done = hkcanto("publish", "--to", "card", named, "-o", tmp_path / "published")
     assert done.exit_code == 1
-    assert "nobody logged what the model was sent" in " ".join(done.output.split())
+    assert "its prompts were not logged" in " ".join(done.output.split())
     assert not (tmp_path / "published").exists()
 
 
@@ -412,7 +412,7 @@ def test_questions_of_another_script_or_task_are_refused(tmp_path: Path) -> None
     file = write_jsonl(tmp_path / "sc.jsonl", rows)
     for task in ("hkmmlu", "hkcanto_law"):
         said = refused(file, "--task", task, to=tmp_path / "new")
-        assert f"are to no question of {task} (data sample)" in said
+        assert f"match no question of {task} (data sample)" in said
     rescored(file, "--task", "hkmmlu_sc", to=tmp_path / "new")
 
 
@@ -547,7 +547,7 @@ def test_a_reader_reads_what_the_rules_leave_unread(
     ("task", "reader", "why"),
     [
         ("hkcanto_law", "nobody/knows", "cannot be asked"),
-        ("hkcanto_g2p", "mockllm/model", "is for multiple choice alone"),
+        ("hkcanto_g2p", "mockllm/model", "is only for multiple choice"),
     ],
 )
 def test_a_reader_that_cannot_be_asked(task: str, reader: str, why: str, tmp_path: Path) -> None:

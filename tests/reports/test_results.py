@@ -171,7 +171,7 @@ def test_results_are_drawn_where_no_published_table_stands_beside_them() -> None
 
 def test_sample_data_is_warned_of_first() -> None:
     warning, *_ = notes(first(a_run("hkcanto_law", {"acc": [1]}, data="sample")), "warning")
-    assert "comparable with nothing" in warning
+    assert "cannot be compared with any others" in warning
 
 
 def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> None:
@@ -207,7 +207,7 @@ def cultural(**values: Sequence[float]) -> Run:
         (
             replace(cultural(), reported=RIGHT | {((), "acc"): 0.5, ((), "acc_macro"): 0.5}),
             [
-                *("✗ 2 figures unlike the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"),
+                *("✗ 2 figures differ from the harness's", "✗ 5 of 252 items", "✓ data ba2a58b"),
                 "✓ greedy",
             ],
         ),
@@ -439,13 +439,13 @@ def test_the_papers_protocols_are_said_once() -> None:
 )
 def test_what_differs_from_the_paper_is_said(options: dict[str, str], departure: str) -> None:
     made = whole("hkcanto_cultural", **options)
-    text = about("not run as in the paper", made)
-    assert text.endswith(f"was not run as in the paper, but with {departure}.")
+    text = about("run unlike the paper", made)
+    assert text.endswith(f"was run unlike the paper, with {departure}.")
 
 
 def test_the_release_examples_of_g2p_are_said() -> None:
     made = whole("hkcanto_g2p", 0.1, metric="cer_published", examples="release")
-    assert "examples:release" in about("not run as in the paper", made)
+    assert "examples:release" in about("run unlike the paper", made)
 
 
 def test_a_run_as_in_the_paper_differs_in_nothing() -> None:

@@ -1,1 +1,1 @@
-"""What a report says of runs: each module has `sections`, and is named in `report`."""
+"""The analyses of a report: each module has `sections`, and is listed in `report`."""

@@ -32,7 +32,7 @@ _Rows = Sequence[tuple[Run, Run]]
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return a section on the conditions that some model ran a task under, if there are several."""
+    """Return a section comparing conditions, if some model ran a task under several."""
     blocks = list[Block]()
     others = {name for run in runs for name in _conditions(run)} - _ASPECTS.keys()
     for aspect in [*_ASPECTS, *sorted(others)]:
@@ -44,7 +44,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _conditions(run: Run) -> dict[str, str]:
-    """Return all that a run may differ in from another, chosen or not, in words."""
+    """Return everything that two runs of a task may differ in, default or not, as text."""
     variant = run.setup.task.variant
     # A signature leaves out what is switched off.
     options = dict.fromkeys(run.setup.Options.__struct_fields__, "no") | dict(run.options)
@@ -60,7 +60,7 @@ def _conditions(run: Run) -> dict[str, str]:
 
 
 def _contrasts(runs: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
-    """Find the tasks that a model ran under several values of an option: name, title and rows."""
+    """Yield tasks that a model ran under several values of an option: name, title and rows."""
     said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
     groups: dict[tuple[Any, ...], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
@@ -106,7 +106,7 @@ def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
         (Column("Model"), lambda row: row[0].label),
         (Column("Condition"), lambda row: ", ".join(_conditions(row[0])[n] for n in names)),
         (headline_column(first, drawn=True), lambda row: headline(row[0])),
-        (Column("Difference", unit, "To the model's first row, paired."), lambda row: row[1]),
+        (Column("Difference", unit, "From the model's first row, paired."), lambda row: row[1]),
         (Column("Pairs", "count"), lambda row: row[1].items if row[1] else None),
     ]
     return table(name, title, rows, columns)

@@ -1,4 +1,4 @@
-"""Which constraints were followed, by verifier, wherever a task has constraints."""
+"""Rates at which constraints were followed, by verifier, for tasks with constraints."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from ..presentation import MODEL, SideBySide, side_by_side
 _COLUMNS = (
     Column("Constraint"),
     MODEL[0],
-    Column("Followed", "percent", "Strictly, of all constraints of this name.", False),
-    Column("Constraints", "count", "Of this name, in all answers."),
+    Column("Followed", "percent", "Share of these constraints that were met, strictly.", False),
+    Column("Constraints", "count", "How often it was asked for, over all answers."),
 )
 _CAPTION = (
-    "By the name of the verifier, those that are most often asked for first. Prompts differ in how "
-    "hard they make a constraint: compare models on one of them, not one with another."
+    "By name of the verifier, the most frequent first. Prompts make some constraints harder than "
+    "others: compare models on one constraint, not one constraint with another."
 )
 
 

@@ -1,8 +1,8 @@
-"""Checkpoints of training runs: curves, the best one, and which subjects tell them apart.
+"""Checkpoints of training runs: curves, the best checkpoint, and subjects that carry signal.
 
 A step is looked for in the label of a run, its model's name and the folder of its log: as in
 `checkpoint-500`, `global_step_200`, `iter_0001000`, `revision=step1000-tokens4B`, `@1000`, or in a
-label that is a number (`500=PATH`). What is left of the name tells training runs apart.
+label that is a number (`500=PATH`). The rest of the name identifies the training run.
 """
 
 import re
@@ -28,9 +28,9 @@ _SOURCES = (
     "others (2025), “FineWeb2”, A.5.1."
 )
 _VERDICT = (
-    "A rise of 0.5, signal twice the noise, and a last interval above chance. "
-    "Of flat curves with independent noise 6 % of 6 steps rise with signal and 1 % of 20, of those "
-    "whose noise carries over from step to step up to 26 %."
+    "✓ for a rise of 0.5, signal twice the noise, and a last interval above chance. Flat curves "
+    "pass the first two by chance: with independent noise 6 % of those with 6 steps and 1 % of "
+    "those with 20, and up to 26 % if the noise carries over from step to step."
 )
 _STEP = re.compile(
     r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
@@ -40,16 +40,16 @@ _STEP = re.compile(
 _LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
 
 _Curves = Mapping[str, Mapping[int, Run]]
-"""Training run → step → its run, for those of several steps."""
+"""Training run → step → its run, for training runs with enough steps."""
 
 
 def checkpoint(run: Run) -> tuple[str, int] | None:
-    """Return the training run and the step of a run; None if no step is to be found."""
+    """Return the training run and the step of a run; None if no step is found."""
     return step_in(run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
 
 
 def step_in(*texts: str) -> tuple[str, int] | None:
-    """Return the training run and the step that one of some texts names: label, name, others.
+    """Return the training run and the step that some of the texts name: label, name, others.
 
     Examples:
         >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
@@ -63,14 +63,14 @@ def step_in(*texts: str) -> tuple[str, int] | None:
 
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return runs in the order of training: those that are no checkpoints, then by step."""
+    """Return runs in the order of training: first those that are not checkpoints, then by step."""
     of = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
     return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
 
 
 def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return runs without the checkpoints that are neither their run's best nor its last."""
+    """Return runs, of each training run only the best and the last checkpoint."""
     curves = [own for group in side_by_side(runs) for own in _curves(group).values()]
     left_out = {run for own in curves for run in own.values()}
     for own in curves:
@@ -80,7 +80,7 @@ def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
-    """Return the best run of each task under each condition, for programs."""
+    """Return the best run of each task under each condition, as records."""
     found = []
     for group in side_by_side(runs):
         if chosen := selection(tuple(group.runs)):
@@ -107,7 +107,7 @@ def _curves(group: SideBySide[Run]) -> _Curves:
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return the curves of each task with training runs, the best, and what tells them apart."""
+    """Return each task's training curves, the best checkpoint, and the signal of its subjects."""
     blocks, tables = list[Block](), list[Block]()
     for group in side_by_side(runs):
         if curves := _curves(group):
@@ -121,7 +121,9 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
             if subjects:
                 blocks.append(Note(f"{said}{': ' * bool(clear)}{', '.join(clear)}."))
             tables.append(signals)
-    blocks.append(Note("The rest of this report is on each run's best and last checkpoint."))
+    blocks.append(
+        Note("The rest of this report covers each training run's best and last checkpoint only.")
+    )
     shown = section("Training curves", blocks, "curves", is_summary=True)
     return [*shown, *section("Signal by subject", tables, "signal")]
 
@@ -143,10 +145,10 @@ def _best_table(group: SideBySide[Run], found: Selection) -> Sequence[Block]:
     best = found.best
     by = Column("To the best", "score_points" if best.headline.unit == "score" else "points")
     rows = [Row([run.label, headline(run), found.ties.get(run)]) for run in (best, *found.ties)]
-    title = f"Best of {group.title}, and what is not told apart from it"
+    title = f"Best of {group.title}, and those not significantly different"
     caption = (
-        f"By intervals that hold for all differences of the {found.picked_from} checkpoints at "
-        "once, in 95 %, paired by item."
+        f"Paired by item, with intervals that hold in 95 % for all differences of the "
+        f"{found.picked_from} checkpoints at once."
     )
     columns = [Column("Checkpoint"), headline_column(best), by]
     blocks: list[Block] = [Table(f"best_{group.name}", title, columns, rows, caption)]
@@ -154,10 +156,10 @@ def _best_table(group: SideBySide[Run], found: Selection) -> Sequence[Block]:
         by_luck = found.overstated * points_of(best.headline)
         blocks.append(
             Note(
-                f"{best.label} was picked by this figure out of {found.picked_from}. If the "
-                f"{len(rows)} that are not told apart are equal in truth, that alone makes it "
-                f"{by_luck:.1f} points too good on average. Its interval and its rank leave this "
-                "out: before you publish it, measure it on other items or tasks.",
+                f"{best.label} was picked by this figure out of {found.picked_from}. If these "
+                f"{len(rows)} are truly equal, the picking alone makes it {by_luck:.1f} points too "
+                "good on average. Its interval and its rank do not account for that: before you "
+                "publish it, measure it on other items or tasks.",
                 "warning",
             )
         )
@@ -165,7 +167,7 @@ def _best_table(group: SideBySide[Run], found: Selection) -> Sequence[Block]:
 
 
 def _signals(group: SideBySide[Run], curves: _Curves) -> Table:
-    """Return the signal of the headline, and that of each subject if there are several."""
+    """Return the signal of the headline, and of each subject if there are several."""
     some, figure = group.runs[0], group.runs[0].headline
     is_choice = some.definition.kind == "multiple_choice"
     chance = 1 / len(some.definition.letters) if is_choice else 0.0

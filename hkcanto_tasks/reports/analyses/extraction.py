@@ -1,4 +1,4 @@
-"""Extraction health: what became of the responses before they were scored."""
+"""Extraction health: responses that are empty, cut off or unread, and why."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,28 +16,28 @@ from ..presentation import MODEL, TASK, FigureColumn, in_order, task_title
 
 _MANY_UNREAD, _MANY_TRUNCATED, _WORST = 0.02, 0.01, 5
 _CUT = (
-    "Many responses end at the limit of length, so that their answers may be missing: {}. Run "
-    "again with a higher limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); "
-    "for a reasoning model set the task's option reasoning=true."
+    "Many responses end at the length limit, so their answers may be missing: {}. Run again with a "
+    "higher limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning "
+    "model set the task's option reasoning=true."
 )
 _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some of them "
-    "(hkcanto report --with-items). Where they stop short, raise the limit of length; where a "
-    "model talks around the answer, try worked examples or +scaffold, and run all models alike."
+    "(hkcanto report --with-items). If they stop short, raise the length limit; if a model talks "
+    "around the answer, try worked examples or +scaffold, and run all models alike."
 )
 _UNJUDGED = (
-    "Many answers have no level of their rubric, and do not count in the headline: {}. Where the "
-    "judge failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); where answers are "
-    "empty or cut off, the headline is of the others alone."
+    "Many answers got no level of their rubric and do not count in the headline: {}. If the judge "
+    "failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); if answers are empty or "
+    "cut off, the headline covers the others only."
 )
 _RESPONSES = (
-    "Of what was written, not of log-likelihoods; what was not logged has no figure. Figures "
-    "with different shares of unparsed responses differ in more than knowledge."
+    "Generated responses only; blank where nothing was logged. Figures with different shares of "
+    "unparsed responses differ in more than knowledge."
 )
 _REASONS = (
-    "Share of all responses. Empty, cut off, refused and undecided are the model's; where much "
-    "is said and several answers or none of the options are found, look at some of them "
-    "(--with-items), and report what was misread."
+    "Share of all responses. Empty, cut off, refused and undecided responses are the model's own. "
+    "If many have several answers or none of the options, look at some of them (--with-items), and "
+    "report what was misread."
 )
 
 
@@ -67,7 +67,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _said(run: Run, whole: Estimate, rate: Callable[..., Estimate | None]) -> str:
-    """Say how many of a run's responses something befell, and in which subjects most."""
+    """Say which share of a run's responses is affected, and in which subjects most."""
     found = {
         each.title: rate(run, where=run.items.of_subjects([each.name])) for each in run.subjects
     }
@@ -101,13 +101,21 @@ _COLUMNS: list[FigureColumn] = [
     MODEL,
     TASK,
     (Column("Unparsed", "percent", "No answer could be read; they count as wrong.", True), _unread),
-    (Column("Truncated", "percent", "Ended at the limit of length, if logged.", True), _truncated),
+    (Column("Truncated", "percent", "Ended at the length limit, if logged.", True), _truncated),
     (
         _EMPTY,
         lambda run: mean_estimate(1.0 * (run.items.response_lengths == 0), run.items.clusters),
     ),
     _length("Mean length", "Of the response without reasoning.", lambda of: of.response_lengths),
-    _length("Mean reasoning", "If any.", lambda of: of.reasoning_lengths[of.reasoning_lengths > 0]),
+    _length(
+        "Mean reasoning",
+        "Of responses with reasoning.",
+        lambda of: of.reasoning_lengths[of.reasoning_lengths > 0],
+    ),
     (Column("Unit", help="What the two lengths count."), lambda run: run.length_unit),
-    _length("Output tokens", "If logged", lambda of: of.output_tokens[~np.isnan(of.output_tokens)]),
+    _length(
+        "Output tokens",
+        "Mean per response, if logged.",
+        lambda of: of.output_tokens[~np.isnan(of.output_tokens)],
+    ),
 ]

@@ -1,4 +1,4 @@
-"""Answers, one by one, for people to look at: only in a report with items."""
+"""Individual answers for people to inspect: only in a report with items."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     for run, own in found:
         for item, score in zip(run.items.ids, own, strict=True):
             scores[run.task, item] += [] if np.isnan(score) else [score]
-    # Of an item, not of an answer: so the same items are chosen of all runs of a task.
+    # Ranked by item, not by answer: so the same items are shown for all runs of a task.
     ranks = {key: (min(of) - max(of), fmean(of)) if of else (0, 2) for key, of in scores.items()}
     rows = list[dict[str, Any]]()
     for run, own in found:
@@ -32,15 +32,15 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
         chosen.sort(key=lambda place: (order[place][:2], place))
         rows += [_row(run, place, own[place]) for place in chosen]
     how = Note(
-        f"At most {_MOST} answers of a model in a task: first those on which its runs differ most, "
-        "then the worst, by lot where they are equally bad."
+        f"At most {_MOST} answers per model and task: first the items on which the runs differ "
+        "most, then the worst; ties are broken at random."
     )
     view = ItemView(rows, sum(len(run.items) for run, _ in found) - len(rows))
     return [Section("Answers", [how, view], "items")] if rows else []
 
 
 def _scores(run: Run) -> Sequence[float]:
-    """Return how good each answer is by the task's headline, from 0 to 1; NaN is unknown."""
+    """Return each answer's score by the task's headline, 0 to 1, 1 being best; NaN if unknown."""
     headline = run.headline
     if headline.form == "corpus":
         return corpus_rows(headline, run.items.pairs, language_of(run.setup.task))[1]

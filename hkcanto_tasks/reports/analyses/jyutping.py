@@ -1,4 +1,4 @@
-"""What is wrong with Jyutping: tones, onsets, nuclei, codas and syllables, from the alignment.
+"""Error analysis of Jyutping: tones, onsets, nuclei, codas and syllables, from the alignment.
 
 Only counts over all sentences are shown: a sentence with its gold string would publish an answer.
 """
@@ -17,19 +17,19 @@ from ..presentation import MODEL, SideBySide, figure_columns, side_by_side
 Pairs = Counter[tuple[str | None, str | None]]
 """(Gold syllable, syllable read) → how often; None where one side has no syllable."""
 Confusion = tuple[str | None, str | None, int, int]
-"""Part of a gold syllable, as what it was read, how often, of how many; None: added or dropped."""
+"""Gold part of a syllable, the part read instead, how often, of how many; None: added, dropped."""
 _Rows = Iterable[Sequence[Value]]
 
 _PARTS = ("tone", "onset", "nucleus", "coda", "syllable")
 _DRAWN = {f"{part.capitalize()} error rate" for part in _PARTS[:-1]}
 _TONES, _FOREIGN, _UNREADABLE = tuple("123456"), "a foreign word", "unreadable"
 _MOST, _LONGEST = 5, 14  # of a list; characters: a run-away model writes endless syllables
-_OF = "Syllables of the gold strings where it could be, without dropped ones."
+_OF = "Gold syllables in which it could occur, without dropped ones."
 _COUNTED = (Column("Times", "count"), Column("Of", "count", _OF), Column("Share", "percent"))
 
 # To, McLeod and Cheung (2015), "Phonetic variations and sound changes in Hong Kong Cantonese",
-# Clinical Linguistics & Phonetics 29(5). A part of the syllable that is one thing in the standard
-# becomes another, in syllables with one of these nuclei.
+# Clinical Linguistics & Phonetics 29(5). One part of the standard syllable changes into another, in
+# syllables with one of these nuclei.
 _VOWELS = ("aa", "a", "e", "i", "o", "oe", "eo", "u", "yu")
 _LAZY_SOUNDS = (
     ("n- → l-", "你 nei5 → lei5", "onset", "n", "l", _VOWELS),
@@ -53,13 +53,13 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def aligned_pairs(run: Run) -> Pairs:
-    """Count gold syllables beside those read, by the variant of a gold string that fits best."""
+    """Count pairs of gold and read syllables, by the variant of a gold string that fits best."""
     scores = (score_jyutping(read, gold) for read, gold, _ in run.items.pairs)
     return Counter(pair for score in scores for pair in score.alignment)
 
 
 def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[Confusion]:
-    """Count what a part of the gold syllables was read as; with nuclei, only in those with one.
+    """Count how a part of the gold syllables was read, optionally for some nuclei only.
 
     Examples:
         >>> confusions(Counter({("ngo5", "o5"): 2}), "onset")
@@ -97,7 +97,7 @@ def _section(group: SideBySide[Run]) -> list[Section]:
         (replace(column, drawn=column.title in _DRAWN), of)
         for column, of in figure_columns(runs, runs[0].figures)
     ]
-    caption = "0 is perfect. The first two are the paper's, the others sums of errors over lengths."
+    caption = "0 is perfect. The first two are the paper's; the others are errors over lengths."
     tables = [table(f"jyutping_{name}", "Figures", runs, [MODEL, *figures], caption)]
     pairs = {run.label: aligned_pairs(run) for run in runs if run.items.pairs}
     for short, title, columns, of_one, caption in _TABLES:
@@ -133,23 +133,23 @@ _TABLES: Sequence[tuple[str, str, Sequence[Column], Callable[[Pairs], _Rows], st
         "Tones",
         [Column("Gold tone"), *_SHARES, Column("Syllables", "count")],
         _tones,
-        "How each tone of the gold strings was read, as shares of the row; added syllables answer "
-        "to none of the gold string.",
+        "How each tone of the gold strings was read, as shares of the row; added syllables match "
+        "none of the gold string.",
     ),
     (
         "lazy_sounds",
         "Lazy sounds 懶音",
         [Column("Change"), Column("Example"), *_COUNTED],
         lazy_sounds,
-        "Sound changes of Hong Kong Cantonese (To, McLeod and Cheung 2015) in what was read. What "
-        "the gold string accepts as a variant is no error and not counted.",
+        "Sound changes of Hong Kong Cantonese (To, McLeod and Cheung 2015) in the answers. "
+        "Variants that the gold string accepts are not errors and are not counted.",
     ),
     (
         "confusions",
-        "Most often read as others",
+        "Most frequent confusions",
         [Column("Part"), Column("Gold"), Column("Read as"), *_COUNTED],
         _wrong,
-        f"At most {_MOST} of each part for each model; ∅ is no onset or coda. Tones 2 and 5, 3 and "
-        "6, 4 and 6 are merging in Hong Kong (Mok, Zuo and Wong 2013).",
+        f"At most {_MOST} per part and model; ∅ means no onset or coda. Tones 2 and 5, 3 and 6, 4 "
+        "and 6 are merging in Hong Kong (Mok, Zuo and Wong 2013).",
     ),
 )

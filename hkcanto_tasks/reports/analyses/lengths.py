@@ -1,4 +1,4 @@
-"""Accuracy by length, for programs: HKMMLU's Figure 7 (Section 4.2.4) of one's own runs."""
+"""Accuracy by length of question and reasoning, in JSON only, as HKMMLU's Figure 7 (4.2.4)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +15,7 @@ _STEP = 200  # tokens, as in Figure 7
 _BINS, _FEWEST = 8, 10
 _CAPTION = (
     f"In steps of {_STEP} tokens as in HKMMLU, Figure 7, or in bins of about equally many items; "
-    f"fewer than {_FEWEST} have no figure."
+    f"bins with fewer than {_FEWEST} items have no figure."
 )
 
 
@@ -40,7 +40,7 @@ def _table(group: SideBySide[Run], what: str) -> Table:
         end = " or more" if part.stop == maxsize else f"–{part.stop - 1}"
         values: list[Value] = [f"{part.start}{end}"]
         for run, own in lengths.items():
-            within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0 is none
+            within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0: there is none
             items = int(within.sum())
             values += [estimate(run, "acc", within) if items >= _FEWEST else None, items]
         rows.append(Row(values, "run"))
@@ -49,7 +49,7 @@ def _table(group: SideBySide[Run], what: str) -> Table:
 
 
 def cut(lengths: Ints, *, in_steps: bool) -> Sequence[range]:
-    """Cut lengths in steps of 200, or into eight bins of about equally many; of at least ten items.
+    """Cut lengths in steps of 200 or into eight bins of about equal size, at least ten items each.
 
     Examples:
         >>> cut(np.arange(1, 31), in_steps=False)[:2]

@@ -1,4 +1,4 @@
-"""The language that models reason in, and how often they are right by reasoning in Cantonese."""
+"""The language that models reason in, and accuracy with and without reasoning in Cantonese."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,12 +13,12 @@ from ..intervals import Estimate
 from ..presentation import MODEL, TASK, FigureColumn, figure_columns, in_order
 
 _CAPTION = (
-    "Of responses with a reasoning block that the log has; a language has at least 85 % of a "
-    "block's prose, or the block is mixed. Formulas, code and quotations do not count."
+    "Only responses with a logged reasoning block. A block is in the language of at least 85 % of "
+    "its prose, else mixed. Formulas, code and quotations do not count."
 )
 _ACCURACY = (
-    "Responses without a reasoning block count in the first accuracy alone. That models are right "
-    "more often in one language is no proof that it is the reason: they choose it by the question."
+    "Responses without a reasoning block count in the first accuracy only. A higher accuracy in "
+    "one language does not prove that it is the cause: models choose it by the question."
 )
 
 
@@ -34,7 +34,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     tables = [
         _languages("reasoning", "Language of the reasoning", runs, finished, _CAPTION),
         table("reasoning_accuracy", "Accuracy by reasoning", scored, columns, _ACCURACY),
-        _languages("answer", "Language of the answers", answered, [], "Of those that are prose."),
+        _languages("answer", "Language of the answers", answered, [], "Answers in prose only."),
     ]
     return section("Reasoning", tables, "reasoning")
 
@@ -42,7 +42,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 def _languages(
     what: str, title: str, runs: Sequence[Run], more: Sequence[str], caption: str
 ) -> Table:
-    """Tell how many blocks or answers there are, and the share of each language that occurs."""
+    """Return a table of the number of blocks or answers, and the share of each language."""
     columns: list[FigureColumn] = [(Column("Items", "count"), partial(_items, what))]
     for language, named in LANGUAGES.items():
         name = f"{what}_{language}"

@@ -1,7 +1,7 @@
 """Results by category, by subset, and by subject.
 
-One or two runs are dots beside their numbers, and two that share their items are compared on each
-subject. More are a small plot for each category, and a heat map of models and subjects.
+One or two runs are drawn as dots beside their numbers, and two on the same items are compared on
+each subject. More runs get a small plot per category, and a heat map of models and subjects.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def _blocks(group: SideBySide[Run]) -> list[Block]:
     titles = {figure.name: figure.title for figure in some.setup.figures} | {"acc": "All questions"}
     # TMMLU+ averages the subjects of a category, others its questions.
     mean = "its subjects" if some.headline.over == "categories" else "its questions"
-    caption = f"The headline is “{titles[some.headline.name]}”; a category is over {mean}."
+    caption = f"The headline is “{titles[some.headline.name]}”; a category averages {mean}."
     rows: list[_Row] = [([titles[figure.name]], found) for figure, found in averages]
     many = len(runs) > _FEW
     title, drawn = "Averages, categories and subsets", Column("", "percent", drawn=True)
@@ -88,7 +88,7 @@ def _differences(group: SideBySide[Run]) -> list[Block]:
 
 
 def _chance(run: Run) -> float:
-    """Return the accuracy of answers that are guessed."""
+    """Return the accuracy of random guesses."""
     is_choice = run.definition.kind == "multiple_choice"
     return 1 / len(run.definition.letters) if is_choice else 0.0
 
@@ -102,7 +102,7 @@ def _table(
     caption: str,
     column: Column,
 ) -> Table:
-    """Show the figures of all models beside each other, with the items of the one with most."""
+    """Return the figures of all models side by side, with the largest number of items."""
     figures = [replace(column, title=run.label) for run in group.runs]
     columns = enumerate([*map(Column, texts), Column("Items", "count"), *figures])
     rows: list[list[Value]] = [

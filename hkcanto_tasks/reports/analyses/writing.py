@@ -1,4 +1,4 @@
-"""Figures of writing: of translations, and of texts that were to be in Cantonese."""
+"""Figures of generated text: translations, and Cantonese fluency."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,11 +19,11 @@ _FLUENCY = (
     *("n_characters", "length_penalty"),
 )
 _OF_PAPERS = ("judged_accuracy", "judged_score")
-_ACCURACY = "Share of the characters that the judge labelled no error in (formula (1))."
-_POINTS = "Points as a share of those to be had, less for length."
-_DISAGREES = "Judgements whose verdict on fluency is not that of the words used."
-_ERRORS = "Labelled errors for each judgement."
-_FAILED = "Judgements that could not be used; an item without any is unscored."
+_ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
+_POINTS = "Share of the possible points, less a penalty for length."
+_DISAGREES = "Judgements that disagree on fluency with the classification by the words used."
+_ERRORS = "Labelled errors per judgement."
+_FAILED = "Unusable judgements; an item with no usable judgement is unscored."
 JUDGED: Mapping[str, Figure] = {
     figure.name: figure
     for figure in (
@@ -35,31 +35,32 @@ JUDGED: Mapping[str, Figure] = {
         *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
     )
 }
-"""What a judge in Inspect adds to the figures of a task."""
+"""The figures that a judge in Inspect adds to those of a task."""
 
 _WARNING = (
-    "Where Cantonese or Written Chinese is written, BLEU, chrF, METEOR and ROUGE-L are diagnostics "
-    "and not the score: they know one reference, and of such close varieties many translations are "
-    "as good. HKCanto-Eval (Appendix F) rejects BLEU for these pairs and has people label errors."
+    "For translations into Cantonese or Written Chinese, BLEU, chrF, METEOR and ROUGE-L are "
+    "diagnostics and not the score: they know one reference, and between such close varieties many "
+    "translations are as good. HKCanto-Eval (Appendix F) rejects BLEU for these pairs and has "
+    "people label errors."
 )
 _CAPTION = (
     "Intervals are from bootstrap resamples; units are characters in Chinese, words in English; "
-    "the mean is of BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). In another script "
-    "the raw figure is low and the normalised one high."
+    "the mean is of BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). Output in the wrong script has a "
+    "low raw figure and a high normalised one."
 )
 _SCORES = (
     Column("Model"),
     Column("Figure"),
     Column("Raw", "score", "In the script asked for.", False, drawn=True),
     Column("Normalised", "score", "With both sides in one script.", False, drawn=True),
-    Column("Gap", "score_points", "Normalised less raw: what the wrong script costs."),
+    Column("Gap", "score_points", "Normalised minus raw: the cost of the wrong script."),
 )
 _JUDGED_BY = (
     "Judged by the words used, as cantonesedetect (Lau, Lau and To 2024) sorts them; "
     "whether a text says the right thing is not judged. Quotations do not count."
 )
 _BY_A_JUDGE = (
-    "A model judged by the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
+    "Judged by a model with the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
     "paper had people: figures of different judges are not comparable."
 )
 
@@ -70,10 +71,10 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def translation(runs: Sequence[Run]) -> Sequence[Section]:
-    """Say how translations score, as they are and with both sides in one script, and why."""
+    """Return the section on translations: scores, raw and with both sides in one script, faults."""
     groups = side_by_side(run for run in runs if any(each.of_texts for each in run.setup.FIGURES))
     runs = [run for group in groups for run in group.runs]
-    caption = "Shares of the outputs; what passes as Cantonese, where it is asked for."
+    caption = "Shares of the outputs; fluency only where Cantonese is asked for."
     columns = [MODEL, TASK, *figure_columns(runs, _FAULTS)]
     faults = table("translation_faults", "Faults of the translations", runs, columns, caption)
     blocks: list[Block] = [*map(_scores, groups)]
@@ -85,11 +86,11 @@ def translation(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def fluency(runs: Sequence[Run]) -> Sequence[Section]:
-    """Say how Cantonese the texts are that were to be, wherever a task asks for Cantonese."""
+    """Return the section on Cantonese fluency, for tasks that ask for Cantonese."""
     runs = in_order(runs, "fluent")
     fluent = [(replace(column, drawn=True), of) for column, of in figure_columns(runs, ["fluent"])]
     columns = [MODEL, TASK, *fluent, *figure_columns(runs, _FLUENCY)]
-    title, judged = "Texts that were to be in Cantonese", in_order(runs, "judged_score")
+    title, judged = "Texts asked for in Cantonese", in_order(runs, "judged_score")
     tables = [table("fluency", title, runs, columns, _JUDGED_BY), _judged("summaries", judged)]
     return section("Fluency", tables, "fluency")
 
@@ -99,7 +100,7 @@ def _judged(name: str, runs: Sequence[Run]) -> Table:
         (column_of(figure, drawn=name in _OF_PAPERS), partial(estimate, name=name))
         for name, figure in JUDGED.items()
     ]
-    title = "As a judge sees them"
+    title = "Ratings by a judge"
     return table(f"{name}_judged", title, runs, [MODEL, TASK, *columns], _BY_A_JUDGE)
 
 

@@ -1,4 +1,4 @@
-"""A report in each form; a renderer knows `blocks` alone, and no benchmark, task or metric."""
+"""Rendering a report in each output format; renderers know only `blocks`, no task or metric."""
 
 from typing import Literal
 
@@ -13,9 +13,9 @@ Format = Literal["html", "md", "github", "json", "csv"]
 def render(report: Report, format: Format) -> str:  # noqa: A002
     r"""Return a report as the text of one file, which can always be encoded as UTF-8.
 
-    `html` is one page that needs no network; `md` is Markdown as GitHub reads it, `github` the same
-    for a pull request, with all but the summary folded; `json` is the records; `csv` one tidy
-    table: of runs a row for each figure.
+    `html` is one page that needs no network; `md` is GitHub's Markdown, `github` the same for a
+    pull request, with all sections folded except the summary; `json` has the records; `csv` is one
+    tidy table, for runs with a row for each figure.
 
     Raises:
         OptionError: If the page's package is not installed.

@@ -1,4 +1,4 @@
-"""How a value becomes text: the same in every form of output."""
+"""Formatting of values and tables as text, the same in every output format."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _MARKS = {"human": "human", "random": "random"}
 
 
 def encodable(text: str) -> str:
-    """Return a text that UTF-8 can encode: lone surrogates become U+FFFD, all else stays."""
+    """Return a text that UTF-8 can encode: lone surrogates become U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
@@ -54,7 +54,7 @@ def value_text(value: Value, unit: Unit) -> str:
 
 
 def interval_text(value: Value, unit: Unit) -> str:
-    """Return the interval of a value as text, in which two ends are never alike; empty without one.
+    """Return the interval of a value as text, with enough digits that its ends differ; else empty.
 
     Examples:
         >>> interval_text(Estimate(0.523, 0.4911, 0.5539, 9), "percent")
@@ -95,7 +95,7 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
 
 
 def caption(table: Table) -> str:
-    """Return the caption of a table, with what the mark † at an interval stands for."""
+    """Return the caption of a table, with the meaning of the mark † at an interval."""
     values = (value for row in table.rows for value in row.values)
     marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
     return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
@@ -113,8 +113,8 @@ def heading(column: Column) -> str:
 
 
 class ShownCell(NamedTuple):
-    """A value as text: itself, its interval in brackets, its note, whether it is its column's best;
-    and its number and the interval's ends, to sort and to draw by."""
+    """A value as text: the value, its interval in brackets, its note, whether it is its column's
+    best; and its number and the interval's ends, for sorting and drawing."""
 
     text: str
     interval: str
@@ -126,7 +126,7 @@ class ShownCell(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A table as text: its columns and rows, and whether these changed places."""
+    """A table as text: its columns and rows, and whether it is transposed."""
 
     columns: Sequence[Column]
     rows: Sequence["ShownRow"]
@@ -134,7 +134,7 @@ class Layout(NamedTuple):
 
 
 class ShownRow(NamedTuple):
-    """A row as text: its cells, whose it is, and that in words where its name does not say it."""
+    """A row as text: its cells, its kind, and a mark for the kind if its name does not say it."""
 
     cells: Sequence[ShownCell]
     kind: str
@@ -144,9 +144,9 @@ class ShownRow(NamedTuple):
 def shown(table: Table) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
-    The best of a column is looked for among models, that is the user's runs and published rows, or
-    the runs alone in a table with a row for the best published; where a name occurs twice the rows
-    are no rivals.
+    The best of a column is chosen among models: the user's runs and published rows, or the runs
+    only if the table has a row for the best published score. If a name occurs twice, the rows do
+    not compete and none is marked.
 
     Examples:
         >>> from hkcanto_tasks.reports.blocks import Row
@@ -191,10 +191,10 @@ def _best(table: Table, place: int) -> float | None:
 
 
 def laid_out(table: Table, *, published: bool = False) -> Layout:
-    """Return a table as text, with its columns as rows if it is turnable and these are more.
+    """Return a table as text, transposed if it is turnable and has more columns than runs.
 
-    Published rows of a turnable table are left out but for `published`, and always if it is turned:
-    the papers' own tables have them. A row then has its measure beneath its name.
+    Published rows of a turnable table are left out unless `published`, and always if it is
+    transposed: the papers' own tables have them. A row then has its measure beneath its name.
 
     Examples:
         >>> from hkcanto_tasks.reports.blocks import Row

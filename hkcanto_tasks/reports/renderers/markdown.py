@@ -1,4 +1,4 @@
-"""A report as Markdown, as GitHub reads it."""
+"""Rendering a report as GitHub's Markdown."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,16 +7,17 @@ from ...printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
 from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shorten
 
-# Everything that GitHub gives a meaning to inside a line; `&` and `<` would begin HTML.
+# All characters that are special to GitHub within a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 
 _CELL_LENGTH = 300
 
 
 def markdown(report: Report, *, folded: bool = False) -> str:
-    r"""Return a report as Markdown; of long answers only the beginning is shown.
+    r"""Return a report as Markdown; long answers are cut.
 
-    With `folded` it is for a pull request: sections that are no summary are folded, headings small.
+    With `folded` it is for a pull request: sections other than summaries are folded, headings are
+    small.
 
     Examples:
         >>> from datetime import datetime

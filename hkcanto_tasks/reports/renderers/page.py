@@ -1,4 +1,4 @@
-"""A report as one web page that needs no network: tables, their plots, and answers."""
+"""Rendering a report as one web page that needs no network: tables, their plots, and answers."""
 
 import base64
 import hashlib
@@ -20,12 +20,12 @@ from .plots import curve, plot, shade
 from .records import plain
 
 LONG_TABLE = 40
-"""A table of more rows than this can be filtered."""
+"""A table with more rows than this gets a filter."""
 
 BUDGET = 330_000
-"""Bytes of the sections of a page, beyond which the longest folded ones are compressed."""
+"""Bytes of a page's sections; above this the longest folded ones are compressed."""
 
-_PACKED = 2_000  # bytes of a section that is worth compressing
+_PACKED = 2_000  # bytes from which a section is worth compressing
 
 TEXT_LIMIT = 20_000
 """Characters of a prompt or a response that the page shows."""
@@ -34,8 +34,8 @@ TEXT_LIMIT = 20_000
 def page(report: Report) -> str:
     """Return a report as one HTML page.
 
-    Nothing in the report ca run in the page or load anything: every text is escaped, and a
-    Content-Security-Policy admits the page's own script and style by their hashes only.
+    Nothing in the report can run in the page or load anything: every text is escaped, and a
+    Content-Security-Policy admits only the page's own script and style, by their hashes.
 
     Examples:
         >>> from datetime import datetime
@@ -85,9 +85,9 @@ def _hash(text: str) -> str:
 
 
 def _fitted(sections: Sequence[Section], bodies: Sequence[str]) -> list[str]:
-    """Return the sections' HTML, of folded ones the longest compressed until all fit.
+    """Return the sections' HTML, with the longest folded ones compressed until all fit.
 
-    The page's script puts these in when they are unfolded; without it a line says so.
+    The page's script unpacks these when they are unfolded; without JavaScript a line says so.
     """
     found, sizes = [*bodies], [len(body.encode()) for body in bodies]
     folded = [place for place, section in enumerate(sections) if not section.is_summary]
@@ -104,26 +104,26 @@ def _fitted(sections: Sequence[Section], bodies: Sequence[str]) -> list[str]:
 
 
 def _embedded(value: object) -> Markup:
-    """Return data as JSON that cannot end the script element it stands in."""
+    """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(plain(value, printable), ensure_ascii=False, separators=(",", ":"))
     return Markup(re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _address(href: str) -> str:
-    """Return where a link leads, if that is a page of the web or of the same site."""
+    """Return the address of a link if it is on the web or in the same site, else nothing."""
     return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
 @lru_cache(maxsize=100_000)  # names and conditions are on a page many times
 def _words(text: str) -> Markup:
-    """Return a text as HTML that may break where a path, a name or a signature has a joint."""
+    """Return a text as HTML that may break after the separators of a path, name or signature."""
     lang = ' lang="zh-HK"' if is_chinese(text) else ""
     joined = re.sub(r"(?<=[|/_=])(?=\w)", "<wbr>", escape(printable(one_line(text))))
     return Markup(f"<bdi{lang}>{joined}</bdi>")
 
 
 def _items(view: ItemView) -> Mapping[str, Any]:
-    """Return answers for the page's script, each text only once: models share their prompts."""
+    """Return answers for the page's script, each text only once, since models share prompts."""
     places: dict[str, int] = {}
     rows = []
     for row in view.rows:

@@ -1,11 +1,11 @@
-"""What a page draws of a table's `drawn` columns: dots with their intervals over one axis, or lines
+"""Plots of a table's `drawn` columns on a page: dots with their intervals over one axis, or lines
 with bands. All places are percentages of the width or the height.
 
-An axis is as long as what is on it. Every dot is on it, and every interval but for ends that are
-far out in Tukey's sense: further from the quartiles of all lower, or upper, ends than three times
-what is between these (Tukey 1977, "Exploratory Data Analysis"). Otherwise the interval of a subject
-with three items squeezes all others. Such an interval is drawn to the edge of the plot, at 0 or
-100, where no dot and no whole interval is; there the page shows an arrow.
+The axis covers every dot, and every interval except for ends that are far out in Tukey's sense:
+further from the quartiles of all lower, or upper, ends than three times the interquartile range
+(Tukey 1977, "Exploratory Data Analysis"). Otherwise the interval of a subject with three items
+would squeeze all others. Such an interval is drawn to the edge of the plot, at 0 or 100, where no
+dot and no complete interval is; there the page shows an arrow.
 """
 
 import math
@@ -19,19 +19,19 @@ from .formatting import ShownCell, ShownRow, value_text
 _MARGIN = 6.0
 _FEWEST_TICKS = 3
 _STEPS = (5.0, 2.5, 2.0, 1.0, 0.5, 0.25, 0.2)
-_FAR_OUT = 3  # times what is between the quartiles
+_FAR_OUT = 3  # interquartile ranges
 
 Place = float | None
 """None for a number that is missing or infinite."""
 Ticks = Sequence[tuple[Place, str]]
 Line = tuple[str, str, Sequence[tuple[Place, Place, ShownCell, str]]]
-"""Its points and its band for SVG, and x, y, cell and step of each dot."""
+"""The points and the band of a line for SVG, and x, y, cell and step of each dot."""
 
 
 class Plot(NamedTuple):
-    """The plot of a table: places of the drawn columns, the axis, where the line of no difference
-    is, if any; of each row the series, x, y, low and high of its dots; a row's height in pixels. A
-    low of 0 and a high of 100 are of intervals that go on beyond the axis."""
+    """The plot of a table: places of the drawn columns, the axis, the line of no difference if any;
+    for each row the series, x, y, low and high of its dots; a row's height in pixels. A low of 0 or
+    a high of 100 marks an interval that goes on beyond the axis."""
 
     series: Sequence[int]
     ticks: Ticks
@@ -41,7 +41,7 @@ class Plot(NamedTuple):
 
 
 def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
-    """Return the plot of a table, whose rows are also given as text; None without any number."""
+    """Return the plot of a table, given its rows as text, too; None without any number."""
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     cells = [[row.cells[place] for place in series] for row in rows]
     drawn = [cell for row in cells for cell in row]
@@ -68,7 +68,7 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
 def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping[Column, Line]]:
     """Return the ticks of both axes of a curve, and its lines by their columns.
 
-    Its rows, each with a number first, are also given as text.
+    The rows, each with a number first, are given as text, too.
     """
     known = {
         column: [(row.cells[0], cell) for row in rows if (cell := row.cells[at]).number is not None]
@@ -126,9 +126,9 @@ def _not_far_below(ends: Sequence[float]) -> list[float]:
 def _axis(
     values: Iterable[float | None], unit: Unit, *, margin: float = 0.0, turned: bool = False
 ) -> tuple[Callable[[float | None], Place], Ticks]:
-    """Return where on an axis from the lowest to the highest value a number is, and its ticks.
+    """Return the scale of an axis from the lowest to the highest value, and its ticks.
 
-    It is perhaps turned round. What is beyond the axis is at its edge, 0 or 100.
+    `turned` reverses it. A value beyond the axis is placed at its edge, 0 or 100.
     """
     known = _finite(values)
     low, high = min(known), max(known)

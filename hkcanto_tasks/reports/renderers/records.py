@@ -1,4 +1,4 @@
-"""A report for programs: JSON, documented by `report.schema.json`, and a tidy CSV table."""
+"""Rendering a report for programs: JSON, documented by `report.schema.json`, and a tidy CSV."""
 
 import csv
 import io
@@ -18,10 +18,10 @@ FORMAT_VERSION = 2
 def json_document(report: Report) -> str:
     """Return a report as JSON.
 
-    `tables` holds name → title, caption and rows; a row maps its columns' keys to values, one with
-    an interval being an object. Beside them stand the report's own records, such as `runs` and the
-    `gate`. `report.schema.json` describes all of it; `format_version` changes when a reader of an
-    older one would misread it.
+    `tables` holds name → title, caption and rows; a row maps its columns' keys to values, and a
+    value with an interval is an object. Beside the tables are the report's own records, such as
+    `runs` and the `gate`. `report.schema.json` describes all of it; `format_version` changes when a
+    reader of an older one would misread it.
 
     Examples:
         >>> made = Report("Scores", datetime(2026, 1, 2), "0.1", (), records={"gate": None})
@@ -95,10 +95,10 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
 
 
 def tidy_csv(report: Report) -> str:
-    """Return a report as one CSV table with one type a column, as exact as it was computed.
+    """Return a report as one CSV table with one type per column and numbers not rounded.
 
-    It is the report's frame: of runs a row for each figure. A report without one has the rows of
-    its tables, each named by the first column `table`; a figure with an interval is in three
+    It is the report's frame, for runs a row for each figure. A report without a frame has the rows
+    of its tables, each named in the first column, `table`; a figure with an interval is in three
     columns, such as `bias`, `bias_low` and `bias_high`.
     """
     found = list(report.frame() if report.frame else _rows_of_tables(report))
@@ -126,6 +126,6 @@ def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
 def _safe(field: object) -> object:
     if not isinstance(field, str):
         return None if field != field else field
-    # A NUL ends the text for many readers of CSV, and a spreadsheet computes formulas.
+    # A NUL ends the text for many CSV readers, and a spreadsheet computes formulas.
     text = encodable(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text

@@ -1,4 +1,4 @@
-"""A report on the terminal."""
+"""Printing a report on the terminal."""
 
 from collections.abc import Sequence
 
@@ -15,20 +15,20 @@ from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shown
 from .plots import curve
 
 LONG_TABLE = 20
-"""Rows of a table that are shown; more only if they are the user's runs, human or random."""
+"""Rows of a table that are shown; of the rest only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
 _BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
-_NAMED = 3  # sections that are not shown
-_FEWEST = 3  # columns that stay while intervals do
+_NAMED = 3  # hidden sections that are listed by name
+_FEWEST = 3  # columns to keep before intervals are dropped
 
 
 def show(report: Report, console: Console, *, full: bool = False) -> None:
-    """Print a report, without the answers, and but for `full` without all that is no summary.
+    """Print a report without the answers, and unless `full` only its summary sections.
 
-    In a narrow terminal a table loses its last columns, then its intervals, and says so; that of
-    models and tasks loses its intervals and goes on below. In full long tables are whole, and their
-    columns explained.
+    In a narrow terminal a table loses its last columns, then its intervals, and says so; the table
+    of models and tasks loses its intervals and continues below. With `full`, long tables are
+    complete and their columns explained.
 
     Examples:
         >>> from datetime import datetime
@@ -113,8 +113,8 @@ def _grids(
 ) -> tuple[Sequence[Grid], int]:
     """Return grids that fit the console, and how many columns are left out.
 
-    The last columns are left out, then intervals; with `several` intervals are, and the columns go
-    on in further grids. What is beneath a name always stays.
+    The last columns are left out first, then the intervals. With `several`, only the intervals are,
+    and the columns continue in further grids. Text beneath a name always stays.
     """
     unbounded = console.options.update(width=10_000)
     others = [place for place, each in enumerate(columns) if place and not each.beneath]
@@ -136,7 +136,7 @@ def _grids(
 
 
 def _show_lines(table: Table, console: Console) -> None:
-    """Show the lines of a curve as bars: of many points every second, third, … one."""
+    """Show the lines of a curve as bars; with many points only every second, third, … one."""
     *_, lines = curve(table, shown(table))
     for column, (_, _, dots) in lines.items():
         every = -(-len(dots) // _MOST_BARS)
@@ -151,7 +151,7 @@ def _grid(
 ) -> Grid:
     """Return the names of rows, with what is beneath them, and the columns at some places.
 
-    Numbers do not wrap: a part of one is worse than none.
+    Numbers do not wrap: half a number is worse than none.
     """
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     beneath = [place for place, column in enumerate(columns) if column.beneath]
@@ -178,7 +178,7 @@ def _grid(
 
 def _cell(cell: ShownCell, column: Column, intervals: bool) -> Text:
     shown = cell.text
-    if column.unit == "badges":  # what is wrong, or that nothing is
+    if column.unit == "badges":  # the failed checks, or ✓
         shown = ", ".join(badge for badge in shown.split(" · ") if badge.startswith("✗")) or "✓"
     text = Text(shown, style="underline" if cell.best else "")
     if intervals and cell.interval:
