@@ -50,7 +50,7 @@ OF_CHOICES = (
 )
 """What the entry of a task may declare for questions with options."""
 
-OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "rubric")
+OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "alternatives", "rubric")
 """What the entry of a task may declare only for kinds that use it (`Setup.USES`)."""
 
 
