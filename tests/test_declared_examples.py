@@ -68,6 +68,11 @@ def test_show_prints_items_of_the_sample(task: str) -> None:
     assert f"-T task={task} " in said
 
 
+def test_a_task_of_unknown_size_is_not_planned() -> None:
+    said = hkcanto("plan", "canto_nlu_acceptability", "--discordance", 20, status=1)
+    assert "nobody has declared how many questions it has" in said
+
+
 # ---------------------------------------------------------------------- in both harnesses
 
 
@@ -180,7 +185,8 @@ def test_its_runs_are_compared_planned_and_published(
     second = made.other if all(task.kind != "judged" for task in declared.tasks) else made.again
     first = made.lm_eval if second is made.other else made.inspect
     assert "not read" not in hkcanto("compare", f"a={first}", f"b={second}")
-    assert "questions" in hkcanto("plan", *TASKS[name], "--discordance", 20)
+    known = [task.name for task in declared.tasks if all(each.rows for each in task.subjects)]
+    assert "questions" in hkcanto("plan", *known, "--discordance", 20)
     whole = bool(declared.data)
     said = hkcanto("publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole)
     assert ("sample data" in said) is not whole

@@ -61,6 +61,11 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         items = sum(sizes.values())
         if not items or (how.headline.unit == "share") != (spread.discordance is not None):
             if task in named:
+                if not items:
+                    raise OptionError(
+                        f"{task.name}: nobody has declared how many questions it has. Write `rows` "
+                        "for its subjects into its benchmark.toml, or give their number: --items N."
+                    )
                 kinds = ("--sd", "is no share of right answers"), ("--discordance", "is one")
                 option, why = kinds[how.headline.unit == "share"]
                 raise OptionError(f"{task.name}: its headline {why}. Plan it with {option}.")
