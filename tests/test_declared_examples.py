@@ -21,11 +21,15 @@ from hkcanto_tasks.data.releases import GitHubRelease
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
-DECLARED = {path.parent.name: read_benchmark(path) for path in EXAMPLES.glob("*/benchmark.toml")}
+DECLARED = {
+    path.parent.name: read_benchmark(path) for path in sorted(EXAMPLES.glob("*/benchmark.toml"))
+}
 TASKS = {name: [task.name for task in each.tasks] for name, each in DECLARED.items()}
 
-each = pytest.mark.parametrize("name", sorted(DECLARED))
-each_task = pytest.mark.parametrize("task", [task for name in sorted(TASKS) for task in TASKS[name]])
+each = pytest.mark.parametrize("name", DECLARED)
+each_task = pytest.mark.parametrize(
+    "task", [task for name in sorted(TASKS) for task in TASKS[name]]
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import import_module
@@ -43,7 +44,7 @@ TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
 GUIDE = DOCS / "adding_a_benchmark.md"
 README = REPOSITORY / "README.md"
 SITE = REPOSITORY / ".ci" / "mkdocs.yml"
-TEXTS = [README, *sorted(DOCS.rglob("*.md"))]
+TEXTS = [README, REPOSITORY / "README.zh-Hant.md", *sorted(DOCS.rglob("*.md"))]
 AGAIN = "run `python docs/generate.py`"
 
 
@@ -83,6 +84,32 @@ def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").splitlines()) <= 120
 
 
+IN_TWO_LANGUAGES = [
+    (README, REPOSITORY / "README.zh-Hant.md"),
+    (DOCS / "quickstart.md", DOCS / "quickstart.zh-Hant.md"),
+]
+
+
+@pytest.mark.parametrize(("english", "chinese"), IN_TWO_LANGUAGES)
+def test_both_languages_have_the_same_commands_and_figures(english: Path, chinese: Path) -> None:
+    """The README's last block, for developers, is in English only."""
+    texts = [
+        path.read_text("utf-8").partition("To set up and run")[0] for path in (english, chinese)
+    ]
+    code = [
+        [re.sub(r" +#.*", "", block) for block in re.findall(r"```\w+\n(.*?)```", text, re.S)]
+        for text in texts
+    ]
+    assert code[0] == code[1]
+    assert len(code[0]) > 3
+    prose = [re.sub(r"```.*?```|\]\([^)]*\)", "", text, flags=re.S) for text in texts]
+    numbers = [
+        Counter(each for each in re.findall(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d", text))
+        for text in prose
+    ]
+    assert numbers[0] == numbers[1]
+
+
 @each_text
 def test_every_relative_link_leads_somewhere(text: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", text.read_text("utf-8")):
@@ -119,7 +146,7 @@ def test_every_command_exists_with_its_options(text: Path) -> None:
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    listed = re.findall(r"[\w/]+\.md", str(yaml.safe_load(SITE.read_text("utf-8"))["nav"]))
+    listed = re.findall(r"[\w/.-]+\.md", str(yaml.safe_load(SITE.read_text("utf-8"))["nav"]))
     assert sorted(listed) == sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md"))
 
 

@@ -580,7 +580,12 @@ def test_a_few_rows_more_in_a_subject_are_no_matter_if_the_total_is_right(
     counts["hk_film_and_television"] += 7
     counts["hk_music"] -= 4
     counts["hk_law"] -= 3
-    folder({f"test/{stem}.csv": as_csv([LAW] * count) for stem, count in counts.items()})
+    folder(
+        {
+            f"test/{stem}.csv": as_csv(([LAW, LONG] * count)[:count])
+            for stem, count in counts.items()
+        }
+    )
     loaded = load_task("hkmmlu")
     assert len(loaded.samples) == 26_368
     assert loaded.remark == ""

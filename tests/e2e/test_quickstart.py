@@ -1,0 +1,47 @@
+"""The quick start's third step, as printed, with the small model under the names of the page."""
+
+import re
+import subprocess
+import sys
+from os import environ, pathsep
+from pathlib import Path
+
+import pytest
+
+from ..scripts import REPOSITORY
+from .conftest import DATA
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("quick start")]
+
+STEP = (REPOSITORY / "docs/quickstart.md").read_text("utf-8").partition("## 3.")[2]
+NAMES = ("Qwen2.5-0.5B-Instruct", "Qwen2.5-1.5B-Instruct")
+
+
+@pytest.mark.parametrize("tab", ["lm-eval", "Inspect"])
+def test_two_models_are_evaluated_and_compared_as_printed(
+    model: Path, tmp_path: Path, tab: str
+) -> None:
+    """Two items instead of 200; the compared models are one, so the gate has too few items."""
+    (tmp_path / "Qwen").mkdir()
+    for name in NAMES:
+        (tmp_path / "Qwen" / name).symlink_to(model)
+    of_tab = STEP.partition(f'=== "{tab}"')[2]
+    evaluate = re.search(r"```bash\n(.*?)```", of_tab, re.S)
+    compare = re.search(r"^```bash\n(.*?)```", STEP, re.S | re.M)
+    assert evaluate
+    assert compare
+    assert "--limit 200" in evaluate[1]
+    script = evaluate[1].replace("--limit 200", "--limit 2").replace("unset HKCANTO_DATA\n", "")
+    path = pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-e", "-c", script + compare[1]],
+        cwd=tmp_path,
+        env={**environ, **DATA, "HF_HUB_OFFLINE": "1", "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "Qwen2.5-1.5B-Instruct" in done.stdout
+    assert "HKMMLU" in done.stdout
