@@ -18,6 +18,7 @@ from hkcanto_tasks.catalogue import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
 
+from .recording import recording
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
@@ -194,3 +195,34 @@ def test_its_runs_are_compared_planned_and_published(
     whole = bool(declared.data)
     said = hkcanto("publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole)
     assert ("sample data" in said) is not whole
+
+
+@pytest.mark.slow
+@each
+def test_a_server_is_sent_the_same_by_both_harnesses(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    judge = {"model_roles": {"grader": grader()}}
+    with recording() as server:
+        run_lm_eval(
+            tmp_path,
+            *TASKS[name],
+            model="local-chat-completions",
+            model_args=f"model=sentence,base_url={server.url}/chat/completions",
+            apply_chat_template=True,
+        )
+        by_lm_eval = sorted(json.dumps(each["messages"]) for each in server.requests)
+        server.requests.clear()
+        for task in DECLARED[name].tasks:
+            run_inspect(
+                tmp_path,
+                tasks.run(task=task.name),
+                "openai-api/local/sentence",
+                model_base_url=server.url,
+                **(judge if task.kind == "judged" else {}),
+            )
+        by_inspect = sorted(json.dumps(each["messages"]) for each in server.requests)
+    assert len(by_lm_eval) == sum(len(load_task(task).samples) for task in TASKS[name])
+    assert by_inspect == by_lm_eval
