@@ -264,6 +264,8 @@ class TaskDefinition(Declared, frozen=True):
             a model may write, `{ Positive = ["正面"] }`; if the data has another value for it,
             `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
         fold_scripts: Whether a short answer in the other Chinese script is right, too.
+        alternatives: Text between short answers that are all right, in one cell: `/` for
+            `ni1/nei1`.
         extra_stems: Files of the release that are not a subject of the paper.
         dev_rows: Number of rows of a dev file that are used as worked examples.
         examples_from_test: Number of first test rows that are worked examples and not scored.
@@ -315,6 +317,7 @@ class TaskDefinition(Declared, frozen=True):
     shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
     labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
     fold_scripts: bool = False
+    alternatives: str = ""
     extra_stems: tuple[str, ...] = ()
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
     examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0

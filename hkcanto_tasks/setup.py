@@ -50,7 +50,7 @@ OF_CHOICES = (
 )
 """Keys of a task's entry that are only for questions with options."""
 
-OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "rubric")
+OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "alternatives", "rubric")
 """Keys of a task's entry that only some kinds use (`Setup.USES`)."""
 
 

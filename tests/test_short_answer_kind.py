@@ -175,3 +175,32 @@ def test_scripts_are_folded_only_if_declared(declare: Declare) -> None:
     assert values[""] == 0
     assert values["fold_scripts = true\n"] == 1
     assert values["read "] != values["read fold_scripts = true\n"]
+
+
+def test_alternatives_in_one_cell_are_each_right_and_not_both_at_once(declare: Declare) -> None:
+    read = {}
+    for more in ("", 'alternatives = "/"\n'):
+        declare(more, answers="ni1/ nei1")
+        loaded = load_task("cloze")
+        (sample,) = loaded.samples
+        said = ("ni1", "答案：nei1。", "ni1/nei1", "nei", "nei4")
+        right = [loaded.setup.judge(each, sample).values["exact_match"] for each in said]
+        assert right == ([1, 1, 0, 0, 0] if more else [0, 0, 0, 0, 0]), more
+        read[more] = fingerprints.fingerprints(setup("cloze"))[1]
+    assert len({*read.values()}) == 2
+
+
+def test_an_empty_alternative_is_an_error_that_names_the_row(declare: Declare) -> None:
+    declare('alternatives = "/"\n', answers="ni1/")
+    done = CliRunner().invoke(app, ["show", "cloze"])
+    assert done.exit_code == 1
+    assert "row 1 has no answer" in " ".join(done.output.split())
+
+
+def test_alternatives_are_of_no_other_kind(declare: Declare) -> None:
+    home = declare('alternatives = "/"\n')
+    file = home / "benchmark.toml"
+    file.write_text(file.read_text("utf-8").replace('"short_answer"', '"number"'), "utf-8")
+    done = CliRunner().invoke(app, ["show", "cloze"])
+    assert done.exit_code == 1
+    assert "a field 'alternatives'" in " ".join(done.output.split())

@@ -23,8 +23,9 @@ _LIKE_A_LIST = ("[", "]")
 class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
-    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`. If a
-    response announces its answer ("答案：…"), that part is compared, else all of it.
+    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`, or have
+    the task's `alternatives` between them. If a response announces its answer ("答案：…"), that part
+    is compared, else all of it.
     """
 
     FIGURES = (
@@ -46,7 +47,7 @@ class ShortAnswer(setup.Setup):
         ),
         EMPTY,
     )
-    USES = ("fold_scripts",)
+    USES = ("fold_scripts", "alternatives")
     COLUMNS: ClassVar = {
         "question": ("question", "題目", "問題"),
         "answer": ("answer", "answers", "答案"),
@@ -65,6 +66,9 @@ class ShortAnswer(setup.Setup):
     def _accepted(self, record: Record) -> list[str]:
         columns = self.columns("answer")
         cell = record.find(columns)
+        between = self.task.definition.alternatives
+        if isinstance(cell, str) and between:
+            cell = cell.split(between)
         if isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
             try:
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
@@ -98,7 +102,8 @@ class ShortAnswer(setup.Setup):
 
     def further_readings(self) -> list[Any]:
         """Return how answers compare that differ in script, marks or numerals."""
-        return [
+        between = filter(None, [self.task.definition.alternatives])
+        return [*between] + [
             self.score(text, Sample(id="", target='["金鐘", "3.5"]')).values
             for text in (
                 "金钟",

@@ -61,6 +61,11 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         items = sum(sizes.values())
         if not items or (how.headline.unit == "share") != (spread.discordance is not None):
             if task in named:
+                if not items:
+                    raise OptionError(
+                        f"{task.name}: its number of questions is not declared. Write `rows` for "
+                        "its subjects into its benchmark.toml, or give the number: --items N."
+                    )
                 is_not, is_so = "is not a share of right answers", "is a share of right answers"
                 kinds = ("--sd", is_not), ("--discordance", is_so)
                 option, why = kinds[how.headline.unit == "share"]
