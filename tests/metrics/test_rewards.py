@@ -362,10 +362,10 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "choice_reward, row 1: the answer 'E' is not one of the options A, B, C, D": lambda: (
             choice_reward(["A", "B"], answer=["A", "E"], options=[ISLANDS] * 2)
         ),
-        "choice_reward, row 0: the answer True is none": lambda: choice_reward(
+        "choice_reward, row 0: the answer True is not one": lambda: choice_reward(
             ["A"], answer=[True], options=[ISLANDS]
         ),
-        "choice_reward, row 0: the answer 1.5 is none": lambda: choice_reward(
+        "choice_reward, row 0: the answer 1.5 is not one": lambda: choice_reward(
             ["A"], answer=[1.5], options=[ISLANDS]
         ),
         "choice_reward, row 0: the answer ['B'] ": lambda: choice_reward(
