@@ -1,4 +1,4 @@
-"""Verifiers accept right answers, refuse wrong ones, and do not fall for what looks alike."""
+"""Verifiers accept right answers, and refuse wrong ones, including near misses."""
 
 import inspect
 import json
