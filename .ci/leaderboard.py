@@ -1,4 +1,4 @@
-"""A hook of MkDocs: the board of the papers' tables and the rule-based engines, in our site."""
+"""An MkDocs hook that adds the leaderboard (papers' tables and rule-based engines) to the site."""
 
 from pathlib import Path
 

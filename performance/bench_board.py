@@ -2,10 +2,10 @@
 
     python performance/bench_board.py [--models 40] [--logs 2]
 
-Records are made up, in the form of `hkcanto publish --to eee`, of every task and variant: over ten
-million items that are not there. Logs are made by make_logs.py, of HKMMLU at its full size; each
-further model takes as long again. The targets are 60 s for the first board of 40 models, 5 s for
-one model more, and 1.5 GB.
+The records are made up, in the form of `hkcanto publish --to eee`, for every task and variant; they
+stand for over ten million items. The logs are made by make_logs.py, for HKMMLU at its full size;
+the time grows linearly with the number of models. The targets are 60 s for the first board of 40
+models, 5 s for one more model, and 1.5 GB.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Accuracy and time of reading a letter: `python performance/bench_choice.py [CASES]`.
 
-Accuracy is on the labelled responses in tests/metrics/choice_cases.jsonl or in another file of the
-same form, with `model` for `tag`; responses whose `sure` is false are left out. Time is in calls a
-second on short answers, and of a megabyte of one thing, repeated.
+Accuracy is measured on the labelled responses in tests/metrics/choice_cases.jsonl or in another
+file of the same form, with `model` for `tag`; responses whose `sure` is false are left out. Time is
+given as calls a second on short answers, and as seconds for a megabyte of one repeated text.
 """
 
 import json
@@ -23,7 +23,7 @@ SHORT = ("B", "答案：B", "B. 南丫島", "The answer is (B).", "我揀B，因
 
 
 def accuracy(path: Path) -> None:
-    """Print one row per tag: responses, read right, letters read where there is none."""
+    """Print one row per tag: responses, share read right, letters read although there is none."""
     total, right, false_letters = Counter[str](), Counter[str](), Counter[str]()
     times = []
     for line in path.read_text("utf-8").splitlines():

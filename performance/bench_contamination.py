@@ -2,7 +2,7 @@
 
     HKCANTO_DATA_DIR=… python performance/bench_contamination.py [FILE]
 
-The file is read as often as it takes to make 100 MB; no file is kept. Target: 5 MB/s on one core.
+The file is read repeatedly, up to 100 MB; no file is kept. Target: 5 MB/s on one core.
 """
 
 import itertools

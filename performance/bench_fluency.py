@@ -1,7 +1,7 @@
 """Time of judging one text: `python performance/bench_fluency.py`.
 
-The slow part is looking up the features, twice: by the detector for its label, and by us for their
-places, which the detector does not tell.
+The slow part is finding the features, which is done twice: by the detector for its label, and by us
+for the places of the features, which the detector does not return.
 """
 
 from collections.abc import Callable

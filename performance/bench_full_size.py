@@ -1,13 +1,13 @@
-"""HKMMLU at its full size through lm-eval, with a model that answers at once: what is our share?
+"""Our share of the run time of HKMMLU at full size in lm-eval, with a model that answers at once.
 
     HKCANTO_DATA_DIR=… python performance/bench_full_size.py              # 26,368 questions
     HKCANTO_DATA_DIR=… python performance/bench_full_size.py --times 4    # 105,472 of them
     HKCANTO_DATA_DIR=… python performance/bench_full_size.py --shots 5
 
-The questions are those of the data in HKCANTO_DATA_DIR, or of the sample without it, repeated to
-the published number in each of the 66 subjects. Ours is the time in our code that lm-eval calls,
-without the time in lm-eval's code that ours calls. Targets: 0.2 ms a question, 200 MB, 4 s to the
-first request beside lm-eval's own index, and growth in proportion to the number of questions.
+The questions come from HKCANTO_DATA_DIR, or else from the sample data, repeated to the published
+number in each of the 66 subjects. Our share is the time in our code that lm-eval calls, without the
+time in lm-eval's code that ours calls. Targets: 0.2 ms a question, 200 MB, 4 s to the first request
+in addition to lm-eval's own index, and growth in proportion to the number of questions.
 """
 
 import csv
@@ -54,7 +54,7 @@ class Clock:
         self._open: list[float] = []
 
     def time(self, owner: Any, name: str, *, ours: bool = True) -> None:
-        """Time a method from now on; what is not ours is taken off what called it."""
+        """Time a method from now on; time in lm-eval's code is subtracted from its caller's."""
         function: Callable[..., Any] = getattr(owner, name)
 
         @wraps(function)

@@ -1,6 +1,6 @@
-"""Sentences scored in Jyutping in a second: `python performance/bench_jyutping.py`.
+"""Number of Jyutping sentences scored per second: `python performance/bench_jyutping.py`.
 
-Enumeration of all variants is timed beside it for as long as there are at most a million. Real
+For comparison, enumerating all variants is timed, too, if there are at most a million. Real
 sentences have few variants; the last rows are for a thousand sentences like them.
 """
 

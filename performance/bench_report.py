@@ -16,7 +16,7 @@ from measuring import arguments, memory
 
 
 def measured(*command: str) -> tuple[float, float]:
-    """Run a command; return its seconds and, of all children so far, the largest in MB."""
+    """Run a command; return its seconds and the peak memory of all children so far in MB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

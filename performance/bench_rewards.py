@@ -1,8 +1,8 @@
-"""Completions rewarded in a second on one core: `python performance/bench_rewards.py [OUTPUTS]`.
+"""Completions rewarded per second on one core: `python performance/bench_rewards.py [OUTPUTS]`.
 
-OUTPUTS: gzipped lines with `text`, `options` and `gold`. Without it, the responses with an answer
-in tests/metrics/choice_cases.jsonl are taken. Sentences in Jyutping are made up: half of them have
-no variants, the others up to nine. Times are of the processor, each the best of five.
+OUTPUTS: gzipped lines with `text`, `options` and `gold`. By default, the responses with an answer
+in tests/metrics/choice_cases.jsonl are used. Sentences in Jyutping are made up: half of them have
+no variants, the others up to nine. Times are processor times, each the best of five.
 """
 
 import gzip

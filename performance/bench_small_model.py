@@ -2,10 +2,10 @@
 
     HKCANTO_DATA_DIR=… python performance/bench_small_model.py [MODEL] [--batch 8] [--rounds 1]
 
-The reference is what the release does: the same prompts in batches, three new tokens each, greedy,
-the first character of the answer. lm-eval's start-up (its index of 14,000 files) is left out on
-both sides, loading the model as well; the ratio of the medians is what counts on a noisy machine.
---log-likelihood times the _mc tasks, too.
+The reference does the same as the released code: the same prompts in batches, three new tokens
+each, greedy decoding, and the first character of the answer. lm-eval's start-up (its index of
+14,000 files) and loading the model are left out on both sides. On a noisy machine, look at the
+ratio of the medians. --log-likelihood times the _mc tasks, too.
 """
 
 from time import perf_counter

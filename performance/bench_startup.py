@@ -1,10 +1,10 @@
-"""What ``hkcanto.pth`` costs each start of an interpreter, and each import in it.
+"""The cost of ``hkcanto.pth`` for each interpreter start, and for each import.
 
     python performance/bench_startup.py [PAIRS]
 
-Starts two environments of this interpreter in turns, one with the hook and one without, so that
-whatever else the machine does falls on both. The cost is the median difference of a pair. A third
-environment, a twin of the one without, shows what this measures when there is nothing to measure.
+Starts two environments of this interpreter alternately, one with the hook and one without, so that
+other load on the machine affects both. The cost is the median difference of a pair. A third
+environment, also without the hook, is the control: it shows the noise of this measurement.
 """
 
 import re

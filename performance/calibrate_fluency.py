@@ -1,13 +1,13 @@
-"""Calibration of ``cantonese_fluency``: ``python performance/calibrate_fluency.py DATA``.
+"""Calibrate ``cantonese_fluency``: ``python performance/calibrate_fluency.py DATA``.
 
 DATA is a folder like HKCANTO_DATA_DIR, with ``hkmmlu`` and ``hkeval2025``. The pairs are the
-sentences of HKMMLU's and HKCanto-Eval's translation tasks, Cantonese and Written Chinese; where
-Written Chinese is in Simplified script, it is converted, so that script does not give it away.
+sentences of HKMMLU's and HKCanto-Eval's translation tasks, Cantonese and Written Chinese. Written
+Chinese in Simplified script is converted, so that the script does not give it away.
 
 The threshold is the strictest of those with the best balanced accuracy, because the rubric fails
-any word of Written Chinese. HKCanto-Eval's long Cantonese texts count as Cantonese there. The
-accuracy is measured on random halves of the pairs, each time with the threshold that the other
-half, with half of the long texts, leads to; translations of one sentence stay in one half.
+any word of Written Chinese. For choosing it, HKCanto-Eval's long Cantonese texts count as
+Cantonese. The accuracy is measured on random halves of the pairs, each time with the threshold
+chosen on the other half and half of the long texts; translations of one sentence stay in one half.
 """
 
 import csv
@@ -81,12 +81,12 @@ judge = cache(cantonese_fluency)
 
 
 def ours(text: str) -> bool:
-    """What is shipped."""
+    """The metric as it is shipped."""
     return judge(text).passed
 
 
 def at(threshold: float) -> Callable[[str], bool]:
-    """What would be shipped with another threshold."""
+    """The metric with another threshold."""
 
     def passes(text: str) -> bool:
         fluency: Fluency = judge(text)

@@ -1,9 +1,9 @@
-"""Our reader beside the rules that others use: `python performance/compare_extractors.py LABELLED`.
+"""Compare our answer extraction with others: `python performance/compare_extractors.py LABELLED`.
 
 LABELLED has one response a line, with `text`, `options` (letter to text), `answer` (a letter or
-null) and perhaps `sure`; responses that are not sure are left out. The rules of lm-eval and Inspect
-are called, if these are installed. The others are written out here after their sources, condensed
-to the same readings; `docs/extraction.md` says from which versions.
+null) and optionally `sure`; responses that are not sure are left out. The extractors of lm-eval and
+Inspect are called if these are installed. The others are reimplemented here from their sources,
+condensed but with the same results; `docs/extraction.md` gives the versions.
 """
 
 import json
@@ -123,7 +123,7 @@ RULES: dict[str, Rule] = {
 
 
 def counts(read: Sequence[str | None], answers: Sequence[str | None]) -> tuple[int, int, int]:
-    """Responses read right, as a wrong letter, and not at all though there is a letter."""
+    """Count responses read right, read as a wrong letter, and left unread despite a letter."""
     pairs = list(zip(read, answers, strict=True))
     right = sum(letter == answer for letter, answer in pairs)
     wrong = sum(letter is not None and letter != answer for letter, answer in pairs)

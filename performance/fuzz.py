@@ -1,10 +1,10 @@
-"""Every scorer on mutated outputs: `python performance/fuzz.py OUTPUTS… --count 1000000`.
+"""Fuzz every scorer with mutated outputs: `python performance/fuzz.py OUTPUTS… --count 1000000`.
 
-OUTPUTS have one real output a line, with `text` or `output`, and perhaps `options`, `source`,
-`reference` and `question`. Each case is made of its seed and its number alone. All cases are scored
-twice, in processes with other hash seeds, the second time in eight threads each: the figures must
-be the same. Exits with 1 where they are not, and where a scorer raises an exception.
-`fuzz_releases.py` does the like with releases and declarations.
+OUTPUTS have one real output a line, with `text` or `output`, and optionally `options`, `source`,
+`reference` and `question`. A case depends only on the seed and its number. All cases are scored
+twice, in processes with different hash seeds, the second time in eight threads each: the figures
+must be the same. Exits with 1 if they differ or a scorer raises an exception. `fuzz_releases.py`
+does the same for releases and declarations.
 """
 
 import argparse
@@ -186,13 +186,13 @@ def calls(number: int, seed: int, rows: Sequence[Row]) -> Iterator[tuple[str, Ca
 
 @dataclass
 class Tally:
-    """What the calls of one scorer came to.
+    """Statistics of the calls of one scorer.
 
     Attributes:
-        calls: Number of them.
-        seconds: CPU time of all.
-        slowest: CPU time of the slowest, and its case.
-        raised: Case and exception, of the calls that raised one.
+        calls: Number of calls.
+        seconds: CPU time of all calls.
+        slowest: CPU time of the slowest call, and its case.
+        raised: Case and exception of each call that raised one.
     """
 
     calls: int = 0

@@ -1,16 +1,16 @@
-"""Mutated releases and declarations: `python performance/fuzz_releases.py --count 10000`.
+"""Fuzz loading with mutated releases: `python performance/fuzz_releases.py --count 10000`.
 
-Each case is a small release of a kind (the package's samples, releases made here, with `--data` the
-first rows of real ones), changed in one to four ways and loaded with `load_task`. One property is
+Each case is a small release (the package's sample data, a release made here, or with `--data` the
+first rows of a real one), mutated in one to four ways and loaded with `load_task`. One property is
 checked: **the same rows as before, or rows set aside and counted, or an error of ours that names a
 file; never other rows, never another exception, and nothing written outside the case's folder.**
-Every other case is changed only in ways that leave a release readable (other names that are known,
-formats, archives, shards, folders, files beside it): it must give the same rows, unless the release
-is refused without these changes, too. A benchmark.toml with a key that does not exist is refused.
+Every second case is mutated only in ways that leave a release readable (other known names, formats,
+archives, shards, folders, additional files): it must give the same rows, unless the unmutated
+release is refused, too. A benchmark.toml with an unknown key is refused.
 
-What a row may be read as is known from the mutation (`made_releases.Release.sources`), not from the
-package's reader. A case is made of the seed and its number alone: `--case 123` shows that one, and
-`--keep FOLDER` leaves its files there. Exits with 1 where a case breaks the property.
+The permitted readings of a row are known from the mutation (`made_releases.Release.sources`), not
+from the package's reader. A case depends only on the seed and its number: `--case 123` shows that
+case, and `--keep FOLDER` leaves its files there. Exits with 1 if a case breaks the property.
 """
 
 import argparse

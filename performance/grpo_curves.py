@@ -1,11 +1,11 @@
-"""What GRPO makes of a reward: `python performance/grpo_curves.py MODEL REWARD OUTPUT`.
+"""Train a model on a reward with GRPO: `python performance/grpo_curves.py MODEL REWARD OUTPUT`.
 
-MODEL is a folder with Gemma 3 270M. On a processor, its 262,144 tokens take most of the time, so it
-is trained with those of Chinese and Japanese and the commonest others: 38,094.
+MODEL is a folder with Gemma 3 270M. On a CPU, its vocabulary of 262,144 tokens takes most of the
+time, so it is trained with only 38,094: those of Chinese and Japanese, and the most common others.
 
-REWARD is `now` or `before`: `cantonese_reward`, or what it was when it paid for any text with a
-Chinese character and without words of Written Chinese. Each step's completions are written to
-OUTPUT, a line each, with what both would pay.
+REWARD is `now` or `before`: the present `cantonese_reward`, or that of version 0.2, which paid for
+any text with a Chinese character and without words of Written Chinese. Each step's completions are
+written to OUTPUT, one a line, with both rewards.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Records of runs that never were, as `hkcanto publish --to eee` writes them, for boards.
+"""Make up records for boards, in the form that `hkcanto publish --to eee` writes.
 
 python performance/made_records.py DIR --models 40
 """
@@ -31,12 +31,12 @@ def names(count: int) -> list[str]:
 
 
 def records(models: int, tasks: tuple[str, ...] = (), seed: int = 1) -> Iterator[tuple[str, str]]:
-    """Yield records that nobody measured: path → JSON.
+    """Yield made-up records: path → JSON.
 
     Args:
-        models: How many.
-        tasks: Of which tasks; of all tasks and variants without it.
-        seed: Of the figures.
+        models: Number of models.
+        tasks: The tasks; by default all tasks and variants.
+        seed: Seed of the figures.
     """
     whole = [name for name in named_tasks() if find_task(name).scope == "task"]
     for place, model in enumerate(names(models)):

@@ -1,7 +1,7 @@
-"""Releases as a model that can be written to disk in any layout, with what a reader may return.
+"""Model of a release that can be written to disk in any layout, with the rows a reader may return.
 
-A `Release` is made by a seed, changed by mutations, and written. What its rows say is known from
-the model, never from the package's reader: that is what the fuzz compares with.
+A `Release` is made from a seed, changed by mutations, and written. The permitted contents of its
+rows are known from this model, not from the package's reader; the fuzz compares with them.
 """
 
 import csv

@@ -1,10 +1,10 @@
-"""Logs as large as real ones, for the measurements of the reports: HKMMLU at its full size.
+"""Make logs of real size for benchmarks of the reports: HKMMLU at its full size.
 
     HKCANTO_DATA_DIR=… python performance/make_logs.py DIR --models 8 --harness lm-eval
     HKCANTO_DATA_DIR=… python performance/make_logs.py DIR --models 8 --harness inspect
 
-The harness itself runs, with models that know the answers more or less well and say so in several
-ways. The same seed makes the same answers in both harnesses. Inspect takes minutes for each model.
+The harness itself runs, with mock models of different accuracy that phrase answers in several ways.
+The same seed gives the same answers in both harnesses. Inspect takes minutes for each model.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""What the benchmarks share: arguments, times, memory and ratios.
+"""Functions shared by the benchmarks: arguments, times, memory and ratios.
 
-Times are the processor's unless a benchmark says otherwise: other work on the machine changes them
-least. Compare figures of one run, on one machine, only.
+Times are processor times unless a benchmark says otherwise, because other work on the machine
+affects these least. Compare only figures of the same run on the same machine.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Plot what training earned: `python performance/plot_grpo.py OUTPUT.svg TITLE=CURVES …`.
+"""Plot the rewards of training runs: `python performance/plot_grpo.py OUTPUT.svg TITLE=CURVES …`.
 
-CURVES: what grpo_curves.py wrote. Each has a panel: the reward that it was trained on, and what the
-present `cantonese_reward` pays for the same completions. Points are means of five steps.
+CURVES: a file written by grpo_curves.py. Each gets a panel with the reward that it was trained on,
+and the present `cantonese_reward` of the same completions. Points are means of five steps.
 """
 
 import json

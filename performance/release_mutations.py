@@ -1,4 +1,4 @@
-"""Seeds and mutations for `fuzz_releases.py`: releases of each kind, and what happens to them."""
+"""Seeds and mutations for `fuzz_releases.py`: releases of each kind, and changes to them."""
 
 import csv
 import json

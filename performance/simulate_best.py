@@ -1,8 +1,8 @@
-"""How often a checkpoint that equals the best is told apart from it, and how lucky the best is.
+"""Simulate how often a checkpoint equal to the best is called different, and how lucky the best is.
 
 Run it as `python performance/simulate_best.py [--repeats 2000]` (about ten minutes). Checkpoints
-answer the same questions, some of which are harder, and neighbours answer alike by a correlation.
-The target is 5 % of simulations in which some equal run is told apart.
+answer the same questions, some of which are harder, and the answers of neighbouring checkpoints are
+correlated. The target is 5 % of simulations in which some equal run is called different.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How often a gate passes a run that loses just the tolerance: at most 5 % is promised.
+"""Simulate how often a gate passes a run that loses exactly the tolerance: at most 5 % is promised.
 
 Run it as `python performance/simulate_gates.py [--repeats 1000]` (about ten minutes). Its tables
 are in docs/planning.md:

@@ -1,11 +1,11 @@
-"""How often intervals cover and gates let a worse run pass.
+"""Simulate the coverage of intervals, and how often gates let a worse run pass.
 
-Run it as `python performance/simulate_intervals.py [--repeats 2000]` (about ten minutes), or with
-`--answers responses_by_model.csv.gz` (real models' answers, as in `hkcanto plan --responses`) for
-how often a run with `--limit` covers the whole, and a plan gets the power that it promised; `--half
-1` leaves out every second model, and `--half 2` the others.
+Run it as `python performance/simulate_intervals.py [--repeats 2000]` (about ten minutes). With
+`--answers responses_by_model.csv.gz` (real models' answers, as in `hkcanto plan --responses`) it
+measures how often the interval of a run with `--limit` covers the full run's score, and whether a
+plan has the promised power; `--half 1` leaves out every second model, and `--half 2` the others.
 
-Percentile bootstraps and normal intervals are set beside what `hkcanto_tasks.reports` computes. The
+Percentile bootstraps and normal intervals are compared with those of `hkcanto_tasks.reports`. The
 target is 93 to 97 % (5 % at most for a gate).
 """
 

@@ -1,4 +1,4 @@
-"""A stand-in for a model: it answers each prompt with a letter that depends on nothing but it."""
+"""A mock model: it answers each prompt with a letter that depends only on the prompt."""
 
 import zlib
 from typing import Any

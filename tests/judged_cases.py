@@ -1,4 +1,4 @@
-"""Responses whose judgement hangs on a field of the item, with values worked out by hand.
+"""Responses whose judgement depends on a field of the item, with values worked out by hand.
 
 Both harnesses are given each of them: an adapter that loses the field on the way gets another one.
 The items are made up.

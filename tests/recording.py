@@ -1,4 +1,4 @@
-"""A chat and completion server that records what it is asked, and answers in many forms.
+"""A chat and completion server that records its requests, and answers in many forms.
 
 The form is the name of the model; the letter depends on nothing but the text of the prompt.
 """

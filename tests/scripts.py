@@ -1,4 +1,4 @@
-"""Scripts of the repository that are in no package, as modules."""
+"""Imports the repository's scripts that are in no package."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

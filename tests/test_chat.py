@@ -1,4 +1,4 @@
-"""The same words reach a chat model from both harnesses, and the same is read of what it says."""
+"""Both harnesses send a chat model the same words, and read its answers alike."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The documents are true: pages are fresh, what a reader pastes runs and prints what is shown."""
+"""The documents are true: generated pages are fresh, and commands run and print what is shown."""
 
 import doctest
 import json

@@ -1,4 +1,4 @@
-"""What docs/engines.md says of engines that are lm-eval's and Inspect's own."""
+"""The claims of docs/engines.md about lm-eval's and Inspect's own engines."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What hkcanto refuses is said in a few lines by the harnesses' commands, and raised to callers."""
+"""Refusals are a few lines in the harnesses' commands, and exceptions for callers."""
 
 import os
 import subprocess

@@ -273,7 +273,7 @@ def test_lm_eval_says_that_it_has_no_judge(caplog: pytest.LogCaptureFixture) -> 
     assert results["unjudged_rate,none"] == 1
     assert results["empty,none"] == FIGURES["empty"]
     assert not {"pass_rate,none", "mean_level,none"} & results.keys()
-    (said,) = {each.message for each in caplog.records if "lm-eval has no judge" in each.message}
+    (said,) = {each.message for each in caplog.records if "need a judge model" in each.message}
     assert "hkcanto rescore OUT --grader" in said
     assert "--model-role grader=" in said
 

@@ -1,4 +1,4 @@
-"""What the repository tells others of itself is true: its version, its tasks, where they are."""
+"""Facts that the repository states about itself are true: version, tasks and their places."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""A run that is killed half-way is taken up again, with the same figures: docs/running.md."""
+"""A run that was killed half-way can be resumed, with the same figures: docs/running.md."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A chat template that thinks, under a limit for answers: said before the first request."""
+"""A thinking chat template with too small an answer limit: reported before the first request."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A model of Transformers with random weights: answers nonsense, loads in a second."""
+"""A Transformers model with random weights: it answers nonsense and loads in a second."""
 
 from pathlib import Path
 

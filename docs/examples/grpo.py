@@ -1,7 +1,7 @@
 """GRPO with TRL on questions of your own: `python grpo.py MODEL --output FOLDER`.
 
-Put your own questions in the place of these, never items of a benchmark: a model that was trained
-on test items is not evaluated by them. `hkcanto contamination FILE` looks for what they share.
+Replace these questions by your own, never by items of a benchmark: test items cannot evaluate a
+model that was trained on them. `hkcanto contamination FILE` finds benchmark items in your data.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, mu
 
 
 def choice(question: str, options: list[str], answer: str) -> dict[str, object]:
-    """A question whose explanation should be in Cantonese and its letter right."""
+    """A question to answer with the right letter and an explanation in Cantonese."""
     shown = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", options, strict=False))
     prompt = f"{question}\n{shown}\n用廣東話解釋，最後一行寫「答案：X」。"
     return {"prompt": _asked(prompt), "options": options, "answer": answer, "jyutping": None}
@@ -60,7 +60,7 @@ def main() -> None:
             use_cpu=not torch.cuda.is_available(),
             bf16=torch.cuda.is_available(),
             logging_steps=1,
-            log_completions=True,  # to read what is rewarded: the folder `completions`
+            log_completions=True,  # the folder `completions` shows what is rewarded
             save_strategy="no",
             report_to="none",
         ),

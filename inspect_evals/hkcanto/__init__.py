@@ -1,10 +1,10 @@
 """HKCanto-Eval, HKMMLU and TMMLU+ for Inspect: `inspect eval hkcanto/g2p`.
 
-In Python: `inspect_ai.eval(hkcanto.g2p(), model="openai/gpt-4o")`. Inspect is imported with the
-first task that is asked for.
+In Python: `inspect_ai.eval(hkcanto.g2p(), model="openai/gpt-4o")`. Inspect is imported on first use
+of a task.
 """
 
-# ruff: noqa: F403, F405  (`__all__` says what of it is meant)
+# ruff: noqa: F403, F405  (`__all__` lists the public names)
 
 from typing import TYPE_CHECKING, Any
 

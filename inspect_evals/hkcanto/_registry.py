@@ -1,4 +1,4 @@
-"""What Inspect finds through our entry point: it knows whatever these modules register."""
+"""Entry point for Inspect: importing it registers our tasks, scorers, metrics and models."""
 
 from functools import wraps
 from typing import Any
@@ -14,9 +14,9 @@ __all__ = ["before_model", "metrics", "models", "scorers", "solvers", "tasks"]
 
 
 def _register_as(logged: str, scorer: Any, *others: str) -> None:
-    """Register a scorer under the name that logs have of it, and under others.
+    """Register a scorer under its name in logs, and under other names.
 
-    A log names it without `hkcanto/` in front, and `inspect score LOG` looks for that.
+    A log omits the prefix `hkcanto/`, and `inspect score LOG` looks for the name without it.
     """
     for name in (logged, *others):
 
@@ -30,7 +30,7 @@ def _register_as(logged: str, scorer: Any, *others: str) -> None:
 
 for each in (scorers.judged, second_look.second_look, judged_summary, judged_translation):
     _register_as(each.__name__, each)
-# Logged as `choice` it would be scored again by Inspect's scorer of that name.
+# If it were logged as `choice`, Inspect would score the log again with its own scorer of that name.
 _register_as("hkcanto_choice", scorers.choice, "hkcanto/choice")
 without_traceback()
 before_model.check()

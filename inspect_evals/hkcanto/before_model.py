@@ -1,6 +1,6 @@
-"""What must be there for our tasks, seen to before Inspect loads the model.
+"""Check the requirements of our tasks before Inspect loads the model.
 
-Inspect imports our entry point first, then it makes the model, then the tasks.
+Inspect first imports our entry point, then creates the model, then the tasks.
 """
 
 import argparse
@@ -22,11 +22,11 @@ _ELSEWHERE = ("INSPECT_EVAL_TASK_ARGS", "INSPECT_EVAL_TASK_CONFIG", "INSPECT_EVA
 
 
 def check() -> None:
-    """Make the tasks that `inspect eval` or `eval-set` names on its command line, if it runs.
+    """Create the tasks on the command line, if this is `inspect eval` or `eval-set`.
 
     Raises:
-        SystemExit: A task cannot be made, as it could not once the model is loaded; or it is to be
-            judged, and there is no grader. (Inspect passes over any other error of an import.)
+        SystemExit: A task cannot be created, or needs a judge and there is no grader. (Inspect
+            ignores any other error of an import.)
     """
     _, command, *arguments = [*sys.argv, ""]
     if not in_command() or command not in ("eval", "eval-set"):
@@ -37,7 +37,7 @@ def check() -> None:
     parser.add_argument("-T", action="append", default=[])
     parser.add_argument("--task-config")
     parser.add_argument("--model-role", action="append", default=[])
-    logging.disable(logging.WARNING)  # Inspect makes the tasks again
+    logging.disable(logging.WARNING)  # Inspect creates the tasks again, with the same warnings
     try:
         given, others = parser.parse_known_args(arguments)
         options: dict[str, Any] = parse_cli_config(given.T, given.task_config)
@@ -50,7 +50,7 @@ def check() -> None:
                     raise OptionError(f"{name}: {no_model(ROLE)}")
     except HKCantoError as error:
         sys.exit(f"\n{said(error)}")
-    except (Exception, SystemExit):  # which Inspect says better
+    except (Exception, SystemExit):  # Inspect reports these better
         return
     finally:
         logging.disable(logging.NOTSET)

@@ -1,4 +1,4 @@
-"""From a task of the catalogue to an Inspect task: data set, scorer, figures, metadata."""
+"""Build an Inspect task from a task of the catalogue: data set, scorer, figures, metadata."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -27,7 +27,7 @@ from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
 from .solvers import ask
 
-# By the names of the values of a second scorer: a judge's or the second look's.
+# The metrics by the names of a second scorer's values: those of a judge or of the second look.
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
 
 
@@ -39,23 +39,23 @@ def make(
     reread: bool = False,
     **options: Any,
 ) -> Task:
-    """Make the Inspect task of a task of the catalogue.
+    """Create the Inspect task for a task of the catalogue.
 
     Args:
-        name: The name in lm-eval.
-        subjects: Only these.
-        judge: What makes a judge's scorer, besides ours, with the texts to `stop` before.
-        reread: Whether a model reads the letter where the rules read none (`second_look`).
+        name: The task's name in lm-eval.
+        subjects: The subjects to run; all by default.
+        judge: Creates a judge's scorer, in addition to ours, from the `stop` texts.
+        reread: Whether a model reads the letter if the rules read none (`second_look`).
         options: The other options of `hkcanto_tasks.setup.setup`.
 
     Raises:
-        CatalogueError: There is no such task, or it is one by log-likelihood.
+        CatalogueError: There is no such task, or it compares log-likelihoods.
         OptionError: There is no such option, or it cannot have that value.
     """
     loaded = _load(name, subjects, options)
-    how, name = loaded.setup, loaded.task.name  # of the variant that the options make of it
+    how, name = loaded.setup, loaded.task.name  # of the variant that the options select
     run = [subject.name for subject in how.task.subjects if subject.name]
-    rubric = how.rubric_hash if isinstance(how, Judged) else ""  # whose epochs may lack a level
+    rubric = how.rubric_hash if isinstance(how, Judged) else ""  # some epochs may lack a level
     are_means = all(figure.form == "mean" for figure in how.table) and not rubric
     metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
     more = [judge(stop=how.stop)] if judge else []
@@ -81,11 +81,11 @@ def make_table(
     reread: bool = False,
     **options: Any,
 ) -> Task:
-    """Make one Inspect task of all the conditions in a benchmark's averages over tasks.
+    """Create one Inspect task for all the conditions in a benchmark's averages over tasks.
 
     Args:
         benchmark: The benchmark's name.
-        subjects: Only these.
+        subjects: The subjects to run; all by default.
         reread: As in `make`.
         options: The other options of `hkcanto_tasks.setup.setup`.
     """
@@ -119,7 +119,7 @@ def _assemble(
     roles: Sequence[str] = (),
     **more: Any,
 ) -> Task:
-    """Put together the task of a condition, or of several under a name of their own."""
+    """Assemble the task for one condition, or for several under their own name."""
     first = next(iter(parts.values()))
     definition, remark = first.task.definition, first.remark
     signatures = {task: part.signature for task, part in parts.items()}
@@ -135,7 +135,7 @@ def _assemble(
     ids: list[list[samples.Sample]] = []
     for task, part in parts.items():
         whole = part.task.definition.name
-        # Two conditions of one task have the same ids.
+        # Two conditions of one task would have the same ids.
         own = [f"{task}{each.id.removeprefix(whole)}" if name else each.id for each in part.samples]
         for item, each in zip(own, part.samples, strict=True):
             made[item] = _sample(item, part, task, each, signatures[task])
@@ -163,7 +163,7 @@ def _sample(
 ) -> Sample:
     turns = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
-    # For `inspect eval-retry`, which takes samples over from another run.
+    # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
         id=item,

@@ -1,4 +1,4 @@
-"""The Inspect metrics: all figures of a task, by the names that they have in lm-eval, too."""
+"""The Inspect metrics: all figures of a task, under the same names as in lm-eval."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -45,9 +45,9 @@ def figures(
 def corpus_figures(
     task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
 ) -> Metric:
-    """As `figures`, for a task with rates or figures of a corpus: of the responses of every epoch.
+    """As `figures`, for a task with rates or corpus figures, which pool the epochs' responses.
 
-    Its other figures are means over the epochs; `--epochs-reducer` has no part in it.
+    Its other figures are means over the epochs; `--epochs-reducer` has no effect.
 
     Args:
         task: The task's name in lm-eval.
@@ -74,7 +74,7 @@ def _figures(how: Setup) -> Metric:
 
 @metric(name="table")
 def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = None) -> Metric:
-    """The averages of a benchmark over several tasks, and the columns that they are of.
+    """The averages of a benchmark over several tasks, and the columns that they average.
 
     Args:
         benchmark: The benchmark's name.
@@ -104,7 +104,7 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
 
 
 def _are_of_another(scores: Sequence[SampleScore]) -> bool:
-    """Whether they are a second scorer's, to which Inspect applies a task's metrics, too."""
+    """Whether the scores are a second scorer's; Inspect applies a task's metrics to these, too."""
     return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
 
 
@@ -125,7 +125,7 @@ def _error(
 
 
 def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
-    """Return what the items give to each figure; several epochs give a mean their own mean."""
+    """Return figure → the items' values; for a mean, each item's mean over its epochs."""
     _refuse_a_mixture(scores)
     found: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
@@ -149,12 +149,12 @@ def _is_nan(value: Any) -> bool:
 
 
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:
-    """Refuse samples of two runs that had other data, options or versions."""
+    """Refuse samples of two runs with different data, options or versions."""
     about = [each.sample_metadata or {} for each in scores]
     prints = {(each.get("task"), each.get("fingerprint")) for each in about}
     if len({task for task, _ in prints}) < len(prints):
         raise OptionError(
             "the samples are of two runs with different data, options or versions of hkcanto, as "
             "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
-            "first run (its signature is in the log's metadata), or run anew."
+            "first run (its signature is in the log's metadata), or start a new run."
         )

@@ -1,4 +1,4 @@
-"""The rule-based grapheme-to-phoneme engines as an Inspect model provider."""
+"""An Inspect model provider for the rule-based grapheme-to-phoneme engines."""
 
 from inspect_ai.model import (
     ChatMessage,

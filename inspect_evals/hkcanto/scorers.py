@@ -1,4 +1,4 @@
-"""The Inspect scorer: the core's judgement of a response as an Inspect score."""
+"""The Inspect scorers: they convert our judgement of a response to an Inspect score."""
 
 import logging
 from math import nan
@@ -28,16 +28,16 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
     """Score the responses of a task of the catalogue; its metric is `figures`.
 
     Args:
-        task: The task's name in lm-eval, e.g. `hkcanto_g2p`; of several, or without it, each sample
-            names its own.
-        options: The options of its kind; without a task, each sample has them.
+        task: The task's name in lm-eval, e.g. `hkcanto_g2p`. With several, or without a name, each
+            sample names its own task.
+        options: The options of its kind; without a task, each sample has its own.
     """
     names = [task] if isinstance(task, str) else task or []
     setups = {name: setup(name, **(options or {})) for name in names}
     seen: dict[str, CutOff] = {}
 
     async def score(state: TaskState, target: Target) -> Score:
-        del target  # which the sample has, too
+        del target  # the sample has it, too
         own = names[0] if len(names) == 1 else state.metadata["task"]
         if not names and own not in setups:
             setups[own] = setup(own, **state.metadata["options"])
@@ -66,7 +66,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
 async def _by_rubric(
     how: Judged, sample: Sample, judgement: Judgement, state: TaskState
 ) -> Judgement:
-    """Have the role `grader` judge an answer; say where it ends at the limit of its length."""
+    """Have the role `grader` judge an answer; note in the explanation if it was cut off."""
     waits, answer = how.waits(judgement), judgement.answer
     said = await ask_role(how, sample, answer, state.epoch) if waits else ()
     made = how.judged(judgement, said)
@@ -86,9 +86,9 @@ def choice() -> Scorer:
         inspect eval inspect_evals/mmlu_pro --model … --log-dir logs
         inspect score logs/….eval --scorer hkcanto/choice --action append
 
-    In a log it is `hkcanto_choice`, beside the task's own scorer; `--action overwrite` replaces
-    that one. The target is a letter. A response in which no single option is chosen is incorrect,
-    and its `answer` is empty.
+    Logs name it `hkcanto_choice`, next to the task's own scorer; `--action overwrite` replaces that
+    scorer. The target must be a letter. A response that does not choose a single option is
+    incorrect, and its `answer` is empty.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -98,7 +98,7 @@ def choice() -> Scorer:
         if len(options) < 2 or target.text not in options:
             raise ValueError(
                 f"hkcanto/choice: sample {state.sample_id} has {len(options)} choices and the "
-                f"target {target.text!r}. Its samples need choices, and a letter as target."
+                f"target {target.text!r}. It needs samples with choices, and a letter as target."
             )
         parts = split_reasoning(state.output.completion, reasoning_of(state.output))
         read = read_choice(parts.answer, options, state.input_text)
@@ -113,14 +113,14 @@ def choice() -> Scorer:
 
 
 def reasoning_of(output: ModelOutput) -> str:
-    """Return the reasoning that Inspect took out of a response; of a hidden one, its summary."""
+    """Return the reasoning that Inspect removed from a response; if it is hidden, its summary."""
     contents = output.choices[0].message.content if output.choices else ""
     own = [part for part in contents if isinstance(part, ContentReasoning)]
     return "\n".join((part.summary if part.redacted else part.reasoning) or "" for part in own)
 
 
 def _reason(reading: str) -> str | None:
-    """Return Inspect's word for why nothing could be read."""
+    """Return Inspect's term for the reason why nothing could be read."""
     if not reading.startswith("none: "):
         return None
     known = {"empty": "no_response", "cut off": "no_response", "refusal": "refusal"}

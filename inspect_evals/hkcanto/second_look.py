@@ -1,8 +1,8 @@
-"""A second look at responses without a letter: a model says which option each of them chose.
+"""A second look at responses that the rules cannot read: a model says which option each one chose.
 
-Rules read what a response states. What they leave unread, a model may still understand ("Answer
-regeneration", arXiv:2510.14773). The headline stays that of the rules; the second look has figures
-of its own. lm-eval has no second turn, so this is Inspect's alone.
+Rules read only stated choices. A model may understand the responses that the rules leave unread
+("Answer regeneration", arXiv:2510.14773). The headline is still computed from the rules; the second
+look has its own figures. lm-eval has no second turn, so only Inspect has this.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from hkcanto_tasks.setup import REASONING_TOKENS, Setup, setup
 from .scorers import reasoning_of
 
 ROLE = "reader"
-"""The role of the model that looks again; without one, the model under test does."""
+"""The role of the model that takes the second look; without one, the model under test does."""
 
 SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
     "read": [mean()],
@@ -33,7 +33,7 @@ SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
     "none": [mean()],
     "acc_reread": [mean(), stderr()],
 }
-"""Shares of responses read by the rules, by the second look, by neither; accuracy with both."""
+"""Shares of responses read by the rules, by the second look, and by neither; accuracy with both."""
 
 # A letter takes one token; some servers refuse to send fewer than 16.
 _TOKENS = 16
@@ -55,21 +55,21 @@ _PROMPT = """\
 
 @scorer(metrics=SECOND_LOOK_METRICS)
 def second_look(task: str | list[str], options: dict[str, Any] | None = None) -> Scorer:
-    """Have the model of the role `reader` read the letter where the rules read none.
+    """Have the model in the role `reader` read the letter if the rules read none.
 
     Args:
-        task: The task's name in lm-eval; of several, each sample names its own.
+        task: The task's name in lm-eval; with several, each sample names its own.
         options: The options of its kind.
 
     Raises:
-        OptionError: A task has no letters to read.
+        OptionError: A task is not a multiple-choice task with one right option.
     """
     names = [task] if isinstance(task, str) else task
     setups = {name: setup(name, **(options or {})) for name in names}
     for name, how in setups.items():
         if not isinstance(how, MultipleChoice) or how.SEVERAL:
             raise OptionError(
-                f"{name}: reread=true is for multiple choice alone, with one right option; leave "
+                f"{name}: reread=true works only for multiple choice with one right option; leave "
                 "it out."
             )
 
@@ -97,14 +97,15 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
 def read_letters(
     reader: str, unread: Sequence[tuple[Setup, Sample, str]]
 ) -> list[str | BaseException]:
-    """Have a model read the letters of responses that were logged.
+    """Have a model read the letters of logged responses.
 
     Args:
-        reader: The model, as Inspect names it.
-        unread: How a response was asked for, the item, and what was written after any reasoning.
+        reader: The model, by its Inspect name.
+        unread: For each response the setup, the item, and the answer after any reasoning.
 
     Returns:
-        Of each its letter, nothing where it has none, or why the model could not be asked.
+        For each response its letter, an empty text if it has none, or why the model could not be
+        asked.
     """
 
     async def ask() -> list[str | BaseException]:
@@ -118,7 +119,7 @@ def read_letters(
 
 
 async def _look(model: Model, how: Setup, sample: Sample, response: str) -> tuple[str, str]:
-    """Return the letter that a model reads, and what it said."""
+    """Return the letter that a model reads, and its reply."""
     tokens = REASONING_TOKENS if how.options.reasoning else _TOKENS
     config = GenerateConfig(max_tokens=tokens)
     reply = await model.generate(_prompt(how, sample, response), config=config)
@@ -130,7 +131,7 @@ def _prompt(how: Setup, sample: Sample, response: str) -> str:
 
 
 def _letter(reply: str, choices: Sequence[str | None], letters: str) -> str:
-    """Return the letter that a reply begins with, if it is one of an option; else nothing."""
+    """Return the letter that a reply begins with, if it is an option's; else an empty text."""
     answer = unicodedata.normalize("NFKC", split_reasoning(reply).answer).strip()
     there = {name for name, text in zip(letters, choices, strict=False) if text is not None}
     found = _LETTER.match(answer)

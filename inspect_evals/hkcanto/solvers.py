@@ -1,4 +1,4 @@
-"""The Inspect solver: asks as lm-eval does, greedily and with one system message."""
+"""The Inspect solver: it asks as lm-eval does, with greedy decoding and one system message."""
 
 import logging
 from collections.abc import Sequence
@@ -32,18 +32,18 @@ def ask(
 ) -> Solver:
     """Ask the model, at temperature 0 unless the user set one.
 
-    A system message of the user's (`--system-message`) is put in front of the task's own, in one
-    message, as lm-eval does with `--system_instruction`; Inspect itself would send two.
+    The user's system message (`--system-message`) is put before the task's own, in one message, as
+    lm-eval does with `--system_instruction`; Inspect itself would send two.
 
     Args:
-        tasks: The names of the tasks in lm-eval that the samples are of.
+        tasks: The samples' tasks, by their names in lm-eval.
         options: The options of their kind.
-        roles: Those that the scorers need a model for; without one, nothing is sent.
-        temperature: What to send without `--temperature`.
+        roles: The roles that the scorers need. If one has no model, nothing is sent.
+        temperature: The temperature to send without `--temperature`.
     """
     setups = {name: setup(name, **options) for name in tasks}
     untold = set(tasks)
-    prompts: dict[str, str] = {}  # model → what its chat template makes of a question
+    prompts: dict[str, str] = {}  # model → a question rendered with its chat template
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
@@ -64,7 +64,7 @@ def ask(
                 user = f"{user}{setups[task].template.example_separator}{own.text}"
                 state.messages = rest
             state.messages = [ChatMessageSystem(content=user), *state.messages]
-            more["system_message"] = ""  # so that Inspect adds none
+            more["system_message"] = ""  # keeps Inspect from adding one
         state = await generate(state, **more)
         _tell_reasoning(state.output, prompts.get(str(model), ""))
         return state
@@ -73,19 +73,19 @@ def ask(
 
 
 def _tell_reasoning(output: ModelOutput, prompt: str) -> None:
-    """Mark a response as reasoning that was cut off in the block that its prompt opened."""
+    """Mark a response as reasoning that was cut off inside the block that its prompt opened."""
     if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
         output.message.content = [ContentReasoning(reasoning=output.completion)]
         output.completion = ""
 
 
 def no_model(role: str) -> str:
-    """Say that a role has no model."""
+    """Return the message that a role has no model."""
     return f"no model has the role {role}, which judges: --model-role {role}=MODEL."
 
 
 def _template(model: Model) -> tuple[str, str]:
-    """Return the chat template of a model in this process, and what it makes of a question."""
+    """Return the chat template of a model in this process, and a question rendered with it."""
     tokenizer = getattr(model.api, "tokenizer", None)
     own = getattr(model.api, "chat_template", None)
     template = own or getattr(tokenizer, "chat_template", None)
@@ -101,7 +101,7 @@ def _template(model: Model) -> tuple[str, str]:
 
 
 def _decoding(model: Model, temperature: float) -> dict[str, Any]:
-    """Return what makes a model decode at a temperature; some libraries refuse 0 as one."""
+    """Return the settings to decode at a temperature; some libraries refuse a temperature of 0."""
     if hasattr(model.api, "do_sample"):  # Transformers
         model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
         return {"temperature": temperature} if temperature else {}

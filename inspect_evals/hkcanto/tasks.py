@@ -1,4 +1,4 @@
-"""The Inspect tasks: thin functions over the catalogue, which `hkcanto/run` runs by name."""
+"""The Inspect tasks: thin functions over the catalogue. `hkcanto/run` runs any task by name."""
 
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack
@@ -10,13 +10,13 @@ from .judges import judged_summary, judged_translation
 
 
 class Common(TypedDict, total=False):
-    """What can be chosen for every task.
+    """Options of every task.
 
     Attributes:
-        shots: Worked examples in the prompt; the paper's number without it.
-        multiturn: Each worked example as a turn of its own instead of one user message.
+        shots: Number of worked examples in the prompt; by default the paper's.
+        multiturn: Make each worked example a turn of its own, instead of one user message for all.
         reasoning: Leave room for a reasoning block.
-        subjects: Only these, or those of these categories: `food,life_in_hk`.
+        subjects: Run only these subjects or categories: `food,life_in_hk`.
     """
 
     shots: int
@@ -26,7 +26,7 @@ class Common(TypedDict, total=False):
 
 
 class Prompted(Common, total=False):
-    """What can be chosen for HKCanto-Eval's translations.
+    """Options of HKCanto-Eval's translation tasks.
 
     Attributes:
         prompt: `paper`, or `release` for the authors' own.
@@ -36,13 +36,13 @@ class Prompted(Common, total=False):
 
 
 class Choice(Prompted, total=False):
-    """What can be chosen for multiple choice.
+    """Options of multiple-choice tasks.
 
     Attributes:
         prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
-        reread: Have the model of the role `reader`, or else the model itself, read the letter where
-            the rules read none. It has figures of its own: `read`, `forced`, `none`, `acc_reread`.
+        reread: If the rules read no letter, have the model in the role `reader` read it, or else
+            the model itself. This adds the figures `read`, `forced`, `none`, `acc_reread`.
     """
 
     shuffle_choices: int
@@ -50,12 +50,12 @@ class Choice(Prompted, total=False):
 
 
 class ChoiceInScripts(Choice, total=False):
-    """What can be chosen for HKMMLU and TMMLU+.
+    """Options of HKMMLU and TMMLU+.
 
     Attributes:
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
-            else converted ones (OpenCC hk2s), and a converted prompt.
+        script: `tc`, or `sc` for Simplified script. With `sc`, the prompt is converted, and the
+            questions are the release's own if it has them, otherwise converted (OpenCC hk2s).
     """
 
     cot: bool
@@ -64,7 +64,7 @@ class ChoiceInScripts(Choice, total=False):
 
 @task
 def run(task: str, **options: Any) -> Task:
-    """Any task of the catalogue by its name in lm-eval, of benchmarks from outside, too.
+    """Any task of the catalogue by its name in lm-eval, including benchmarks from outside.
 
         inspect eval hkcanto/run -T task=hkmmlu_cot_1shot --model openai/gpt-4o
         HKCANTO_BENCHMARKS=my_benchmarks inspect eval hkcanto/run -T task=my_task --model …
@@ -82,7 +82,7 @@ def hkcanto(**options: Unpack[Choice]) -> Task:
 
         inspect eval hkcanto/hkcanto --model openai/gpt-4o
 
-    The rest is one command away:
+    To run the other tasks:
 
         inspect eval-set hkcanto/g2p hkcanto/phonology hkcanto/orthography hkcanto/translation \
             hkcanto/summarization hkcanto/sentiment --log-dir logs --model openai/gpt-4o
@@ -99,7 +99,7 @@ def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Commo
         inspect eval hkcanto/g2p -T examples=release -T shots=3
 
     Args:
-        examples: `paper` for those that the paper prints, `release` for the dev file's.
+        examples: `paper` for the examples that the paper prints, `release` for the dev file's.
         options: See `Common`.
     """
     return make("hkcanto_g2p", examples=examples, **options)
@@ -234,7 +234,7 @@ def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
 
 @task
 def sentiment(**options: Unpack[Common]) -> Task:
-    """HKCanto-Eval: sentiment of reviews and comments; the average is of both (Appendix H).
+    """HKCanto-Eval: sentiment of reviews and comments; the average is over both (Appendix H).
 
     inspect eval hkcanto/sentiment --model openai/gpt-4o -T subjects=facebook
     """
@@ -255,7 +255,7 @@ def hkmmlu_translation(
     Args:
         direction: From and into: `yue` Cantonese, `zh` Mandarin in Simplified script.
         size: Score at most this many pairs; 0 for all.
-        sample_seed: Which sample of that size.
+        sample_seed: Seed for drawing a sample of that size.
         options: See `Common`.
     """
     name = f"hkmmlu_translation_{direction}"

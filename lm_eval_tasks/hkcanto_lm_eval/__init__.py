@@ -1,9 +1,11 @@
 """HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness.
 
-``hkcanto.pth`` imports this package each time an interpreter starts: nothing is imported here.
+``hkcanto.pth`` imports this package each time an interpreter starts, so it must not import anything
+else.
 """
 
-# The --metadata of a run, put here by `_autoload`: lm-eval 0.4.11 does not hand it to our tasks.
+# The --metadata of a run. `_autoload` puts it here, because lm-eval 0.4.11 does not pass it to our
+# tasks.
 run_metadata: "dict[str, object]" = {}
 
 

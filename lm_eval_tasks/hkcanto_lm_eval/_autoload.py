@@ -1,20 +1,20 @@
-"""Make lm-eval find our tasks and our model by name, with no option on the command line.
+"""Make lm-eval find our tasks and our model by name, without a command-line option.
 
-lm-eval up to 0.4.13 looks for tasks in its own folder and under ``--include_path`` only, and its
-models are a fixed list. Upstream is learning to read entry points (models: PR #4013, merged;
-tasks: PR #4015, proposed), and ours are declared. For the releases that do not read them,
-``hkcanto.pth`` calls `install` at interpreter start: a finder on ``sys.meta_path`` waits for three
-modules of lm-eval, and adds our folder and our model once they have executed. Tasks that have no
-file, such as those of benchmarks from outside, are put into lm-eval's index in memory.
-``HKCANTO_AUTOLOAD=0`` switches it off.
+lm-eval up to 0.4.13 looks for tasks only in its own folder and under ``--include_path``, and its
+models are a fixed list. Upstream is adding support for entry points (models: PR #4013, merged;
+tasks: PR #4015, proposed), and we declare ours. For releases without that support, ``hkcanto.pth``
+calls `install` when an interpreter starts: a finder on ``sys.meta_path`` waits for three modules of
+lm-eval, and adds our folder and our model after they have executed. Tasks without a file, such as
+those of benchmarks from outside, are added to lm-eval's index in memory. ``HKCANTO_AUTOLOAD=0``
+switches this off.
 
-Every interpreter pays for this module, most of them without ever importing lm-eval. So it imports
-nothing but ``sys`` until a module of lm-eval is there.
+Every interpreter loads this module, and most never import lm-eval. So it imports only ``sys`` until
+a module of lm-eval is imported.
 """
 
 import sys
 
-# `typing` itself would cost more than all the rest of the hook; type checkers know the name.
+# Importing `typing` would cost more than the rest of the hook; type checkers know the name anyway.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Folder = str | PathLike[str]
 
 failures: "list[BaseException | None]" = []
-"""Why lm-eval could not be told our tasks or our model, for `hkcanto doctor`."""
+"""Why registering our tasks or our model with lm-eval failed, for `hkcanto doctor`."""
 
 MODEL = "hkcanto-g2p"
 MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"
@@ -36,10 +36,10 @@ SCORER_CLASS = "hkcanto_lm_eval.scorer:ChoiceScorer"
 
 
 def install() -> None:
-    """Let this interpreter's lm-eval know our tasks and our model, now or when it is imported.
+    """Register our tasks and our model with lm-eval, now or when it is imported.
 
-    Does nothing if the environment has ``HKCANTO_AUTOLOAD`` as 0, false, no or off, or if this or
-    another copy of the package did it before. It does not import lm-eval.
+    Does nothing if the environment variable ``HKCANTO_AUTOLOAD`` is 0, false, no or off, or if this
+    or another copy of the package is already installed. It does not import lm-eval.
     """
     import os
 
@@ -54,7 +54,7 @@ def install() -> None:
 
 
 class LmEvalFinder:
-    """Has the other finders find the modules named in `PATCHES`, and has these patched.
+    """A finder that lets the other finders find the modules in `PATCHES`, and patches the modules.
 
     Examples:
         >>> LmEvalFinder().find_spec("json") is None
@@ -69,12 +69,12 @@ class LmEvalFinder:
     def find_spec(
         self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
     ) -> "ModuleSpec | None":
-        """Return the other finders' spec of a module named in `PATCHES`, of others ``None``."""
+        """Return the other finders' spec of a module in `PATCHES`; ``None`` for other modules."""
         if sys.meta_path[0] is not self and self in sys.meta_path:
-            # pytest's finder, which rewrites asserts, stands in front and asks no other.
+            # pytest's finder, which rewrites asserts, comes first and does not ask other finders.
             sys.meta_path.remove(self)
             sys.meta_path.insert(0, self)
-        # A name being searched for already: another finder asks all finders, as we do.
+        # The name is already being searched for: another finder asks all finders, as we do.
         if name not in PATCHES or name in self._searching:
             return None
         self._searching.add(name)
@@ -85,7 +85,7 @@ class LmEvalFinder:
                     patch_when_executed(spec)
                     return spec
         except Exception:
-            # With None, the import system asks the other finders itself and reports what it gets.
+            # On None, the import system asks the other finders itself and reports the result.
             log_failure(name)
         finally:
             self._searching.discard(name)
@@ -93,15 +93,15 @@ class LmEvalFinder:
 
 
 def patch_when_executed(spec: "ModuleSpec") -> None:
-    """Have the module of `spec` patched as soon as it has executed."""
-    # Only this one method is replaced: a loader of our own would hide the source and the resources
-    # of lm-eval's modules from the tools that ask a loader for them.
+    """Arrange for the module of `spec` to be patched as soon as it has executed."""
+    # Only this one method is replaced. A loader of our own would hide the source and the resources
+    # of lm-eval's modules from tools that ask the loader for them.
     loader: Any = spec.loader
     execute = loader.exec_module
 
     def exec_module(module: "ModuleType") -> None:
         if module.__name__ == spec.name and vars(loader).get("exec_module") is exec_module:
-            del loader.exec_module  # pytest's loader, which rewrites asserts, is every module's
+            del loader.exec_module  # pytest's loader, which rewrites asserts, is shared by all
         execute(module)
         if module.__name__ == spec.name:
             patch(module)
@@ -110,7 +110,7 @@ def patch_when_executed(spec: "ModuleSpec") -> None:
 
 
 def patch(module: "ModuleType") -> None:
-    """Apply `PATCHES` to a module of lm-eval; one that we do not understand stays as it is."""
+    """Apply `PATCHES` to a module of lm-eval; a module that we do not understand is left alone."""
     try:
         if module.__name__ in PATCHES:
             PATCHES[module.__name__](module)
@@ -119,7 +119,7 @@ def patch(module: "ModuleType") -> None:
 
 
 def log_failure(name: str) -> None:
-    """Log the exception being handled, at debug level: our failure must not disturb lm-eval."""
+    """Log the current exception at debug level: our failure must not disturb lm-eval."""
     import logging
 
     failures.append(sys.exc_info()[1])
@@ -132,15 +132,16 @@ def log_failure(name: str) -> None:
 
 
 def add_task_folder(module: "ModuleType") -> None:
-    """Have the ``TaskManager`` defined in `module` scan our folder too.
+    """Make the ``TaskManager`` defined in `module` scan our folder, too.
 
-    Of two tasks with one name, built-in < ours < the user's ``include_path``. Without the built-in
-    tasks (``include_defaults=False``) the user wants nothing but their own, so not ours either.
+    If two tasks have the same name, ours wins over the built-in one, and one in the user's
+    ``include_path`` wins over both. With ``include_defaults=False`` the user wants only their own
+    tasks, so ours are not added.
     """
     from pathlib import Path
 
     if module.TaskManager.__module__ != module.__name__:
-        return  # 0.4.12+: lm_eval.tasks takes it from lm_eval.tasks.manager
+        return  # 0.4.12+: lm_eval.tasks imports it from lm_eval.tasks.manager
     builtin = Path(str(module.__file__)).parent
     check_before_the_model(module.TaskManager)
     index = getattr(module, "TaskIndex", None)
@@ -151,9 +152,9 @@ def add_task_folder(module: "ModuleType") -> None:
 
 
 def check_before_the_model(manager: "Any") -> None:
-    """Have the command line's own call of `match_tasks` also see to what our tasks need.
+    """Make the command line's own call of `match_tasks` also check the requirements of our tasks.
 
-    It comes before the model is loaded, which may take minutes; the tasks are made after it.
+    That call comes before the model is loaded, which may take minutes; tasks are created after it.
     """
     from functools import wraps
 
@@ -180,11 +181,11 @@ def check_before_the_model(manager: "Any") -> None:
 
 
 def add_to_index(index: "Any", builtin: "Path") -> None:
-    """Add our folder to those that lm-eval 0.4.12+ has ``TaskIndex.build`` scan, and our tasks.
+    """Add our tasks, and our folder, to those that ``TaskIndex.build`` of lm-eval 0.4.12+ scans.
 
-    The folder of an entry point must turn up in this list too, whatever way a later lm-eval comes
-    by it; `with_our_folder` sees it there and adds nothing. So there is no need to guess from a
-    version, or from private names, whether lm-eval knows the entry point.
+    A later lm-eval that reads our entry point must have its folder in this list, too;
+    `with_our_folder` sees it there and adds nothing. So there is no need to guess from a version,
+    or from private names, whether lm-eval reads the entry point.
     """
     from functools import wraps
 
@@ -237,7 +238,7 @@ def add_to_include_path(manager: "Any", builtin: "Path") -> None:
 
 
 def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
-    """Return `folders`, with ours behind lm-eval's own if that is among them and ours is not."""
+    """Return `folders`, with ours after lm-eval's own if that is among them and ours is not."""
     try:
         from pathlib import Path
 
@@ -254,17 +255,17 @@ def with_our_folder(folders: "list[Folder]", builtin: "Path") -> "list[Folder]":
 
 
 def register_model(_: "ModuleType") -> None:
-    """Register the rule-based grapheme-to-phoneme model, to be imported when it is asked for."""
+    """Register the rule-based grapheme-to-phoneme model, which is imported on first use."""
     from lm_eval.api import registry
 
     if hasattr(registry, "load_plugins"):
-        return  # reads our entry point in lm_eval.models
+        return  # this lm-eval reads our entry point in lm_eval.models
     if MODEL not in registry.model_registry:
         registry.model_registry.register(MODEL, target=MODEL_CLASS)
 
 
 def register_scorer(_: "ModuleType") -> None:
-    """Register our reading of letters as a scorer of lm-eval 0.5, to be imported if it is named."""
+    """Register our answer extraction as a scorer of lm-eval 0.5, which is imported on first use."""
     from lm_eval.api import registry
 
     if SCORER not in registry.scorer_registry:

@@ -1,4 +1,4 @@
-"""What must be there for our tasks, seen to before lm-eval loads the model."""
+"""Check the requirements of our tasks before lm-eval loads the model."""
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,15 +16,15 @@ from .index import configurations
 
 
 def check(index: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Load the data of tasks and groups of ours, and ask for their worked examples.
+    """Load the data of our tasks and groups, including their worked examples.
 
     Args:
-        index: Name → entry of lm-eval's index, of what was asked for. A file that is not ours makes
-            a name the user's own.
-        metadata: What lm-eval hands to each task.
+        index: Name → entry of lm-eval's index, for the requested tasks. A name with a file that is
+            not ours is the user's own task.
+        metadata: The metadata that lm-eval passes to each task.
 
     Raises:
-        HKCantoError: As the task itself would raise it, once the model is loaded.
+        HKCantoError: The error that the task itself would raise after the model is loaded.
     """
     without_traceback()
     for name in _tasks_of(name for name, entry in index.items() if _is_ours(entry)):
@@ -61,7 +61,7 @@ def _tasks_of(names: Iterable[str]) -> Iterator[str]:
 
 
 def _examples_asked() -> int | None:
-    """Return the number of `--num_fewshot`, if the command line has one."""
+    """Return the value of `--num_fewshot`, if it is on the command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--num_fewshot", "-f", type=int)
     try:

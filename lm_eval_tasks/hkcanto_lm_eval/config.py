@@ -1,4 +1,4 @@
-"""What lm-eval says to a task and is told of it: options, configuration, what a YAML file shows."""
+"""Exchange settings with lm-eval: a task's options, its configuration and its YAML file."""
 
 import argparse
 import difflib
@@ -11,7 +11,7 @@ from typing import Any
 from hkcanto_tasks.figures import Figure
 from hkcanto_tasks.setup import RUN_OPTIONS, Setup, option_values, refuse_unknown
 
-# What lm-eval, other tasks of the same run, and our own files put there.
+# Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _NOT_OURS = frozenset(
     {"version", "config", "config_source", "_metadata", "part_of", "max_seq_lengths", "tokenizer"}
 )
@@ -21,13 +21,13 @@ _MULTITURN = "--fewshot_as_multiturn"
 def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Pick a task's options out of its metadata.
 
-    lm-eval merges `--metadata` with the arguments of the model, so a key that is no option of ours
-    is often no mistake. Refused is a key that `--metadata` itself names, or that looks like an
-    option of ours and is no argument of the model.
+    lm-eval merges `--metadata` with the model's arguments, so an unknown key is not always a
+    mistake. An unknown key is refused if it is named in `--metadata` itself, or if it looks like an
+    option of ours and is not an argument of the model.
 
     Args:
         name: The task's name.
-        metadata: What lm-eval hands to the task.
+        metadata: The metadata that lm-eval passes to the task.
 
     Returns:
         The arguments for `hkcanto_tasks.setup.setup`.
@@ -52,15 +52,15 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_turns() -> bool:
-    """Whether the command line says itself if worked examples are turns of their own.
+    """Whether the command line says explicitly if worked examples are turns of their own.
 
-    Without it, lm-eval 0.4.11 and newer make them turns wherever there is a chat template.
+    If it does not, lm-eval 0.4.11 and newer make them turns whenever there is a chat template.
     """
     return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
 
 def _keys_of(*flags: str) -> set[str]:
-    """Return the keys of a mapping on the command line, given as JSON, `a=1,b=2` or `a=1 b=2`."""
+    """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(*flags, dest="given", nargs="*", action="extend", default=[])
     keys: set[str] = set()
@@ -73,14 +73,14 @@ def _keys_of(*flags: str) -> set[str]:
 
 
 def configuration(how: Setup) -> dict[str, Any]:
-    """Return what lm-eval's `ConfigurableTask` is made with."""
+    """Return the configuration for lm-eval's `ConfigurableTask`."""
     template = how.template
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",
         "fewshot_split": "examples",
         "fewshot_config": {"sampler": "first_n"},
-        # lm-eval lets --num_fewshot change any number but an explicit 0.
+        # --num_fewshot overrides any number except an explicit 0.
         "num_fewshot": how.task.shots or (0 if how.task.variant.shots == 0 else None),
         "description": "system",
         "doc_to_text": "text",
@@ -89,7 +89,7 @@ def configuration(how: Setup) -> dict[str, Any]:
         "fewshot_delimiter": template.example_separator,
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
-        # The task's own aggregations take the place of these.
+        # The task's own aggregations replace these.
         "metric_list": [{**each, "aggregation": "mean"} for each in shown(how)["metric_list"]],
     }
     letters = {} if how.is_generative else {"doc_to_choice": "letters"}
@@ -97,7 +97,7 @@ def configuration(how: Setup) -> dict[str, Any]:
 
 
 def shown(how: Setup) -> dict[str, Any]:
-    """Return what the YAML file of a task shows, in the keys that lm-eval people know.
+    """Return the contents of a task's YAML file, in lm-eval's usual keys.
 
     Examples:
         >>> from hkcanto_tasks.setup import setup
@@ -127,7 +127,7 @@ def shown(how: Setup) -> dict[str, Any]:
 
 
 def aggregation_name(figure: Figure) -> str:
-    """Say in a word how items become a figure.
+    """Return a short name for how a figure is aggregated from its items.
 
     Examples:
         >>> from hkcanto_tasks.setup import setup

@@ -1,8 +1,8 @@
-"""Write the task files of lm-eval from the catalogue: `python -m hkcanto_lm_eval.generate`.
+"""Generate lm-eval's task files from the catalogue: `python -m hkcanto_lm_eval.generate`.
 
-They are kept in the repository, for `lm_eval ls tasks` and for people who look there; a test fails
-when they are stale. Only our own benchmarks have files: nothing of a user's is written as YAML,
-whose `!function` lm-eval imports and calls.
+The files are kept in the repository, for `lm_eval ls tasks` and for people who look there; a test
+fails when they are stale. Only our own benchmarks have files. Nothing from a user is written as
+YAML, because lm-eval imports and calls the `!function` of a YAML file.
 """
 
 import os
@@ -22,7 +22,7 @@ from .config import shown
 from .index import configurations
 
 _HEAD = "# Made by `python -m hkcanto_lm_eval.generate` from the catalogue; do not edit.\n"
-# lm-eval 0.4.11 finds a class only in a file beside the YAML.
+# lm-eval 0.4.11 finds a class only in a file next to the YAML file.
 _CLASS = (
     _HEAD
     + '''"""The class of the tasks in this folder."""
@@ -35,7 +35,7 @@ __all__ = ["CatalogueTask"]
 
 
 def main() -> None:
-    """Write the files of our own tasks anew; what the catalogue no longer has is removed."""
+    """Rewrite the files of our own tasks, and remove files that the catalogue no longer has."""
     folder, made = Path(task_path()), files()
     for old in folder.glob("*/*"):
         if old.suffix in (".py", ".yaml") and old.relative_to(folder).as_posix() not in made:
@@ -62,7 +62,7 @@ def files() -> dict[str, str]:
 
 
 def _task(task: TaskVariant, metadata: Mapping[str, Any]) -> str:
-    """A task: all that its file shows, or of a part its output type, for `lm_eval ls tasks`."""
+    """The file of a task: its whole setup; for a part only its output type, for `lm_eval ls`."""
     shows, prompt = shown(setup(task.name)), ""
     if task.scope == "task":
         prompt = _sample_prompt(task)
@@ -73,19 +73,19 @@ def _task(task: TaskVariant, metadata: Mapping[str, Any]) -> str:
 
 
 def _sample_prompt(task: TaskVariant) -> str:
-    """The prompt of one item of the sample data, as comments."""
+    """The prompt for one item of the sample data, as YAML comments."""
     with patch.dict(os.environ, HKCANTO_DATA="sample"):
         loaded = load_task(task.name)
         sample = loaded.samples[0]
         prompt = loaded.prompt(sample).text()
     head = f"One prompt, on the item {sample.id} of the sample data, which is ours:"
-    # Every character that ends a line in YAML ends one for `splitlines` too.
+    # Every character that ends a line in YAML also ends one for `splitlines`.
     lines = ("", *(f"  {line}" for line in f"{prompt}\n".splitlines()))
     return "".join(f"# {line}".rstrip() + "\n" for line in (head, *lines))
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
-    """Texts of several lines as blocks, and lists indented."""
+    """Dumps multi-line texts as blocks, and indents lists."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:  # noqa: ARG002
         return super().increase_indent(flow, False)

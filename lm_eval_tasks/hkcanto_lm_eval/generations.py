@@ -1,7 +1,7 @@
-"""What lm-eval 0.4 and 0.5 want of a task in different ways; with 0.4 this module can go.
+"""Compatibility with lm-eval 0.4 and 0.5; this module can be removed together with 0.4.
 
-0.5 has a class for each type of request, loads rows when they are first asked for, makes a list of
-requests for each document, and scores with `Scorer` objects.
+0.5 has a class for each type of request, loads rows on first use, makes a list of requests for each
+document, and scores with `Scorer` objects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ NEW = Scorer is not object
 
 
 class _Scorer(Scorer):  # type: ignore[misc]
-    """0.5's, with the task's own aggregations, and standard errors of means alone, as in 0.4.
+    """0.5's scorer with the task's own aggregations; standard errors only for means, as in 0.4.
 
-    0.5 would draw 100,000 samples of every other figure, BLEU too.
+    0.5 would draw 100,000 bootstrap samples of every other figure, including BLEU.
     """
 
     def aggregate(self, docs: Mapping[int, Any], **kwargs: Any) -> Any:
@@ -36,7 +36,7 @@ class _Scorer(Scorer):  # type: ignore[misc]
 
 
 class Task(api.ConfigurableTask):  # type: ignore[misc]
-    """`ConfigurableTask` as both generations have it."""
+    """`ConfigurableTask`, with the same interface in both generations."""
 
     def _build_scorers(self) -> list[Any]:
         """Return 0.5's scorers without metrics, so that the task's own aggregations are used."""
@@ -57,7 +57,7 @@ _classes: dict[tuple[str, str], Any] = {}
 
 
 def class_for(task: Any, output_type: str) -> Any:
-    """Return the class of a task that makes requests of a type: in 0.4 the class itself."""
+    """Return the task class for a type of request; in 0.4 the class is the same for all."""
     if not NEW:
         return task
     key = task.__qualname__, output_type
@@ -67,10 +67,10 @@ def class_for(task: Any, output_type: str) -> Any:
 
 
 def requests(made: Any) -> Sequence[Any]:
-    """Return the requests of a document: 0.5 makes a list of them, 0.4 one where one is enough."""
+    """Return the requests of a document: 0.5 makes a list, 0.4 a single one if one is enough."""
     return made if isinstance(made, list) else [made]
 
 
 def values(of_figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a document as lm-eval wants them: 0.5 has a list, of one per repeat."""
+    """Return the values of a document as lm-eval expects them: in 0.5 a list, one per repeat."""
     return {name: [value] for name, value in of_figures.items()} if NEW else of_figures

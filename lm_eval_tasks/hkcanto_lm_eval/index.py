@@ -1,4 +1,4 @@
-"""The tasks and groups of the catalogue as lm-eval's configurations."""
+"""lm-eval configurations for the tasks and groups of the catalogue."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 
 
 def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
-    """Return name → configuration of a benchmark's tasks and groups; a task's is without its class.
+    """Return name → configuration of a benchmark's tasks and groups; tasks lack their class here.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
@@ -29,9 +29,9 @@ def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
 
 
 def in_memory() -> dict[str, dict[str, Any]]:
-    """Return name → configuration of every task and group, as lm-eval runs it without a file.
+    """Return name → configuration of every task and group, for lm-eval to run without a file.
 
-    No text of a benchmark is in it: the task itself asks the catalogue.
+    The configurations have no texts of a benchmark: the task itself gets them from the catalogue.
 
     Raises:
         CatalogueError: A benchmark from outside is wrong.
@@ -46,7 +46,7 @@ def in_memory() -> dict[str, dict[str, Any]]:
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
-    """The group of all tasks of a benchmark with its averages, and one for each pooled column."""
+    """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
     found: dict[str, dict[str, Any]] = {}
     version = max(entry.version for entry in benchmark.tasks)
     averages = [of for of in benchmark.averages if len(of.columns) > 1]
@@ -73,7 +73,7 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
 def _group(
     name: str, tasks: Sequence[Any], metrics: Mapping[str, bool], version: int
 ) -> dict[str, Any]:
-    """A group; each metric is averaged over questions, or else over its tasks."""
+    """A group; each metric is averaged over questions, or otherwise over the group's tasks."""
     aggregated = [
         {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}
         for metric, by_size in metrics.items()

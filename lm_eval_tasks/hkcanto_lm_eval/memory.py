@@ -1,6 +1,6 @@
-"""The catalogue's tasks that have no file, in lm-eval's index: those of benchmarks from outside.
+"""Add the tasks of benchmarks from outside, which have no file, to lm-eval's index.
 
-Nothing is written: a file that lm-eval reads can name code for it to run.
+No file is written, because a file that lm-eval reads can name code for it to run.
 """
 
 import logging
@@ -22,15 +22,15 @@ def add_to(
     builtin: Path,
     entry: Callable[[dict[str, Any]], Any],
 ) -> None:
-    """Add to lm-eval's index the tasks that no file has, or only one of lm-eval's own.
+    """Add the tasks to lm-eval's index that have no file, or only a file of lm-eval's own.
 
-    A benchmark from outside that is wrong is said so, and does not keep ours from running.
+    An invalid benchmark from outside gives a warning, and does not keep ours from running.
 
     Args:
         index: Name → entry, as lm-eval made it.
-        folders: What it scanned; without our folder nothing of ours is wanted.
+        folders: The folders that lm-eval scanned. If ours is not among them, nothing is added.
         builtin: The folder of lm-eval's own tasks.
-        entry: Makes an entry of a task's configuration.
+        entry: Makes an index entry from a task's configuration.
     """
     if Path(task_path()).resolve() not in [Path(folder).resolve() for folder in folders]:
         return
@@ -54,7 +54,7 @@ def add_to(
 
 
 def add_to_manager(manager: Any, builtin: Path) -> None:
-    """Have lm-eval 0.4.11, which reads a task's file when it makes it, make ours from memory."""
+    """Make lm-eval 0.4.11, which reads a task's file to create it, create ours from memory."""
     find, read = manager.initialize_tasks, manager._get_config
 
     def entry(config: dict[str, Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def add_to_manager(manager: Any, builtin: Path) -> None:
 
 
 class _NoFile(int):
-    """The -1 that lm-eval 0.4.11 has for a task without a file, and yet logs as a path."""
+    """The -1 that lm-eval 0.4.11 uses for a task without a file, but logs as a path."""
 
     def __fspath__(self) -> str:
         return "no file"

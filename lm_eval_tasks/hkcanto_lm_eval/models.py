@@ -1,4 +1,4 @@
-"""The rule-based grapheme-to-phoneme engines as an lm-eval model."""
+"""An lm-eval model for the rule-based grapheme-to-phoneme engines."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`scorer: hkcanto_choice`: our reading of letters for any multiple-choice task of lm-eval 0.5."""
+"""`scorer: hkcanto_choice`: our answer extraction for any multiple-choice task of lm-eval 0.5."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ def _scored_already(*_: Any) -> float:
 class ChoiceScorer(GenScorer):  # type: ignore[misc]
     """Scores responses by the option that they settle on: `acc` and `unparsed_rate`.
 
-    A response in which no single option is chosen counts as wrong, and in `unparsed_rate`. With
+    A response that does not choose a single option counts as wrong, and in `unparsed_rate`. With
     `--repeats`, a question's score is the mean over its responses.
 
     Attributes:
-        options: The column of the options: a list, a mapping of letters, or `{label, text}`.
-            Without it, `options`, `choices` or the columns A, B, C …
-        question: The column of the question, for those that ask what is not so.
+        options: The column of the options: a list, a mapping from letters, or `{label, text}`. By
+            default `options`, `choices` or the columns A, B, C …
+        question: The column of the question, for questions that ask which option is not true.
     """
 
     options: str = ""
@@ -46,15 +46,15 @@ class ChoiceScorer(GenScorer):  # type: ignore[misc]
         """Score the responses to a document.
 
         Raises:
-            ValueError: The document has no options, or its target is none of them.
+            ValueError: The document has no options, or its target is not one of them.
         """
         doc, target = doc_instances[0].doc, doc_instances[0].target
         options = self._options(doc)
         gold = _letter(target, options)
         if gold is None:
             raise ValueError(
-                f"hkcanto_choice: document {doc_id} has the target {target!r}, which is no letter, "
-                f"index or text of its options {options}. Correct doc_to_target."
+                f"hkcanto_choice: document {doc_id} has the target {target!r}, which is not a "
+                f"letter, index or text of its options {options}. Correct doc_to_target."
             )
         asked = str(doc.get(self.question) or "")
         responses = (each for one in doc_instances for each in one.filtered_resps[self.name])
@@ -81,7 +81,7 @@ class ChoiceScorer(GenScorer):  # type: ignore[misc]
 
 
 def _lettered(options: Any) -> dict[str, str]:
-    """Return letter → text of a list, a mapping of letters, or labels and texts."""
+    """Return letter → text for a list, a mapping from letters, or labels and texts."""
     if isinstance(options, Mapping):
         labels, texts = options.get("label"), options.get("text")
         if labels is not None and texts is not None:

@@ -1,8 +1,8 @@
 """The lm-eval task: a `ConfigurableTask` whose configuration and data come from the catalogue.
 
-A YAML file in `tasks/` names a task of the catalogue and shows what it does; a key in which another
-file differs from it overrides the catalogue's, as in any lm-eval task. Prompts, scoring and data
-are those of the Inspect task of the same name.
+A YAML file in `tasks/` names a task of the catalogue and shows what it does. If another YAML file
+changes a key, its value overrides the catalogue's, as in any lm-eval task. Prompts, scoring and
+data are those of the Inspect task of the same name.
 """
 
 import atexit
@@ -40,18 +40,18 @@ from hkcanto_tasks.setup import Setup, setup
 from .config import configuration, options_of, says_turns, shown
 from .generations import Task, class_for, requests, values
 
-_log = logging.getLogger("lm_eval.hkcanto")  # whose notes lm-eval's command shows
+_log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
 
 
-# When lm-eval made the last request, and when it had all responses: it asks them task by task, but
-# all tasks of a run in one go. Its own time for a run includes loading the model.
+# When lm-eval built the last request, and when it had all responses. It builds requests task by
+# task, but sends those of all tasks in one go. Its own time for a run includes loading the model.
 _clock: dict[str, float] = {}
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
 class Docs(list[dict[str, Any]]):
-    """The documents, as lm-eval asks for them: each a fresh dictionary, as from a `Dataset`.
+    """The documents for lm-eval: each one a fresh dictionary, as from a `Dataset`.
 
     Attributes:
         features: The keys of a document, and `text`, its rendered question.
@@ -74,14 +74,14 @@ class CatalogueTask(Task):
     """
 
     loaded: LoadedTask
-    _last: LoadedTask | None = None  # as it was run last
+    _last: LoadedTask | None = None  # the task as it was last run
     _sent: Mapping[str, Any] | None = None
     _foretold = False
     _think_end_token: str | int | None = None
     _took: float | None = None  # seconds
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
-        """Make one that sends the requests of its kind."""
+        """Create a task that sends the requests of its kind."""
         how = setup(config.get("dataset_name") or config["task"])
         asked = config.get("output_type") or shown(how)["output_type"]
         made: CatalogueTask = super().__new__(class_for(cls, asked))
@@ -90,7 +90,7 @@ class CatalogueTask(Task):
     def __init__(self, config: Mapping[str, Any]) -> None:
         given = {key: value for key, value in config.items() if key != "class"}
         name = given.setdefault("dataset_name", given["task"])
-        # lm-eval 0.4.11 does not hand its --metadata to a task with a class.
+        # lm-eval 0.4.11 does not pass its --metadata to a task with a class.
         metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
         self._asked = options_of(name, metadata)
         how = setup(name, **self._asked)
@@ -106,7 +106,7 @@ class CatalogueTask(Task):
         if "shots" in self._asked:
             ours["num_fewshot"] = how.shots
         super().__init__(config={**ours, **overridden})
-        if not hasattr(self, "loaded"):  # lm-eval 0.5 waits until it needs the rows
+        if not hasattr(self, "loaded"):  # lm-eval 0.5 does not load until it needs the rows
             self.download()
         if not self.loaded.samples:
             self.dataset["test"] = Docs([])
@@ -116,24 +116,24 @@ class CatalogueTask(Task):
         atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
-        """Load the data; lm-eval calls this when it makes the task."""
+        """Load the data; lm-eval calls this when it creates the task."""
         self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._asked)
         if self.loaded.remark:
             alias = self.config.task_alias or self.config.task
             self.config.task_alias = f"{alias}{self.loaded.remark}"
         docs = [self._doc(sample) for sample in self.loaded.samples]
-        # While lm-eval makes a task it looks at its first row, even if the data has none for it.
+        # When lm-eval creates a task it looks at its first row, even if the data has none for it.
         self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": []}
 
     def _doc(self, sample: Sample) -> dict[str, Any]:
-        """Return an item whole, with the letters that lm-eval compares."""
+        """Return all fields of an item, with the letters that lm-eval compares."""
         letters = self.loaded.task.definition.letters
         pairs = zip(letters, sample.choices, strict=False)
         there = [letter for letter, choice in pairs if choice is not None]
         return {**msgspec.to_builtins(sample), "letters": there}
 
     def _run(self, shots: int) -> LoadedTask:
-        """Return the task as it is run; lm-eval says late how, but means it for all of a task."""
+        """Return the task with this number of shots, which lm-eval sets after creating the task."""
         last, multiturn = self._last or self.loaded, bool(self._multiturn)
         if (last.setup.shots, last.setup.multiturn) != (shots, multiturn):
             last = self.loaded.at(shots=shots, multiturn=multiturn)
@@ -146,11 +146,11 @@ class CatalogueTask(Task):
 
     @property
     def setup(self) -> Setup:
-        """How it is run."""
+        """The setup that the task runs with."""
         return self.loaded.setup
 
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Render the question of an item, or of a worked example, unless a YAML file has a text."""
+        """Render the question of an item or worked example, unless a YAML file sets the text."""
         if self.config.doc_to_text == "text" and not args and "text" not in doc:
             doc = {**doc, "text": self._as_run.setup.turn(_sample_of(doc)) if doc["id"] else ""}
         return super().doc_to_text(doc, *args, **kwargs)
@@ -167,12 +167,13 @@ class CatalogueTask(Task):
     ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
-        In a chat, all worked examples are in one user message as the paper has them, unless
-        `--metadata '{"multiturn": true}'` or `--fewshot_as_multiturn` itself asks for turns.
+        In a chat, all worked examples are in one user message, as in the paper, unless
+        `--metadata '{"multiturn": true}'` or an explicit `--fewshot_as_multiturn` asks for turns.
 
         Raises:
-            OptionError: There are fewer worked examples; or log-likelihood of letters behind a chat
-                template that opens a reasoning block would score the block's first words.
+            OptionError: There are too few worked examples. Or the task compares log-likelihoods of
+                letters and the chat template opens a reasoning block: the score would be of the
+                block's first words.
         """
         if self._multiturn is None:
             if fewshot_as_multiturn and num_fewshot and not says_turns():
@@ -197,7 +198,7 @@ class CatalogueTask(Task):
             if said := foretold(run.setup, template, str(context), _ROOM):
                 _log.warning(said)
         likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
-        if likelihood and opens_reasoning(context):  # (a chat API's own refusal comes later)
+        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
                 f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
@@ -208,7 +209,7 @@ class CatalogueTask(Task):
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
-        """Make the request, with the stop texts that fit the prompt unless a YAML file has some."""
+        """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         made = super().construct_requests(doc, ctx, **kwargs)
         for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
             asked = each.arguments[1]
@@ -221,7 +222,7 @@ class CatalogueTask(Task):
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
 
-        With `--cache_requests`, lm-eval's key gets all that a prompt of ours depends on.
+        With `--cache_requests`, lm-eval's cache key gets everything that our prompts depend on.
         """
         self._think_end_token = getattr(_model_of(kwargs), "think_end_token", None)
         if self.loaded.samples:
@@ -250,14 +251,14 @@ class CatalogueTask(Task):
 
     @property
     def eval_docs(self) -> Any:
-        """The documents; lm-eval 0.5 takes an empty list for a mistake."""
+        """The documents; lm-eval 0.5 treats an empty list as a mistake."""
         return super().eval_docs if self.loaded.samples else self.dataset["test"]
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> Any:
         """Score one response: figure → value, or for a corpus figure the pair of texts.
 
-        A figure that the item has no part in is None. What was read from the response is put into
-        the document, which lm-eval writes into its samples.
+        The value is None for a figure that does not include the item. The reading of the response
+        is added to the document, which lm-eval writes into its samples.
         """
         if self.predicts_only:
             return values({"bypass": 999})
@@ -283,7 +284,7 @@ class CatalogueTask(Task):
     def _is_reasoning(self, response: str) -> bool:
         """Return whether a response is all reasoning, in a block that the chat template opened.
 
-        With `think_end_token` lm-eval takes the reasoning out itself, and nothing tells any more.
+        With `think_end_token`, lm-eval removes the reasoning itself, so this can no longer be seen.
         """
         if self._think_end_token or self.OUTPUT_TYPE != "generate_until" or not self._instances:
             return False
@@ -292,7 +293,7 @@ class CatalogueTask(Task):
         return isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit)
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
-        """Return figure → how items become the task's value."""
+        """Return figure → the function that aggregates the items' values."""
         table = {figure.name: self._aggregation(figure) for figure in self.setup.table}
         ours = self._named(table)
         for of in self._averages:
@@ -300,18 +301,18 @@ class CatalogueTask(Task):
         return {**super().aggregation(), **ours}
 
     def higher_is_better(self) -> dict[str, bool | None]:
-        """Return figure → which way is good."""
+        """Return figure → whether higher is better; None if neither is."""
         ways = {figure.name: figure.higher_is_better for figure in self.setup.table}
         return {**super().higher_is_better(), **self._named(ways)}
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the configuration that lm-eval writes beside the results, with the signature.
+        """Return the configuration that lm-eval writes with the results, with the signature.
 
         `seconds` in its metadata is how long the model took for all tasks of the run.
         """
         config: dict[str, Any] = super().dump_config()
         signature = self._as_run.signature
-        if self._own:  # keys of a YAML file of the user's: no figure of the catalogue's prompt
+        if self._own:  # a user's YAML file changes keys: the figures are not the catalogue task's
             signature = signature.replace("|data:", f"|yaml:{self._own}|data:")
         metadata = {**(config.get("metadata") or {}), "signature": signature}
         if self._took is not None:
@@ -323,10 +324,10 @@ class CatalogueTask(Task):
         return {**config, "metadata": metadata}
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what belongs to the figures by the rows of the table: some repeat the headline."""
+        """Return the figures' entries under lm-eval's row names: some rows repeat the headline."""
         headline, task = of_figures.get(self.setup.headline.name), self.loaded.task
         rows = dict(of_figures)
-        if self.setup.headline.name not in rows:  # an answer that nobody judged has none
+        if self.setup.headline.name not in rows:  # an unjudged answer has none
             return rows
         if task.definition.printed and task.scope == "task":
             rows[task.definition.printed] = headline
@@ -334,14 +335,14 @@ class CatalogueTask(Task):
 
     def _aggregation(self, figure: Figure) -> Callable[[Any], float]:
         if figure.form == "mean" and figure.over == "questions" and not figure.part:
-            known: Callable[[Any], float] = mean  # which lm-eval knows the standard error of
+            known: Callable[[Any], float] = mean  # lm-eval knows the standard error of this one
             return known
         categories, language = self.setup.categories, language_of(self.loaded.task)
         return lambda items: value(figure, items, categories, language)
 
     @cached_property
     def _averages(self) -> Sequence[Average]:
-        """The averages over several tasks, on a complete release, of the group that it runs in."""
+        """The averages over several tasks that include this one, if the release is complete."""
         task = self.loaded.task
         complete = len(task.subjects) == len(task.definition.subjects)
         if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
@@ -349,7 +350,7 @@ class CatalogueTask(Task):
         return [of for of in averages_over(task.benchmark.averages) if task.whole in _tasks(of)]
 
     def _part(self, of: Average, aggregate: Callable[[Any], float]) -> Callable[[Any], float]:
-        """What a group's plain mean over its tasks makes the average: lm-eval knows no other."""
+        """Scale an aggregation so that lm-eval's plain mean over a group gives the average."""
         factor = len(_tasks(of)) * share(of, self.loaded.task.whole)
         return lambda items: factor * aggregate(items)
 
@@ -374,7 +375,7 @@ class CatalogueTask(Task):
 
 
 def _model_of(kwargs: Mapping[str, Any]) -> Any:
-    """Return the model whose chat template lm-eval hands over; None without one."""
+    """Return the model whose chat template lm-eval passes; None without one."""
     return getattr(kwargs.get("chat_template"), "__self__", None)
 
 
@@ -383,7 +384,7 @@ def _sample_of(doc: Mapping[str, Any]) -> Sample:
 
 
 def averages_over(every: Sequence[Average]) -> list[Average]:
-    """Return the averages of several columns; one with a single column is a group of its own."""
+    """Return the averages over several columns; one of a single column is a group of its own."""
     return [of for of in every if len(of.columns) > 1]
 
 
@@ -401,7 +402,7 @@ def _warn_of_no_likelihood(task: str) -> None:
 
 
 def _say_cut_off(seen: CutOff) -> None:
-    """Say at the end, which is under lm-eval's table, that responses had no room for an answer."""
+    """Print after lm-eval's table that responses had no room for an answer."""
     if in_command() and 20 * seen.cut > seen.responses:
         print(seen.told)  # noqa: T201
 
@@ -409,7 +410,7 @@ def _say_cut_off(seen: CutOff) -> None:
 @cache
 def _say_unjudged(task: str) -> None:
     _log.warning(
-        "%s: a model judges its answers, and lm-eval has no judge: here they are all unjudged. Run "
+        "%s: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
         "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
         "judged`; or in Inspect: inspect eval hkcanto/run -T task=%s --model … --model-role "
         "grader=openai/gpt-4o",
@@ -425,12 +426,12 @@ def _warn_of_repeats(task: str, count: int) -> None:
 @cache
 def _say_single_turn() -> None:
     _log.info(
-        "All worked examples are in one user message, as in the paper. For a turn each: "
+        "All worked examples are in one user message, as in the paper. To give each its own turn: "
         "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
     )
 
 
-# What a YAML file may say of a task that is run as the catalogue has it.
+# Keys that a YAML file may set without changing the catalogue's task.
 _OF_NO_MATTER = {
     *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
     *("metadata", "include", "class", "output_type", "_qualified_name"),
@@ -439,7 +440,7 @@ _NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B
 
 
 class _NoInstances(list[Any]):
-    """No request at all, for an evaluator that asks the first one which filters there were."""
+    """An empty list of requests, for an evaluator that asks the first one for its filters."""
 
     filtered_resps: Mapping[str, Any] = {}
 
@@ -448,7 +449,7 @@ class _NoInstances(list[Any]):
 
 
 class _WithoutParts(logging.Filter):
-    """Drop lm-eval's warning that a task has no part in an average of its group: few have."""
+    """Drop lm-eval's warning that a task lacks an average of its group, which most tasks do."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()

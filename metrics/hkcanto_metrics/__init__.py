@@ -1,4 +1,4 @@
-"""Metrics for Cantonese: Jyutping conversion and answer extraction, without any harness.
+"""Metrics for Cantonese, such as Jyutping scores and answer extraction; they need no harness.
 
 >>> from hkcanto_metrics import score_jyutping
 >>> score_jyutping("nei5 hou2", "(nei5|lei5) hou2").cer
@@ -35,7 +35,7 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a metric when it is first asked for, so that none pays for another's libraries."""
+    """Import a metric on first use, so that using one does not load the libraries of the others."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,7 +1,7 @@
 """How well a judge agrees with people who scored the same items.
 
 The authors of HKCanto-Eval publish human evaluation "for verifying the validity and consistency of
-LLM-as-a-judge" (Section 3.6); these are the figures to verify it with.
+LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 _Floats = NDArray[np.float64]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
-_LARGEST = 1e9  # of a score: the squares of larger ones soon overflow
+_LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Agreement:
         criterion: What was scored, e.g. ``fluency``.
         items: Number of items that both scored.
         pearson: Linear correlation of the judge's score with the mean of the people's, -1 to 1.
-        spearman: Their rank correlation.
-        kendall: Their rank correlation by pairs, tau-b.
+        spearman: Spearman's rank correlation of the same scores, -1 to 1.
+        kendall: Kendall's rank correlation (tau-b) of the same scores, -1 to 1.
         alpha: Krippendorff's alpha of the judge and the mean of the people as two raters. Unlike a
             correlation it drops when the judge is too lenient or too strict.
-        human_alpha: Krippendorff's alpha among the people, which no judge can be expected to beat.
+        human_alpha: Krippendorff's alpha among the people. No judge can be expected to beat it.
         intervals: Correlation → its 95 % interval, see `correlation_interval`.
-        bias: The judge's mean less that of the people, on the items that both scored.
+        bias: The judge's mean minus the people's mean, on the items that both scored.
         corrected: The people's mean on all items that the judge scored, see `corrected_mean`.
     """
 
@@ -123,17 +123,17 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
 def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interval") -> float:
     """Return Krippendorff's alpha, the chance-corrected agreement of any number of raters.
 
-    Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). 1 is perfect agreement, 0
-    what chance would give, less is systematic disagreement.
+    Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). 1 is perfect agreement, 0 is
+    chance level, and a negative value is systematic disagreement.
 
     Args:
-        units: For each item the scores that its raters gave; items may have different numbers of
-            raters, and those with fewer than two are left out.
-        level: ``interval``: differences between scores mean what their size says, as in the paper,
-            which adds points up; ``ordinal``: only their order counts.
+        units: For each item, the scores that its raters gave. Items may have different numbers of
+            raters; items with fewer than two are left out.
+        level: ``interval``: the size of a difference between scores counts, as in the paper, which
+            adds points up; ``ordinal``: only the order of the scores counts.
 
     Returns:
-        Alpha; NaN where it is undefined, because no item has two scores or all scores are equal.
+        Alpha; NaN if it is undefined, because no item has two scores or all scores are equal.
 
     Examples:
         >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]]), 3)
@@ -162,18 +162,20 @@ def correlation_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a correlation, by a jackknife on Fisher's transformation.
 
-    Student's t, from what the transformed correlation moves by as each item is left out. Pearson's
-    has one more item, which moves it as far as the farthest, as outliers do. Fisher's own interval
-    and those of Bonett and Wright (2000) are too short with outliers and with many ties.
+    The standard error comes from how far the transformed correlation moves when each item is left
+    out; the interval uses Student's t. Pearson's correlation gets one additional item that moves it
+    as far as the most influential one, to allow for outliers. Fisher's own interval and those of
+    Bonett and Wright (2000) are too short with outliers and with many ties.
 
     Args:
         kind: Which correlation.
         judge: The judge's scores.
-        people: Those of people on the same items, in their order.
+        people: People's scores of the same items, in the same order.
 
     Returns:
-        Its ends. They are NaN of fewer than five items or equal scores, and -1 and 1 if without
-        some item the correlation is perfect or undefined.
+        The lower and the upper end. Both are NaN if there are fewer than five items or all scores
+        are equal. They are -1 and 1 if leaving out some item makes the correlation perfect or
+        undefined.
 
     Examples:
         >>> judge, people = [5, 4, 4, 3, 2, 2, 1, 1], [5, 5, 3, 3, 3, 1, 2, 1]
@@ -192,7 +194,10 @@ def correlation_interval(
 
 
 def _jackknifed(value: float, without: _Floats, outlier: bool = False) -> tuple[float, float]:
-    """Return the interval of a correlation by those without each item, one perhaps twice."""
+    """Return the interval of a correlation from the leave-one-out correlations.
+
+    With ``outlier``, the one that moves farthest counts twice.
+    """
     from scipy import stats
 
     center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
@@ -204,18 +209,19 @@ def _jackknifed(value: float, without: _Floats, outlier: bool = False) -> tuple[
 
 
 def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) -> Estimate:
-    """Return Cohen's kappa of levels, with quadratic weights by their numbers.
+    """Return Cohen's kappa between a judge's and people's levels, with quadratic weights.
 
-    1 is perfect agreement, 0 what two raters with these levels would reach by chance. Two levels
-    apart weighs four times as much as one (Cohen 1968). Where an item has several people's levels,
-    each makes a pair with the judge's. The interval is that of `correlation_interval`, over items.
+    1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
+    disagreement by two levels weighs four times as much as one by one level (Cohen 1968). If
+    several people rated an item, each of their levels is paired with the judge's. The interval is
+    a jackknife over items, as in `correlation_interval`.
 
     Args:
-        judge: The judge's level of each item.
-        people: The levels that people gave the item, one or more.
+        judge: The judge's level for each item.
+        people: For each item, the levels that people gave it, one or more.
 
     Returns:
-        Kappa; NaN where it is undefined, because all levels are equal.
+        Kappa with its interval; NaN if it is undefined, because all levels are equal.
 
     Examples:
         >>> weighted_kappa([0, 1, 2, 3], [[0], [1], [2], [2]]).value
@@ -243,7 +249,7 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
 
 
 def _pearson(x: _Floats, y: _Floats) -> tuple[float, _Floats]:
-    """Return the correlation of all items, and those without each of them."""
+    """Return the correlation over all items, and the correlations with each item left out."""
     x, y = x - x.mean(), y - y.mean()
     share = len(x) / (len(x) - 1)  # leaving an item out moves the means, too
     shared, *own = (sums.sum() - share * sums for sums in (x * y, x * x, y * y))
@@ -277,29 +283,33 @@ def corrected_mean(
     unlabelled: Sequence[float] = (),
     weight: float | None = None,
 ) -> Estimate:
-    """Estimate what people would score on average where mostly a judge has scored.
+    """Estimate people's mean score on all items, when people scored some and a judge scored all.
 
-    Prediction-powered inference: the judge's mean on many items, plus its mean error on those that
-    people scored, too (Angelopoulos et al. 2023, arXiv 2301.09633). The less the judge follows the
-    people, the less it weighs (PPI++, arXiv 2311.01453). The interval is by Student's t, in place
-    of the normal, with a degree of freedom less for an estimated weight, and as few as the errors'
-    kurtosis says. From some 30 of people's items on 93 to 95 of 100 intervals cover, if some five
-    of these items or more are not at an end of the scale: with one or two, about 80 of 100 do.
+    Prediction-powered inference: the judge's mean on many items is corrected by its mean error on
+    the items that people scored, too (Angelopoulos et al. 2023, arXiv 2301.09633). The less the
+    judge follows the people, the less weight it gets (PPI++, arXiv 2311.01453). The interval uses
+    Student's t in place of the normal distribution, with one degree of freedom fewer if the weight
+    is estimated, and fewer still if the errors' kurtosis is high. With about 30 human-scored items
+    or more, 93 to 95 of 100 intervals cover the true mean, if about five or more of these items are
+    not at an end of the scale; with only one or two of them, about 80 of 100 do.
 
     Args:
         human: People's scores of some items, drawn at random from all.
-        judge: The judge's scores of the same items, in their order.
+        judge: The judge's scores of the same items, in the same order.
         unlabelled: The judge's scores of the other items.
-        weight: The judge's weight; by default the one with the least variance, from 0 to 1. Only
-            with 1 may the unlabelled items be of another population than the labelled, and then the
-            judge must err on both alike.
+        weight: The judge's weight, from 0 to 1; by default the one with the least variance. The
+            unlabelled items may come from a different population only if the weight is 1, and then
+            the judge must err alike on both.
+
+    Returns:
+        The estimated mean with its 95 % interval.
 
     Raises:
-        ValueError: The two sides have different numbers of items, or there is none.
+        ValueError: ``human`` and ``judge`` have different lengths, or are empty.
 
     Examples:
         >>> estimate = corrected_mean([0.5, 0.7, 0.9], [0.6, 0.8, 1.0], [0.4, 0.6], weight=1)
-        >>> round(estimate.value, 3)  # 0.5 less what the judge gives too much
+        >>> round(estimate.value, 3)  # 0.5 minus the 0.1 by which the judge scores too high
         0.4
     """
     from scipy import stats
@@ -334,19 +344,19 @@ def read_human_scores(
 ) -> dict[str, dict[str, list[float]]]:
     """Read people's scores from a CSV file.
 
-    Its header has ``id`` and one column for each criterion scored. There is a row for each item and
-    rater. A blank cell is a score not given; other columns, such as comments, are not read.
+    The header has ``id`` and one column for each criterion scored. There is one row for each item
+    and rater. A blank cell means no score was given; other columns, such as comments, are ignored.
 
     Args:
         path: The file, in UTF-8.
-        criteria: The criteria that there are.
+        criteria: The names of columns to read as criteria.
 
     Returns:
         Criterion → item → scores, for the criteria that the file has.
 
     Raises:
-        ValueError: The file is no CSV in UTF-8, has no ``id``, no criterion or no score, or a row
-            or a score is not as it should be. The message names the file, line and column.
+        ValueError: The file is not a CSV in UTF-8, has no ``id``, no criterion or no score, or a
+            row or a score is malformed. The message names the file, line and column.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -400,5 +410,5 @@ def _score(cell: str, criterion: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) <= _LARGEST:
-        raise ValueError(f"{criterion!r}: {cell!r:.80} is no number; leave a missing score blank")
+        raise ValueError(f"{criterion!r}: {cell!r:.80} is not a number; leave missing scores blank")
     return value

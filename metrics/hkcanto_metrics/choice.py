@@ -1,4 +1,4 @@
-"""The letter that a model chose, read from what it wrote.
+"""Extract the option letter that a model chose from its response.
 
 `docs/extraction.md` describes the mechanism. No letter is ever guessed.
 """
@@ -16,24 +16,24 @@ from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
-# What a response says of an option at one place.
+# The stance that a response takes towards an option at one place.
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
-# What most direct answers are: a shortcut past everything below, which says the same of them.
+# A shortcut for the form of most direct answers; everything below reads them the same way.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
 _ITEM, _SENTENCE_END = SAYS["item"], SAYS["sentence_end"]
-_SHORT = 400  # characters of a response whose one option can be no example
+_SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceReading:
-    """What a response comes to, and why.
+    """The option read from a response, and why.
 
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: `` and
-            ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``, ``no option``
-            (another letter), ``undecided``.
+            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: ``
+            followed by ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
+            ``no option`` (a letter that is not an option), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -49,12 +49,12 @@ def extract_choice(text: str, options: Mapping[str, str], question: str = "") ->
     the last 3,500 characters of what follows the reasoning block.
 
     Args:
-        text: what the model wrote, special tokens and reasoning block included or not.
+        text: what the model wrote, with or without special tokens and the reasoning block.
         options: the options shown, letter to text: two to ten of "A" to "J".
-        question: the question asked. Where it asks for what is not so, "B is wrong" decides for B.
+        question: the question asked. If it asks which is not true, "B is wrong" decides for B.
 
     Returns:
-        One of the letters of `options`, or `None` where the output states no single decision.
+        One of the letters of `options`, or `None` if the output states no single decision.
         HKCanto-Eval, HKMMLU and TMMLU+ do not define how a letter is found: these rules are ours.
 
     Examples:
@@ -71,15 +71,15 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     """Read the option that a model's output settles on, with the reason and the place.
 
     Args:
-        text: what the model wrote, special tokens and reasoning block included or not.
+        text: what the model wrote, with or without special tokens and the reasoning block.
         options: the options shown, letter to text: two to ten of "A" to "J".
-        question: the question asked. Where it asks for what is not so, "B is wrong" decides for B.
+        question: the question asked. If it asks which is not true, "B is wrong" decides for B.
 
     Returns:
         The letter that `extract_choice` returns, why, and where it was read.
 
     Raises:
-        TypeError: The options are no mapping.
+        TypeError: The options are not a mapping.
 
     Examples:
         >>> read_choice("我揀長洲。", {"A": "大嶼山", "B": "南丫島", "C": "長洲"})
@@ -111,7 +111,7 @@ def _read(
     asked: tuple[str, frozenset[str]],
     reader: type[_Reader] | None = None,
 ) -> ChoiceReading:
-    """Read a response in parts, each without what it takes back, up to another question."""
+    """Read a response part by part, without retracted statements, until it asks a new question."""
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
@@ -135,7 +135,7 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 @lru_cache(maxsize=256)  # many responses answer one question
 def _asked(question: str) -> tuple[str, frozenset[str]]:
-    """What a question denies of an option, if it does; and the letters that it gives to things."""
+    """What a question asks to deny of an option, if anything; and letters it uses as names."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
     return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
@@ -173,7 +173,7 @@ class _Reader:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
 
     def _stance(self, mention: Mention) -> int:
-        """What the words around a mention, in its sentence, say of the option."""
+        """The stance of the words around a mention, in its sentence, towards the option."""
         start, end = self._sentences[mention]
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
@@ -202,7 +202,7 @@ class _Reader:
         return self._judged(mention, lead, after, stance)
 
     def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
-        """Whether a mention is all of its clause, at the end or after another, and no fragment."""
+        """Whether a mention is a whole clause, at the end or after another, and not a fragment."""
         before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
         is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)  # cut off
         is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
@@ -212,7 +212,7 @@ class _Reader:
         return bool(is_free and is_whole and not is_label and (is_last or is_next))
 
     def _chosen(self, mention: Mention, lead: str, clause: str, after: str) -> int:
-        """What the words before a mention say."""
+        """The stance of the words before a mention."""
         near = lead[-90:]
         is_whole = (mention.lettered and mention.spelled) or SAYS["closed"].match(after)
         if SAYS["firm"].search(near) or (is_whole and SAYS["answer"].search(near)):
@@ -226,7 +226,7 @@ class _Reader:
         return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
-        """What the words after a mention say, and the other way round if the question denies."""
+        """The stance of the words after a mention, reversed if the question asks for a denial."""
         refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
@@ -284,7 +284,7 @@ class _Reader:
         return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
 
     def _settled(self, decisions: list[Mention]) -> ChoiceReading:
-        """The last of the firmest decisions, if not revised; two in one sentence are none."""
+        """The last of the firmest decisions, if not revised; two in one sentence decide nothing."""
         level = max(self._stances[m] for m in decisions)
         last = [m for m in decisions if self._stances[m] == level][-1]
         for later in decisions:
@@ -299,7 +299,7 @@ class _Reader:
         return self._of(last, "stated")
 
     def _hinted(self) -> ChoiceReading:
-        """The one option that the response speaks for without stating a decision."""
+        """The one option that the response favours without stating a decision."""
         ending, stances = self._text[-1:], self._stances
         is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
         is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
@@ -333,7 +333,7 @@ class _Reader:
         return self._of(told[-1], "option text") if told else self._unnamed()
 
     def _against_group(self, named: list[Mention]) -> list[Mention]:
-        """The one option that is set against all the others that are named: there is one answer."""
+        """The one option contrasted with all the others named, since there is only one answer."""
         last = named[-1:]
         others = [mention for mention in named if mention.letters != last[0].letters]
         if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
@@ -345,7 +345,7 @@ class _Reader:
         return last if is_apart and len(one) == 1 and not rest & one else []
 
     def _pointed(self) -> Mention | None:
-        """The one option that the last sentence or section names and leaves open in no way."""
+        """The one option that the last sentence or section names without leaving it open."""
         last, text, stances = self._mentions[-1], self._text, self._stances
         (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
         is_last = text[-1:] in (*".。!)✓✗",) and (headings or not text[end:].strip(AROUND))
@@ -358,12 +358,15 @@ class _Reader:
         return last if is_last and is_for and is_said and not is_open else None
 
     def _is_subject(self, mention: Mention) -> bool:
-        """Whether a sentence begins with an option of which it may just tell something."""
+        """Whether a sentence begins with an option, and so may merely describe it."""
         is_one = mention.lettered and len(mention.letters) == 1 and self._stances[mention] == _NAMED
         return is_one and not self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
 
     def _is_letter(self, mention: Mention) -> bool:
-        """Whether a mention is a letter, after a reason, that no noun has and no thing asked of."""
+        """Whether a mention is a letter after a reason, and names no other thing.
+
+        A letter that belongs to a noun, or to a thing in the question, is not an option's.
+        """
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
         is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
         is_name = mention.letters & self._names or SAYS["noun"].match(after) or is_beside
@@ -371,7 +374,7 @@ class _Reader:
         return bool(is_after and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
-        """Whether an option's text answers: at an end of the response, or all that is short has."""
+        """Whether an option's text is an answer: at an end of the response, or in a short one."""
         (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
         is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
         is_long = is_sure or len(name) > 3 or name.isdigit()
@@ -383,7 +386,7 @@ class _Reader:
         return hint.spelled and not is_first and is_told
 
     def _unnamed(self) -> ChoiceReading:
-        """The option most of whose pairs of characters stand in the last sentence."""
+        """The option whose character pairs occur most in the last sentence."""
         text, texts = self._text.lower(), self._shown.texts
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         if self._mentions or any(own in text for own in texts.values()):

@@ -1,6 +1,6 @@
-"""The set of letters that a model chose, where several options may be right.
+"""Extract the set of letters that a model chose, for questions with several right options.
 
-The words and the mechanism are those of `choice`; `docs/extraction.md` says what differs.
+It uses the words and the mechanism of `choice`; `docs/extraction.md` says what differs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import AROUND, Mention, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
-# Letters and what joins them, and nothing else.
+# A text of only letters and the words or marks that join them.
 _ONLY_LETTERS = re.compile(
     r"[^\w✓✗]*[A-J](?:(?:[^\w✓✗]|and|和|同埋?|及|以及|与|加)*[A-J])*[^\w✓✗]*"
 )
@@ -37,12 +37,12 @@ _ITEM = re.compile(r"[\s(*•·-]*(?:\d{1,2}[.)、] ?)?(?:\(?([A-J])(?![A-Za-z])
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSetReading:
-    """What a response to "choose all that apply" comes to, and why.
+    """The options read from a response to "choose all that apply", and why.
 
     Attributes:
         letters: the letters of the options in order, or `None`.
         reason: how they were read: ``bare``, ``stated``, ``all``, ``all but``, ``listed``,
-            ``judged``, or one of `ChoiceReading`, whose reasons for `None` are these, too.
+            ``judged``, or a reason of `ChoiceReading`, including its reasons for `None`.
     """
 
     letters: str | None
@@ -53,13 +53,13 @@ def extract_choice_set(text: str, options: Mapping[str, str], question: str = ""
     """Return the letters of all options that a model's output settles on.
 
     Args:
-        text: what the model wrote, special tokens and reasoning block included or not.
+        text: what the model wrote, with or without special tokens and the reasoning block.
         options: the options shown, letter to text: two to ten of "A" to "J".
         question: the question asked.
 
     Returns:
-        The letters in the order of the options, or `None` where the output states no decision.
-        The rules are ours.
+        The letters in the order of the options, or `None` if the output states no decision. These
+        rules are ours.
 
     Examples:
         >>> animals = {"A": "獅子", "B": "老虎", "C": "鯨魚", "D": "企鵝"}
@@ -73,7 +73,7 @@ def read_choice_set(text: str, options: Mapping[str, str], question: str = "") -
     """Read all options that a model's output settles on, with the reason.
 
     Args:
-        text: what the model wrote, special tokens and reasoning block included or not.
+        text: what the model wrote, with or without special tokens and the reasoning block.
         options: the options shown, letter to text: two to ten of "A" to "J".
         question: the question asked.
 
@@ -100,7 +100,7 @@ def read_choice_set(text: str, options: Mapping[str, str], question: str = "") -
 
 
 def _only_letters(text: str, there: Mapping[str, str]) -> str:
-    """Return the letters of a text that has nothing else, if they are of options; else nothing."""
+    """Return the letters of a text that has only option letters; an empty string for others."""
     letters = _LETTER.findall(text) if _ONLY_LETTERS.fullmatch(text) else []
     distinct = len({*letters}) == len(letters) and {*letters} <= there.keys()
     return "".join(sorted(letters)) if distinct else ""
@@ -123,7 +123,7 @@ class _SetReader(_Reader):
         for found in (self._whole(), self._listed()):
             if found:
                 return found
-        if decisions:  # hedged ones: beside another option, each is one of several thoughts
+        if decisions:  # only hedged ones: next to another option, each is one thought of several
             beside = [
                 each
                 for each in mentions
@@ -141,7 +141,7 @@ class _SetReader(_Reader):
         return ChoiceReading("".join(sorted(letters)) or None, reason)
 
     def _stated(self, firm: list[Mention], decisions: list[Mention]) -> ChoiceReading:
-        """The last of the firmest decisions, if not revised, with what is joined to it."""
+        """The last of the firmest decisions, if not revised, and the options joined to it."""
         last = firm[-1]
         for later in decisions:
             if later.start > last.end and self._is_turn(last, later, SAYS["revised"]):
@@ -158,7 +158,7 @@ class _SetReader(_Reader):
         return [each for each in self._mentions if self._stances[each] == _HEDGED]
 
     def _chain(self, first: Mention, last: Mention) -> set[str]:
-        """The options from a decision on that stand in one enumeration with it."""
+        """The options from a decision on that are in the same enumeration."""
         letters, end = set(first.letters), first.end
         for each in self._mentions:
             if each.start < first.end or self._stances[each] <= _REFUTED:
@@ -173,7 +173,7 @@ class _SetReader(_Reader):
         return letters
 
     def _whole(self) -> ChoiceReading | None:
-        """All options, all but some, or none, where no option says so itself."""
+        """All options, all but some, or none, where the text says so without naming each."""
         own = " ".join(self._shown.texts.values())
         text = self._text.lower()
         if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
@@ -192,7 +192,7 @@ class _SetReader(_Reader):
         return self._set(every, "all") if SAYS["all_of"].search(text) and not gone else None
 
     def _listed(self) -> ChoiceReading | None:
-        """The options that stand alone, each on a line of its own, behind a line that leads on."""
+        """The options listed one to a line, after a line that introduces the list."""
         lines = [line.strip() for line in self._text.split("\n") if line.strip(AROUND)]
         leads = [at for at, line in enumerate(lines) if line.endswith(":")]
         items = lines[leads[-1] + 1 :] if leads else lines
@@ -212,7 +212,7 @@ class _SetReader(_Reader):
         return letter if not own or letter in same else None
 
     def _judged_each(self) -> ChoiceReading | None:
-        """The options that are called right, or that are named and not among those called wrong."""
+        """The options called right, or those named but not called wrong."""
         last: dict[str, int] = {}
         for each in self._mentions:
             stance = self._stances[each]
@@ -230,13 +230,13 @@ class _SetReader(_Reader):
         return self._set(named, "judged") if is_each or self._is_enumeration() else None
 
     def _stance(self, mention: Mention) -> int:
-        """What the words around a mention say; behind "wrong ones:" that it is wrong."""
+        """The stance of the words around a mention; after "wrong ones:", refuted."""
         lead = self._text[self._sentences[mention][0] : mention.start][-60:]
         is_wrong = not self._denied and SAYS["called_wrong"].search(lead)
         return _REFUTED if is_wrong else super()._stance(mention)
 
     def _enumerations(self) -> list[tuple[int, int]]:
-        """Where several options are named as one."""
+        """The places where several options are named together."""
         return [
             (each.start, each.end)
             for each in self._mentions
@@ -244,7 +244,7 @@ class _SetReader(_Reader):
         ]
 
     def _is_enumeration(self) -> bool:
-        """Whether a response has options and what joins them, and hardly anything else."""
+        """Whether a response is hardly more than options and the words that join them."""
         rest, end = [], 0
         for each in self._mentions:
             rest.append(self._text[end : each.start])

@@ -1,8 +1,9 @@
-"""Removal of what models put around a translation, before it is scored.
+"""Remove the text that models put around a translation, before it is scored.
 
-What encloses the whole response goes first, then what stands before and after the translation (see
-`hkcanto_metrics.translation_layout`). No rule asks how good a text is, so that none gains by it; of
-several versions, the one in the language asked for is kept. What was removed is reported.
+First goes the wrapping of the whole response, then the text before and after the translation (see
+`hkcanto_metrics.translation_layout`). No rule looks at the quality of a text, so cleaning favours
+no model. Of several versions, the one in the requested language is kept. The names of the removed
+parts are reported.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ class Cleaned:
 
     Attributes:
         text: The rest, without white space around it; may be empty.
-        removed: What was removed, in this order, each at most once: any of ``reasoning``, ``code
-            fence``, ``label``, ``quotes``, which are wrapping, and of ``excess``, ``preamble``,
-            ``romanisation``, ``notes``, ``back-translation``, ``second version``, ``other turn``.
+        removed: The names of the removed parts, in this order, each at most once. Wrapping:
+            ``reasoning``, ``code fence``, ``label``, ``quotes``. Other text: ``excess``,
+            ``preamble``, ``romanisation``, ``notes``, ``back-translation``, ``second version``,
+            ``other turn``.
     """
 
     text: str
@@ -32,29 +34,29 @@ class Cleaned:
 
     @property
     def overgenerated(self) -> bool:
-        """Whether there was text around the translation, more than a wrapping."""
+        """Whether there was text around the translation that was not wrapping."""
         return not {"reasoning", "code fence", "label", "quotes"} >= set(self.removed)
 
 
 def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
-    A label names the result or its language and ends in a colon, or stands in 【】: ``譯文：``,
-    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed where one pair encloses all of
-    the text. Text around the translation is removed only where the source is given: sentences that
-    introduce it, notes, romanisation, translations of it, other versions, other turns. What goes
-    on after 100,000 characters is a loop, and is cut.
+    A label names the result or its language and ends in a colon, or is in 【】: ``譯文：``,
+    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed if one pair encloses the whole
+    text. Text around the translation is removed only if ``source`` is given: introductory
+    sentences, notes, romanisation, back-translations, other versions, other turns. A response is
+    cut after 100,000 characters, because it is in a loop.
 
     Args:
         text: A model's response.
-        source: The text to be translated. A kind of wrapping that it has itself is part of the
-            translation, and is kept.
+        source: The text to be translated. A kind of wrapping that the source has, too, is part of
+            the translation and is kept.
         language: The language asked for: ``yue``, ``zh`` or ``en``. Of several texts, the one in
-            that language is the translation. By default, Cantonese comes before Written Chinese
-            where the source is Written Chinese.
+            that language is the translation. By default, Cantonese is preferred to Written Chinese
+            if the source is Written Chinese.
 
     Returns:
-        The text without its wrapping, and the names of what was removed.
+        The text without its wrapping, and the names of the removed parts.
 
     Examples:
         >>> clean_output("譯文：「佢今日唔得閒。」")
@@ -75,7 +77,7 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
-    """Remove one wrapping after the other, the outermost first, and name them."""
+    """Remove the wrappings one by one, outermost first, and name them."""
     removed: set[str] = set()
     while True:
         for name, remove in _WRAPPINGS.items():
@@ -95,11 +97,11 @@ _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 
 def _without_quotes(text: str) -> str:
-    """Remove quotation marks if the first is closed by the last character, and not before."""
+    """Remove quotation marks if the last character, and none before it, closes the first."""
     opening, closing = text[:1], _QUOTES.get(text[:1])
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
-    # The two are the same character in straight quotation marks: the next one closes.
+    # Straight quotation marks open and close with the same character: the next one closes.
     steps = (
         -1 if mark == closing else int(mark == opening) for mark in _APOSTROPHE.sub("", text[1:-1])
     )

@@ -1,4 +1,4 @@
-"""The words and forms with which a response decides, compiled: `decision_words.toml`."""
+"""Compile the patterns of `decision_words.toml`: the words by which a response states a choice."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 SAYS = {name: _compiled("".join(parts)) for name, parts in _DATA["forms"].items()}
-# Options that are one of these may be called by any other of its row.
+# A response may name an option that is one of these words by any other word of the same row.
 SAME = [{fold_script(word) for word in row} for row in _DATA["same"]["rows"]]
 PLACES: dict[str, int] = _DATA["places"]

@@ -1,7 +1,7 @@
 """Translation accuracy from labelled error spans (HKCanto-Eval, Appendix F.1).
 
-Annotators, people or a model, mark what is wrong with a translation. The score is the share of its
-characters that nobody had to mark, with what was left out of the source in the denominator.
+Annotators (people or a model) mark the errors in a translation. The score is the share of its
+characters that are not marked, with the omitted characters of the source added to the denominator.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ OMISSION: ErrorCategory = "Omission"
 class ErrorSpan:
     """A stretch of text that is labelled with an error.
 
-    An omission stands in the source text, every other category in the translation.
+    An omission is marked in the source text, every other category in the translation.
 
     Attributes:
-        category: One of the paper's twelve, `ERROR_CATEGORIES`.
+        category: One of the paper's twelve categories, `ERROR_CATEGORIES`.
         start: Position of the first character, from 0.
         end: Position after the last character, greater than ``start``.
     """
@@ -51,7 +51,7 @@ class ErrorSpan:
     def __post_init__(self) -> None:
         if self.category not in ERROR_CATEGORIES:
             raise ValueError(
-                f"{self.category!r} is no error category of the paper; use one of "
+                f"{self.category!r} is not an error category of the paper; use one of "
                 f"{', '.join(ERROR_CATEGORIES)}"
             )
         if not 0 <= self.start < self.end:
@@ -63,13 +63,13 @@ class ErrorSpan:
 
 @dataclass(frozen=True, slots=True)
 class TranslationAccuracy:
-    """The terms of formula (1).
+    """The terms of formula (1) of HKCanto-Eval, Appendix F.1, all in characters.
 
     Attributes:
-        target_length: Characters of the translation, without those in ``removed``.
-        target_errors: Characters of it that are labelled, each counted once.
+        target_length: Length of the translation, without the ``removed`` characters.
+        target_errors: Labelled characters of the translation, each counted once.
         source_errors: Characters of the source that are labelled as omitted, each counted once.
-        removed: Characters of over-generation that were taken out before anything was counted.
+        removed: Over-generated characters, which were removed before counting.
     """
 
     target_length: int
@@ -92,17 +92,17 @@ def translation_accuracy(
     """Score a translation by formula (1) of HKCanto-Eval, Appendix F.1.
 
     accuracy = (target length - labelled in target) / (target length + labelled in source), in
-    characters. Spans that overlap count once. Where additional words are more than half of the
-    translation, a model that repeated itself or went on writing, they are removed first: they count
-    neither as length nor as errors.
+    characters. Overlapping spans count once. If additional words are more than half of the
+    translation, because the model repeated itself or went on writing, they are removed first: they
+    count neither as length nor as errors.
 
     Args:
-        target: The translation; every character of it counts, blanks included.
-        target_spans: The errors in it, of any category but `OMISSION`.
+        target: The translation; every character of it counts, including blanks.
+        target_spans: The errors in it, of any category except `OMISSION`.
         source_spans: The omissions, as positions in the source text.
 
     Returns:
-        The formula's terms, and its value; that of an empty translation is 0.
+        The formula's terms, and its value; an empty translation scores 0.
 
     Raises:
         ValueError: A span is on the wrong side or ends after the translation.
@@ -132,12 +132,12 @@ def translation_accuracy(
 
 
 class Overlap(NamedTuple):
-    """How much of two annotations is the same; the parts of a corpus are summed.
+    """How much two annotations of the same text overlap. For a corpus, sum the counts.
 
     Attributes:
-        shared: What both have.
-        found: What the judge has.
-        marked: What people have.
+        shared: Characters or spans that both annotations have.
+        found: Characters or spans in the judge's annotation.
+        marked: Characters or spans in the people's annotation.
     """
 
     shared: int
@@ -146,7 +146,7 @@ class Overlap(NamedTuple):
 
     @property
     def f1(self) -> float:
-        """Twice what is shared over what there is on both sides; NaN without any."""
+        """F1: 2 * shared / (found + marked), from 0 to 1; NaN if both annotations are empty."""
         both = self.found + self.marked
         return 2 * self.shared / both if both else math.nan
 
@@ -164,7 +164,7 @@ def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan
 
 
 def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
-    """Compare two annotations span by span: those that touch are paired off, from left to right.
+    """Compare two annotations span by span: overlapping spans are paired from left to right.
 
     Examples:
         >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
@@ -181,18 +181,18 @@ def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) ->
 
 
 def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
-    """Find where a quotation stands in a text, character by character.
+    """Find a quotation in a text by exact match.
 
     Args:
         text: The text that is quoted.
-        quotation: What is quoted of it.
-        occurrence: Which of the quotation's places is meant, from 1; places do not overlap.
+        quotation: The part quoted.
+        occurrence: Which occurrence is meant, from 1; occurrences do not overlap.
 
     Returns:
-        Its start, and its end exclusive.
+        The positions of its first character and after its last one.
 
     Raises:
-        ValueError: The quotation is empty, or the text has fewer such places.
+        ValueError: The quotation is empty, or the text has fewer occurrences.
 
     Examples:
         >>> locate("好食好食", "好食", occurrence=2)

@@ -1,9 +1,9 @@
-"""Whether a text is written in Cantonese, rather than in Standard Written Chinese (SWC).
+"""Check whether a text is written in Cantonese, rather than in Standard Written Chinese (SWC).
 
-This is the part of HKCanto-Eval's fluency criterion (Appendix G.1) that needs no reader: a text
-fails if it has "words that are exclusive to Written Chinese (e.g. 這, 的, 了)". Which words are
-features of Cantonese and of SWC is decided by cantonesedetect, the classifier of the benchmark's
-authors (Lau, Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/).
+This is the part of HKCanto-Eval's fluency criterion (Appendix G.1) that a program can check: a text
+fails if it has "words that are exclusive to Written Chinese (e.g. 這, 的, 了)". The features of
+Cantonese and of SWC are those of cantonesedetect, the classifier of the benchmark's authors (Lau,
+Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from hkcanto_metrics.script import is_han, simplified_share
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 _MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
 MIN_CANTONESE_RATIO = 0.9
-"""Least share of Cantonese features in a text with SWC features (performance/calibrate_fluency.py).
+"""The share of Cantonese features that a text with SWC features needs to pass.
 
-Not 1, because the detector's SWC features are words that Cantonese may have too, such as 把 in
+`performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
+features are also words of Cantonese, such as 把 in
 一把遮: 11 of the 20 Cantonese articles and talks in HKCanto-Eval have some.
 """
 
@@ -37,7 +38,7 @@ _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
 def _quick(pattern: str) -> re.Pattern[str]:
-    """Spare most characters a long list: what it matches begins with a character that it has."""
+    """Speed up a list of words: look ahead for a character of the list before trying the words."""
     return re.compile(f"(?=[{''.join(filter(str.isalpha, {*pattern}))}])(?:{pattern})")
 
 
@@ -58,16 +59,16 @@ class Fluency:
     """How Cantonese a text is.
 
     Attributes:
-        label: The detector's own verdict on the text outside of quotations: ``cantonese``, ``swc``,
+        label: The detector's own label of the text outside of quotations: ``cantonese``, ``swc``,
             ``mixed`` or ``neutral`` (features in at most 1 % of the characters); ``none`` if the
             text has no Chinese character.
         cantonese_ratio: Share of Cantonese features among the Cantonese and SWC features outside of
             quotations, from 0 to 1; 0 without any features. ``total`` is the number of features.
         swc_terms: The SWC features outside of quotations, in order.
-        simplified_ratio: Share of Simplified characters among those that tell the script, from 0 to
-            1 (`simplified_share`).
-        degenerate: The text is caught in a loop (`is_degenerate`).
-        passed: The text passes as Cantonese.
+        simplified_ratio: Share of Simplified characters among those that belong to one script only,
+            from 0 to 1 (`simplified_share`).
+        degenerate: Whether the text is caught in a loop (`is_degenerate`).
+        passed: Whether the text passes as Cantonese.
         length_penalty: Factor for the score of a summary, from 0 to 1 (`length_penalty`); 1 if
             there is no limit.
         n_characters: Number of characters that are not white space.
@@ -84,26 +85,26 @@ class Fluency:
 
 
 def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluency:
-    """Judge whether a text is Cantonese by the words in it.
+    """Judge by its words whether a text is Cantonese.
 
     A text passes if it is in Chinese or in a mixture (`identify_language`), it is not
     caught in a loop, and it has either no SWC feature or at least nine Cantonese features for each
-    of them. From that follows:
+    SWC feature. This means:
 
     * Neutral text, with no feature of either kind, passes: it has no word that only Written Chinese
-      uses. Formal Cantonese is often like that, and of the questions of HKCanto-Eval that have the
-      same length, more are neutral in Cantonese than in Written Chinese.
-    * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless all the text is in them.
-    * English words in Cantonese sentences do not count. A text in English, or in any other
-      language, fails whatever Cantonese words it names, and so does one without any prose, such
-      as a letter with a name. A Chinese word alone, too short to tell, passes as neutral.
+      uses. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the same
+      length, more are neutral in Cantonese than in Written Chinese.
+    * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless the whole text is quoted.
+    * English words in Cantonese sentences do not count. A text in English or in any other language
+      fails, even if it names Cantonese words. A text without any prose, such as a letter with a
+      name, fails, too. A single Chinese word, too short to judge, passes as neutral.
     * Simplified script does not fail a text; ``simplified_ratio`` reports it. Features are looked
       up after conversion to Traditional characters.
 
     Args:
-        text: The text, without reasoning and labels, which `clean_output` removes from a model's
-            output. The time is linear in its length.
-        max_characters: Number of characters from which a summary is penalised for its length (500
+        text: The text, without reasoning and labels; use `clean_output` to remove them from a
+            model's output. The running time is linear in its length.
+        max_characters: Number of characters above which a summary is penalised for its length (500
             in HKCanto-Eval), from 1 up; None for no limit.
 
     Returns:
@@ -161,12 +162,12 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
 
     HKCanto-Eval (Appendix G.1) reduces the score of a summary of more than 500 characters
     "proportionally to the excess length, ensuring the penalty factor remains between 0 and 1", and
-    gives no formula. Here each excess character costs 1 / ``max_characters`` of the score: only a
-    factor that would fall below 0 has to be kept from doing so.
+    gives no formula. Here each excess character costs 1 / ``max_characters`` of the score, down to
+    a factor of 0.
 
     Args:
         n_characters: Number of characters in the summary, from 0 up.
-        max_characters: Number of characters that cost nothing, from 1 up.
+        max_characters: Number of characters without a penalty, from 1 up.
 
     Returns:
         max(0, 1 - excess / ``max_characters``): 1 up to the limit, 0 from twice the limit on.
@@ -188,7 +189,7 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
 
 
 def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
-    """Pool the judgements of texts into figures of a corpus.
+    """Pool the judgements of texts into the figures of a corpus.
 
     Args:
         scores: One judgement per text.
@@ -200,7 +201,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
         ``label_mixed``, ``label_neutral``, ``label_swc`` and ``label_none``: shares of the texts.
 
     Raises:
-        TypeError: Texts were given in the place of judgements.
+        TypeError: Texts were given instead of judgements.
         ValueError: There are no judgements.
 
     Examples:
@@ -223,7 +224,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
 
 
 def _is_chinese(text: str) -> bool:
-    """Whether a text is in no other language; of a word or two, whether all of it is Chinese."""
+    """Whether a text is in no other language; for a word or two, whether all of it is Chinese."""
     language = identify_language(text).language
     if language == "none":
         return all(map(is_han, filter(str.isalpha, text)))
@@ -231,7 +232,7 @@ def _is_chinese(text: str) -> bool:
 
 
 def _outside_quotations(text: str) -> str:
-    """The text as the detector knows it, its quotations overwritten if Chinese is left outside."""
+    """The text in the detector's characters; quotations are blanked if Chinese is left outside."""
     text = text.translate(IN_DETECTORS_CHARACTERS)
     outside = Detector.ALL_QUOTEMARKS_RE.sub(
         lambda quotation: "…" * len(quotation[0]), _STRAIGHT_QUOTES.sub(r"“\1”", text)
@@ -242,7 +243,7 @@ def _outside_quotations(text: str) -> str:
 def _features(
     text: str, features: re.Pattern[str], exceptions: re.Pattern[str]
 ) -> list[tuple[int, int]]:
-    """Places of the features that do not begin in an exception."""
+    """The places of the features that do not begin inside an exception."""
     excepted = {i for exception in exceptions.finditer(text) for i in range(*exception.span())}
     found = (feature.span() for feature in features.finditer(text))
     return [(start, end) for start, end in found if start not in excepted]

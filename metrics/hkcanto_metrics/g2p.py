@@ -1,7 +1,7 @@
 """Scores of grapheme-to-phoneme conversion into Jyutping (HKCanto-Eval, Section 3.6, Appendix E.3).
 
-The paper's two figures are kept under names that say whose they are, because its "CER" is no
-character error rate; beside them stand the measures of the field.
+The paper's two figures are named ``…_published``, because its "CER" is not a character error rate.
+The usual error rates of the field are reported beside them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from hkcanto_metrics.reasoning import strip_reasoning
 _COMPONENT_RATES = tuple(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda"))
 _POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
-# A response that goes on is a loop, and each further syllable is one more error.
+# A longer response is in a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 20_000
-# Gold syllables times those of the response, of all variants: a quarter of a second.
+# Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
 
 Alignment = tuple[tuple[str | None, str | None], ...]
@@ -41,30 +41,31 @@ Alignment = tuple[tuple[str | None, str | None], ...]
 
 @dataclass(frozen=True)
 class JyutpingScore:
-    """How well one response renders a sentence in Jyutping. In every rate 0 is perfect.
+    """How well one response renders a sentence in Jyutping. In every rate, 0 is perfect.
 
     Attributes:
-        cer_published: The paper's "CER": share of the gold syllables that do not stand at the same
+        cer_published: The paper's "CER": share of the gold syllables that are missing at the same
             position in the response, from 0 to 1.
         levenshtein_published: The paper's "Levenshtein distance": normalised Indel distance on
             characters, from 0 to 1.
-        published_variant: The variant of the gold string that the published pair refers to.
-        cer: Character error rate against the variant where it is lowest. Insertions are errors, so
+        published_variant: The variant of the gold string that the two published figures refer to.
+        cer: Character error rate against the variant with the lowest one. Insertions are errors, so
             it may exceed 1; it is not clipped.
-        ser: Syllable error rate, likewise.
+        ser: Syllable error rate, computed in the same way.
         tone_error_rate: Share of the aligned syllables with a wrong tone, from 0 to 1; 1 if none is
-            aligned. ``total`` is the number of aligned syllables, or else that of the gold.
+            aligned. ``total`` is the number of aligned syllables, or of gold syllables if none is
+            aligned.
         onset_error_rate: Likewise for onsets.
         nucleus_error_rate: Likewise for nuclei.
         coda_error_rate: Likewise for codas.
-        valid: The response has at least one syllable that PyCantonese accepts.
+        valid: Whether the response has at least one syllable that PyCantonese accepts.
         valid_share: Share of the response's syllables that PyCantonese accepts, from 0 to 1.
         extracted: The Jyutping found in the response.
-        variant: The variant of the gold string with the lowest syllable error rate; of several, the
-            one whose onsets, nuclei, codas and tones differ least.
-        alignment: The syllables of ``variant`` beside those of ``extracted``; None where one side
-            has none.
-        problem: What is unusual about the response, in words; empty if nothing is.
+        variant: The variant of the gold string with the lowest syllable error rate; if several tie,
+            the one whose onsets, nuclei, codas and tones differ least.
+        alignment: Pairs of a syllable of ``variant`` and one of ``extracted``; None for a syllable
+            without a partner.
+        problem: A description of anything unusual about the response; empty if nothing is.
     """
 
     cer_published: float
@@ -87,14 +88,13 @@ class JyutpingScore:
 def score_jyutping(response: str, answer: str) -> JyutpingScore:
     """Score a response against a gold string with alternatives.
 
-    Each measure is taken against the variant of the gold string that it is best for, by comparing
-    every variant.
+    Each measure compares the response with every variant of the gold string and takes the best.
 
-    ``cer_published`` and ``levenshtein_published`` are those of the release of HKCanto-Eval, except
-    that a response without one correct character scores 1.0 in both; the release gives it a CER of
-    0.0, that of a perfect answer.
+    ``cer_published`` and ``levenshtein_published`` follow the released code of HKCanto-Eval, with
+    one exception: a response without a single correct character scores 1.0 in both. The released
+    code gives it a CER of 0.0, the score of a perfect answer.
 
-    Only the first 20,000 characters of a response are scored; ``problem`` tells if there are more.
+    Only the first 20,000 characters of a response are scored; ``problem`` says if there are more.
 
     Args:
         response: A model's response; reasoning in ``<think>`` and the like is not scored.
@@ -138,7 +138,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
 
 
 def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
-    """Pool the scores of sentences into those of a corpus.
+    """Pool the scores of sentences into the scores of a corpus.
 
     Args:
         scores: One score per sentence.
@@ -149,7 +149,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         over summed lengths. ``invalid_rate``: share of the responses without any valid Jyutping.
 
     Raises:
-        TypeError: Responses were given in the place of scores.
+        TypeError: Responses were given instead of scores.
         ValueError: There are no scores.
 
     Examples:
@@ -184,7 +184,7 @@ def _published(text: str, answer: str) -> tuple[str, float, float]:
 def _nearest_sounds(
     variants: Sequence[Sequence[str]], response: Sequence[str]
 ) -> tuple[Sequence[str], Alignment]:
-    """The variant of lowest syllable error rate, of several that of the nearest sounds."""
+    """The variant with the lowest syllable error rate; of several, the one closest in sound."""
     rates = [Levenshtein.distance(variant, response) / len(variant) for variant in variants]
     lowest = min(rates)
     nearest = [each for each, rate in zip(variants, rates, strict=True) if rate == lowest]
@@ -196,7 +196,7 @@ def _nearest_sounds(
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """An alignment with the fewest errors, of several that of the nearest sounds if it is short."""
+    """An alignment with the fewest errors; if it is short, the one closest in sound of several."""
     steps = Levenshtein.opcodes(variant, response)
     is_short = len(variant) * len(response) <= most_cells
     several = Levenshtein.distance(variant, response) > 1
@@ -214,11 +214,11 @@ def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int)
 def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
     """The alignment with the fewest errors whose pairs differ in the fewest components.
 
-    Of several, the one where syllables without a partner come as late as possible.
+    If several tie, the one in which syllables without a partner come as late as possible.
     """
     insert, delete, pair = range(3)
     rows, columns = len(gold), len(response)
-    error = 4 * rows + 1  # more than all components can differ
+    error = 4 * rows + 1  # more than the largest possible sum of component differences
     # With so few errors an alignment cannot stray further from the diagonal.
     fewest = Levenshtein.distance(gold, response)
     deletions, insertions = (fewest + rows - columns) // 2, (fewest + columns - rows) // 2
@@ -248,7 +248,7 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
 
 
 def _component_rates(alignment: Alignment) -> dict[str, Rate]:
-    """Onset, nucleus, coda and tone error rate on aligned syllables, or all of them if none is."""
+    """Onset, nucleus, coda and tone error rates on aligned syllables; 1 if none is aligned."""
     wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
     of_parts = zip(Syllable._fields, zip(*wrong, strict=True), strict=True)
     return {f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in of_parts}
@@ -258,7 +258,7 @@ def _component_rates(alignment: Alignment) -> dict[str, Rate]:
 def _wrong(gold: str, got: str) -> tuple[bool, ...]:
     """Which of onset, nucleus, coda and tone are wrong.
 
-    Equal syllables are right even where they show no component, such as an English word.
+    Equal syllables are right even if they have no components, such as an English word.
     """
     components = zip(parse_syllable(gold), parse_syllable(got), strict=True)
     return tuple(
@@ -275,7 +275,7 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
     if not response.strip():
         return "empty response"
     if not text.strip():
-        return "nothing but reasoning; the token limit may have cut off the answer"
+        return "only reasoning; the token limit may have cut off the answer"
     if not valid:
         problem = "no Jyutping: no syllable with a tone digit"
     elif not any(valid):

@@ -1,7 +1,7 @@
-"""Reading Jyutping: what a response says, which answers a gold string accepts, what a syllable is.
+"""Parse Jyutping in responses, gold strings and single syllables.
 
 The gold strings of HKCanto-Eval (Appendix E.3) list alternatives in parentheses, as in
-``jau5 liu5 (ze2|ze5) jung2 pou5``. Here they are expanded to every string that they stand for.
+``jau5 liu5 (ze2|ze5) jung2 pou5``. They are expanded here to every string that they accept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import chain, product
 from typing import NamedTuple
 
-# Only from the first letter of a run: else a long run without a tone takes quadratic time.
+# Match only from the first letter of a run; otherwise a long run without a tone takes quadratic
+# time.
 _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
 _GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
@@ -30,7 +31,7 @@ class MalformedAnswer(ValueError):  # noqa: N818 - part of the metric API
 
 
 class Syllable(NamedTuple):
-    """A parsed syllable; None stands for a component that the text does not show."""
+    """A parsed syllable; None for a component that the text does not show."""
 
     onset: str | None
     nucleus: str | None
@@ -42,12 +43,13 @@ class Syllable(NamedTuple):
 def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     """Read a gold string.
 
-    Parentheses with ``|`` list alternatives, each of one or more syllables; parentheses without it
-    hold an optional part: ``(ng)aam1`` accepts ``ngaam1`` and ``aam1``. Both may touch letters.
+    Parentheses with ``|`` list alternatives, each of one or more syllables. Parentheses without it
+    enclose an optional part: ``(ng)aam1`` accepts ``ngaam1`` and ``aam1``. Both kinds may be
+    attached to letters.
 
     Args:
-        answer: A gold string of HKCanto-Eval's G2P test. Those of the release have at most eight
-            variants.
+        answer: A gold string of HKCanto-Eval's G2P test. The released gold strings have at most
+            eight variants.
 
     Returns:
         The syllables of each variant. The last group varies fastest.
@@ -81,7 +83,7 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
 def published_variants(answer: str) -> tuple[str, ...]:
     """Expand a gold string that `parse_answer` accepts as HKCanto-Eval's released scorer does.
 
-    It expands only parentheses with ``|``. All else stays as it is written, blanks too.
+    It expands only parentheses with ``|``. Everything else stays as written, including blanks.
 
     Examples:
         >>> published_variants("(ng)aam1  (ze2|ze5)")
@@ -95,9 +97,9 @@ def published_variants(answer: str) -> tuple[str, ...]:
 def extract_jyutping(response: str) -> str:
     """Take the Jyutping out of a response.
 
-    On each line with a toned syllable, that is everything from the first such syllable to the end
-    of the line, so that an introduction ("Sure! The Jyutping is: ...") is not counted as an error.
-    What is not Jyutping after that stays, as wrong syllables.
+    On each line with a toned syllable, the Jyutping is everything from the first such syllable to
+    the end of the line, so an introduction ("Sure! The Jyutping is: ...") does not count as an
+    error. Other text after that syllable is kept and counts as wrong syllables.
 
     Args:
         response: A model's response, without reasoning.
@@ -124,8 +126,8 @@ def normalize_as_published(response: str) -> str:
         response: A model's response, without reasoning.
 
     Returns:
-        The response in lower case, with everything but ``a-z``, ``1-6`` and blanks made a blank,
-        and exactly one blank after each tone digit.
+        The response in lower case, with every character except ``a-z``, ``1-6`` and blanks replaced
+        by a blank, and exactly one blank after each tone digit.
 
     Examples:
         >>> normalize_as_published("Gam1jat6, tin1 hei3!")
@@ -143,8 +145,8 @@ def parse_syllable(token: str) -> Syllable:
         token: Letters and a tone digit, lower case; either may be missing or wrong.
 
     Returns:
-        Its onset, nucleus, coda and tone. The tone of ``hao3`` is known though PyCantonese refuses
-        its letters, and the letters of ``nei`` are known though it has no tone.
+        Its onset, nucleus, coda and tone. ``hao3`` has a tone, although PyCantonese rejects its
+        letters; ``nei`` has an onset, nucleus and coda, although it has no tone.
 
     Examples:
         >>> parse_syllable("gwong2"), parse_syllable("hao3").tone
@@ -177,7 +179,7 @@ def fold(text: str) -> str:
     """Fold full-width, superscript and other compatibility characters (NFKC), and lower-case.
 
     Each character is folded by itself, because NFKC over a whole text takes quadratic time on long
-    runs of combining marks, which a model may well produce.
+    runs of combining marks, which models do produce.
 
     Examples:
         >>> fold("Ｎｅｉ⁵")
@@ -190,7 +192,7 @@ def fold(text: str) -> str:
 
 
 def _choices(text: str, piece: re.Match[str]) -> list[str]:
-    """What a piece of a gold string may be."""
+    """The texts that a piece of a gold string accepts."""
     if piece["literal"]:
         return [piece["literal"]]
     position = piece.start()

@@ -1,9 +1,9 @@
-"""The label that a model gives a text, and macro-F1 over labels.
+"""Extract the label that a model gives a text, and compute macro-F1 over labels.
 
-A label is read by what is declared of it: the label itself and other words for it. The longest word
-counts, so that `not_entailment` is no `entailment`. A word that is denied is no answer; of two
-labels, it is the other one. All labels one after the other are the question said again. Where
-several labels are left, the response is read as one that chooses among options
+A label is recognised by its declared words: the label itself and its synonyms. The longest word
+wins, so `not_entailment` does not count as `entailment`. A negated word is not an answer; if there
+are only two labels, it means the other one. A list of all labels in a row repeats the question and
+is ignored. If several labels are left, the response is read as a choice among options
 (`hkcanto_metrics.choice`).
 """
 
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 _LETTERS = "ABCDEFGHIJ"
 
-# What a word of a label becomes: the same for every label, so that no label's own text matters.
+# The code that replaces a label's word. It has the same form for every label, so that a label's own
+# text does not influence the reading.
 _CODE = "zz{}zz"
 _CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
 _FULL_WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SEPARATOR = r"[\s_\\-]+"
-# One character is part of many words: it is a label after a copula or a negation, or by itself.
+# A single character is part of many words: it counts as a label only by itself, or after a copula
+# or a negation.
 _ALONE = (
     r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
     r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
@@ -53,12 +55,12 @@ _OR = r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|
 
 @dataclass(frozen=True, slots=True)
 class LabelReading:
-    """What a response was read as.
+    """The label read from a response, and why.
 
     Attributes:
         label: The label, or `None`.
-        reason: How it was read: ``named`` (no other is) or ``settled`` (chosen among several); or
-            ``none: `` and ``empty``, ``several`` or ``no label``.
+        reason: How it was read: ``named`` (the only label named) or ``settled`` (chosen among
+            several); or ``none: `` followed by ``empty``, ``several`` or ``no label``.
     """
 
     label: str | None
@@ -70,16 +72,17 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
 
     Args:
         text: What the model wrote, without its reasoning block.
-        labels: Label → other words for it. Case, script and what separates words (a space, `_` or
-            `-`) do not matter. Words in Latin letters are whole words; Chinese ones may stand
-            anywhere, one of a single character only by itself or after a copula.
+        labels: Label → other words for it. Case, script and word separators (a space, `_` or `-`)
+            do not matter. Words in Latin letters match as whole words. Chinese words match
+            anywhere, but a single character only by itself or after a copula.
 
     Returns:
-        The reading. It has no label where none is named, or several and none is settled on. A
-        letter alone is no label: where several are named, "B" is the second that is declared.
+        The reading. It has no label if the response names none, or names several and settles on
+        none. A letter alone is not a label; if several labels are named, "B" means the second
+        declared one.
 
     Raises:
-        ValueError: There are fewer than two labels, or a word is blank or of two of them.
+        ValueError: There are fewer than two labels, or a word is blank or belongs to two labels.
 
     Examples:
         >>> read_label("唔係正面，係負面。", {"Positive": ["正面"], "Negative": ["負面"]}).label
@@ -110,12 +113,15 @@ def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) ->
     """Return the mean over labels of their F1, as scikit-learn's `f1_score(average="macro")`.
 
     Args:
-        read: The label read from each response; an empty text is none.
-        gold: The right labels, as many.
-        labels: All labels that there are. One that is neither right nor read has an F1 of 0.
+        read: The label read from each response; an empty text if none was read.
+        gold: The right label of each item, in the same order.
+        labels: All labels. A label that is neither right nor read for any item has an F1 of 0.
+
+    Returns:
+        Macro-F1, from 0 to 1.
 
     Raises:
-        ValueError: There is nothing to score, or the numbers differ.
+        ValueError: There is nothing to score, or the lengths differ.
 
     Examples:
         >>> macro_f1(["a", "b", ""], ["a", "a", "b"], ["a", "b"])
@@ -128,7 +134,7 @@ def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) ->
 def label_statistics(
     read: Sequence[str], gold: Sequence[str], labels: Sequence[str]
 ) -> tuple[NDArray[Any], Callable[[NDArray[Any]], float]]:
-    """Count what macro-F1 is made of, for tests that resample or exchange items.
+    """Count the terms of macro-F1 for each item, for tests that resample or exchange items.
 
     Args:
         read: As in `macro_f1`.
@@ -136,8 +142,8 @@ def label_statistics(
         labels: As in `macro_f1`.
 
     Returns:
-        A row of counts for each item, and the function that makes macro-F1 of the summed rows of
-        any items.
+        A row of counts for each item, and a function that computes macro-F1 from the summed rows
+        of any items.
 
     Raises:
         ValueError: As in `macro_f1`.
@@ -163,7 +169,7 @@ def label_statistics(
 
 
 def same_word(word: str) -> str:
-    """Return what a word of a label is compared by.
+    """Return the normalised form in which words of labels are compared.
 
     Examples:
         >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
@@ -174,7 +180,7 @@ def same_word(word: str) -> str:
 
 
 class _Words:
-    """The words of some labels, and where they are in a text."""
+    """The words of the labels, as a pattern that finds them in a text."""
 
     def __init__(self, labels: Sequence[Sequence[str]]) -> None:
         own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
@@ -185,7 +191,7 @@ class _Words:
             raise ValueError("give two labels or more" if len(labels) < 2 else what)
         longest = sorted(self._label, key=len, reverse=True)
         asked = [re.escape(word) for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
-        # 似唔似: whether it is so, is a question.
+        # 似唔似 ("similar or not") asks a question and names no label.
         questions = [f"(?:{word}|{word[:1]})[唔不]{word}" for word in asked]
         self._pattern = re.compile(
             "|".join(
@@ -196,7 +202,7 @@ class _Words:
         )
 
     def coded(self, text: str) -> str:
-        """Replace every word by the code of its label, and Chinese ones by one between spaces."""
+        """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
         folded, parts, end = fold_script(text.translate(_FULL_WIDTH)), [], 0
         for match in self._pattern.finditer(folded):
             parts.append(text[end : match.start()])
@@ -228,7 +234,7 @@ def _bordered(word: str) -> str:
 
 
 def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
-    """The label that a word stands for; None where it is denied, and it is not one of two."""
+    """The label that a word stands for; None if it is negated and there are not just two labels."""
     label = int(match[1])
     if not _is_denied(coded, match.start()):
         return label
@@ -240,11 +246,11 @@ def _is_denied(coded: str, start: int) -> bool:
 
 
 def _without_lists(coded: str, count: int) -> str:
-    """Remove all labels one after the other: "Positive, Negative or Neutral"."""
+    """Remove lists of all labels in a row: "Positive, Negative or Neutral"."""
 
     def kept(match: re.Match[str]) -> str:
         is_all = len({*re.findall(_CODED, match[0])}) == count
-        # "not similar, different" is no list.
+        # "not similar, different" is not a list.
         is_one = count == 2 and _is_denied(coded, match.start())
         return " " if is_all and not is_one else match[0]
 

@@ -1,10 +1,10 @@
-"""Which language a text is in, and with it a model's reasoning: Cantonese, or what else.
+"""Identify the language of a text or of a model's reasoning.
 
-A sentence is in the language that its grammatical words are from, whatever nouns it borrows (the
-matrix language; Myers-Scotton 1993, "Duelling Languages"): 呢個 function 嘅 output 係 3 is
-Cantonese. Cantonese and Written Chinese are told apart by the words that only one of them uses, as
-cantonesedetect (Lau, Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/) lists them, with
-some grammatical words added.
+A sentence is in the language of its grammatical words, whatever nouns it borrows (the matrix
+language; Myers-Scotton 1993, "Duelling Languages"): 呢個 function 嘅 output 係 3 is Cantonese. The
+words that only Cantonese or only Written Chinese uses separate the two. Their list is that of
+cantonesedetect (Lau, Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/), with some
+grammatical words added.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ Language = Literal[
     "cantonese", "written_chinese", "simplified_mandarin", "english", "other", "mixed", "none"
 ]
 MIN_SHARE = 0.85
-"""Least share of its prose that a text has in its language; else it is mixed."""
+"""The share of the prose that must be in one language; with less, the text is mixed."""
 
-_MIN_SCRIPT = 0.9  # least share of the characters that tell the script
+_MIN_SCRIPT = 0.9  # least share in one script of the characters that belong to one script only
 _WORD_WEIGHT = 1.5  # Chinese characters that say as much as an English word
-_FEWEST = 3  # Chinese characters, or their worth in words: less is no prose without a feature
-_A_FEW = 6  # of what else may be a term
-_ENOUGH, _LEAST_OWN = 12, 0.25  # prose that goes without the lines that may explain options
+_FEWEST = 3  # Chinese characters, or their worth in words: less is not prose unless it has features
+_A_FEW = 6  # characters of another language that may be a term
+_ENOUGH, _LEAST_OWN = 12, 0.25  # enough prose to leave out the lines that may explain options
 _LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chinese characters
 
 _Kind = Literal["cantonese", "written", "chinese", "latin", "other"]  # `chinese` is either
 _CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "chinese")
 _WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandarin")
 
-# cantonesedetect 1.1.2 lacks a "|" here, and so takes the 些 of 些少 for an SWC feature.
+# cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
 SWC_EXCEPTIONS = SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
 _DETECTORS_CHARACTERS = frozenset(
     f"{CANTO_FEATURE_RE.pattern}{CANTO_EXCLUDE_RE.pattern}{SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
@@ -54,14 +54,14 @@ _DETECTORS_CHARACTERS = frozenset(
 def _to_detectors_character(character: str) -> str:
     """The Traditional character, unless the detector knows the one given.
 
-    Conversion would turn some of those, such as 吃 and 台, into variants that it does not know.
+    Conversion would turn some characters, such as 吃 and 台, into variants that it does not know.
     """
     return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
 
 
 IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
 
-# What only Cantonese says, besides cantonesedetect's words; characters that stand in many.
+# Words that only Cantonese uses, besides cantonesedetect's; characters that occur in many of them.
 _CANTONESE = (
     r"唔|(?<![關聯干體維])係(?![數指屬為由因依統列])|[唔即就都但定淨真仲只]系(?![統列數])"
     r"|呢[個啲度句題道位樣種次項條件組類部段篇張隻間日邊陣埋一二兩三四幾]|俾|咩|囉|嘞|吖|嗌|攞|咋|噉"
@@ -91,10 +91,10 @@ _FEATURES = (
     f"{CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
     f"|(?:{SWC_EXCEPTIONS})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
 )
-# The assertion spares most characters the long list.
+# The lookahead saves trying the long list at most characters.
 _FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
-# Not in Jyutping, in formulas, in names of a program's functions or of its commands.
+# Does not match Jyutping, formulas, or the names of functions and commands.
 _WORD = re.compile(
     rf"(?<![{_LATIN}0-9_\\])[{_LATIN}]{{2,}}(?:['’][a-z]{{1,2}})?(?![{_LATIN}0-9_(])"
 )
@@ -123,7 +123,7 @@ _OPTIONS, _LETTERED = (
     re.compile(rf"^(?:.*\n(?=(?:{line}){{2}}))?(?:{line})+", re.MULTILINE)
     for line in (rf"{_LETTER}(?<![。！？.!?])(?:\n|\Z)", rf"{_LETTER}(?:\n|\Z)")
 )
-# What a part of the question is called before it is said again; the whole line if nothing precedes.
+# The words that announce a quoted part of the question; the whole line if nothing precedes.
 _LABEL = re.compile(
     r"(?P<line>^[*# ]*)?(?:題[目幹]|题[目干]|[問问][題题]|原[文句]|句子|選項|选项"
     r"|\b(?i:question|options?|sentence|text|source|prompt))[* ]*(?:[係是問问]|is|asks|says)?[* ]*$"
@@ -134,16 +134,17 @@ class WrittenLanguage(msgspec.Struct, frozen=True, omit_defaults=True):
     """The language of a text, or of a model's reasoning.
 
     Attributes:
-        language: That of at least 85 % of the prose: ``cantonese`` in either script,
+        language: The language of at least 85 % of the prose: ``cantonese`` in either script,
             ``written_chinese`` in Traditional or ``simplified_mandarin`` in Simplified characters,
-            ``english``, or any ``other``. ``mixed`` if none has so much; ``none`` without prose.
-        cantonese_share: Share of Cantonese features among those of Cantonese and Written Chinese
-            found, from 0 to 1; 0 without any.
-        script: Of its Chinese: ``hant``, ``hans``, ``mixed``, or ``none`` if nothing tells.
+            ``english``, or any ``other``. ``mixed`` if no language has that share; ``none`` without
+            prose.
+        cantonese_share: Share of Cantonese features among the Cantonese and Written Chinese
+            features found, from 0 to 1; 0 without any.
+        script: Script of the Chinese: ``hant``, ``hans``, ``mixed``, or ``none`` if undetermined.
         n_characters: Number of characters of the whole text that are not white space.
-        finished: Of reasoning: whether it has an end, 1.0 or 0.0. None of any other text, and of a
-            response without reasoning.
-        shares: Language → its share of the prose, from 0 to 1; without those that have none.
+        finished: For reasoning, whether it has an end, 1.0 or 0.0. None for any other text, and for
+            a response without reasoning.
+        shares: Language → its share of the prose, from 0 to 1; languages with none are left out.
     """
 
     language: Language
@@ -155,27 +156,27 @@ class WrittenLanguage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cantonese(self) -> float | None:
-        """Whether it is in Cantonese, 1.0 or 0.0, also without any prose.
+        """Whether the text is in Cantonese, 1.0 or 0.0; 0.0 if it has characters but no prose.
 
-        None of an empty text or a response without reasoning, which so counts in no mean.
+        None for an empty text or a response without reasoning, so that means leave it out.
         """
         return float(self.language == "cantonese") if self.n_characters else None
 
 
 def identify_language(text: str) -> WrittenLanguage:
-    """Say which language a text is in.
+    """Identify the language of a text.
 
     Each sentence is in the language of its grammatical words. A Chinese sentence without a word
-    that tells Cantonese from Written Chinese goes with the others; of a text without any, it is
-    Written Chinese. Code, formulas and Jyutping are no prose. Quotations, lines with an option and
-    a question said again count only where there is nothing else, as does what stands after a colon
-    in another language than before it.
+    that separates Cantonese from Written Chinese counts with the other Chinese sentences; if no
+    sentence has such a word, the text is Written Chinese. Code, formulas and Jyutping are not
+    prose. Quotations, lines with an option and repetitions of the question count only if there is
+    nothing else. So does text after a colon in a different language from the text before it.
 
     Args:
-        text: Any text. The time is linear in its length.
+        text: Any text. The running time is linear in its length.
 
     Returns:
-        The language, and what it follows from.
+        The language, with the shares and counts that it is based on.
 
     Examples:
         >>> identify_language("呢個 function 嘅 output 係 None，所以 B 啱。").language
@@ -205,7 +206,7 @@ class CantoneseProse(NamedTuple):
     Attributes:
         share: Its share of the Chinese prose, from 0 to 1.
         text: Its sentences.
-        features: Share of its characters that are in words that only Cantonese has, from 0 to 1.
+        features: Share of its characters in words that only Cantonese uses, from 0 to 1.
     """
 
     share: float
@@ -216,14 +217,14 @@ class CantoneseProse(NamedTuple):
 def cantonese_prose(text: str) -> CantoneseProse:
     """Find the sentences of a text that are in Cantonese.
 
-    Sentences without a word that tells Cantonese from Written Chinese count as Cantonese, but no
-    more of them than there is Cantonese besides. Quotations count where nothing around them tells.
+    Sentences without a word that separates Cantonese from Written Chinese count as Cantonese, up to
+    the amount of clearly Cantonese text. Quotations count if nothing around them shows a language.
 
     Args:
-        text: Any text. The time is linear in its length.
+        text: Any text. The running time is linear in its length.
 
     Returns:
-        What is in Cantonese; nothing of a text whose language is another (see `identify_language`).
+        The Cantonese part; empty if the text is in another language (see `identify_language`).
 
     Examples:
         >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。").share
@@ -249,11 +250,11 @@ def cantonese_prose(text: str) -> CantoneseProse:
 
 
 def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
-    """Say which language a model reasoned in, and whether it came to an end.
+    """Identify the language that a model reasoned in, and whether the reasoning has an end.
 
     Args:
-        reasoned: The response as `split_reasoning` splits it. The reward of a response without any
-            reasoning is for the caller to decide.
+        reasoned: The response as `split_reasoning` splits it. If it has no reasoning, the caller
+            decides what that is worth.
 
     Returns:
         The reasoning's language; ``finished`` and ``cantonese`` are None if there is no reasoning.
@@ -269,12 +270,13 @@ def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
 
 
 def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
-    """Split a response, and say which language a model reasoned in; see `identify_reasoning`.
+    """Split a response and identify the language of its reasoning; see `identify_reasoning`.
 
     Args:
-        response: What the model wrote, with its reasoning in any wrapping that `split_reasoning`
+        response: What the model wrote, with its reasoning in any format that `split_reasoning`
             knows.
-        reasoning: Reasoning that the server handed over apart; it has an end if there is an answer.
+        reasoning: Reasoning that the server returned separately. It counts as finished if there is
+            an answer.
 
     Returns:
         The reasoning's language; ``finished`` and ``cantonese`` are None if there is no reasoning.
@@ -289,7 +291,7 @@ def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
 
 
 class _Piece:
-    """A sentence or a part of one, and what tells its language."""
+    """A sentence or a part of one, with the counts that show its language."""
 
     __slots__ = ("cantonese", "english", "foreign", "kind", "text", "weight", "words", "written")
 
@@ -307,7 +309,7 @@ class _Piece:
         words = _WORD.findall(text.lower())
         told = [*map(_GRAMMATICAL.get, words)]
         english, foreign = told.count("english"), told.count("foreign")
-        # A third of the characters of Chinese prose are of grammatical words.
+        # A third of the characters of Chinese prose belong to grammatical words.
         if max(english, foreign) > n_han / 3 or not n_han:
             self.words, self.english, self.foreign = len(words), english, foreign
             self.kind, self.weight = "latin", _WORD_WEIGHT * len(words)
@@ -320,11 +322,11 @@ class _Piece:
 
     @property
     def is_told(self) -> bool:
-        """Whether its own words say what it is in."""
+        """Whether its own words show its language."""
         return self.kind not in ("chinese", "latin") or self.english + self.foreign > 0
 
     def differs(self, other: _Piece) -> bool:
-        """Whether it is in another language than another, as far as they tell."""
+        """Whether it is in a different language from another piece, as far as both show theirs."""
         is_latin = "latin" in (self.kind, other.kind)
         return self.is_told and (is_latin or other.is_told) and self.kind != other.kind
 
@@ -333,7 +335,7 @@ _Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
 
 
 def _judge(text: str, *, quoted: bool = False) -> _Weighed:
-    """Weigh the languages of a text's prose, see `_weigh`, where need be with its quotations."""
+    """Weigh the languages of a text's prose (see `_weigh`), with its quotations if necessary."""
     lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
     prose = _NO_PROSE.sub("…", lines)
     own = _OPTIONS.sub("", prose)
@@ -347,11 +349,11 @@ def _judge(text: str, *, quoted: bool = False) -> _Weighed:
 
 
 def _weigh(judged: Iterable[_Piece]) -> _Weighed:
-    """Weigh the sentences of each language; beside others, names and terms alone are none.
+    """Weigh the sentences of each language; mere names and terms do not count next to sentences.
 
-    Returns the weight of each language, in Chinese characters, or nothing if there is no prose to
-    speak of; the numbers of Cantonese and of Written Chinese features; the script; and the
-    sentences with Chinese characters or others than Latin ones.
+    Returns the weight of each language, in Chinese characters, or nothing if there is too little
+    prose; the numbers of Cantonese and of Written Chinese features; the script; and the sentences
+    with Chinese characters or other non-Latin ones.
     """
     pieces = list(judged)
     latin = [each for each in pieces if each.kind == "latin"]
@@ -389,7 +391,7 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
 
 
 def _own_pieces(prose: str) -> Iterator[_Piece]:
-    """Judge the sentences, without questions and what another language is introduced by a colon."""
+    """Judge the sentences, without questions or text after a colon in another language."""
     for line in filter(_ANY_LETTER.search, prose.split("\n")):
         parts = [*_END.split(line), ""]
         for sentence, end in zip(parts[::2], parts[1::2], strict=True):

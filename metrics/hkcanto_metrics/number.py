@@ -1,9 +1,10 @@
-"""The number that a model gives as its final answer, read from what it wrote.
+"""Extract the number that a model gives as its final answer.
 
-The text is tidied character by character, so that positions stay, and read one question at a time,
-up to the first that gets an answer. What announces an answer counts most: `####`, a box, "the
-answer is"; the last of these wins. Without one, it is a first line that is nothing but a number,
-else what the last sentence comes to. No number is guessed from a text that breaks off.
+The text is normalised character by character, which keeps positions, and read one question at a
+time, up to the first question that gets an answer. An announced answer has priority: `####`, a box,
+"the answer is"; the last announcement wins. Without an announcement, the answer is a first line
+that is only a number, or the result in the last sentence. No number is guessed from a text that
+breaks off.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from itertools import pairwise
 
 from hkcanto_metrics.script import fold_script
 
-# Of a long text, the beginning and the end are read; of many announcements, the last; of a long
-# sentence, the beginning behind an announcement, else the end.
+# Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
+# of a long sentence, the beginning after an announcement, otherwise the end.
 _HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
-# Sentences of mere talk that may follow the result; characters of a unit, of a number, and of a
-# sentence that tells that it is the question's.
+# Number of closing sentences that may follow the result; number of characters in a unit, in a
+# number, and in a sentence long enough to recognise it as the question's.
 _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
 
 # Full-width signs; Chinese characters are folded to Simplified script.
@@ -53,8 +54,8 @@ _NUMBER = re.compile(
     rf"|(?P<plain>{_PLAIN})(?P<million>\smillion)?)"
 )
 
-# What makes a number no result: an expression, also of an unknown, a root or π; an ordinal, a time,
-# a negation, an idiom.
+# Contexts in which a number is not a result: an expression, also of an unknown, a root or π; an
+# ordinal, a time, a negation, an idiom.
 _UNUSED_BEFORE = re.compile(
     r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
     r"|(?<![a-z])[a-z][ \t]*[-+×÷/][ \t]*\(?[ \t]*$|(?:√|\\sqrt)[ \t(]*$"
@@ -104,7 +105,7 @@ _RETRACTION = re.compile(
 _AFTERWORD = re.compile(
     r"(?i)\s*(?:验算|检查|解[释法说析]|解:|请?注意|note|(?:to )?(?:check|verify)|explanation)"
 )
-# What no finished sentence ends with.
+# A finished sentence never ends with these.
 _OPEN = ",:、=+-×÷/("
 _NEXT_QUESTION = re.compile(
     r"(?im)^[# ]*(?:(?P<sample>样例:\s*)?(?:问题|题目|question|q|problem|user|human) ?[0-9]{0,3}:"
@@ -116,14 +117,14 @@ _PARAGRAPH_END = re.compile(rf"{_CUE.pattern}|\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class NumberReading:
-    """What a response was read as.
+    """The number read from a response, and why.
 
     Attributes:
         value: the number, or `None`.
-        reason: what it was taken from: "marked" (`####`), "boxed", "stated" (as the answer), "bare"
-            (nothing else stands there), "last result"; else "none: " and "empty", "several",
-            "cut off" or "no number".
-        evidence: where the number, or the several, stand in the text, as a slice.
+        reason: how it was found: "marked" (`####`), "boxed", "stated" (as the answer), "bare" (a
+            first line that is only a number), "last result"; or "none: " followed by "empty",
+            "several", "cut off" or "no number".
+        evidence: the start and end in the text of the number, or of the several numbers.
     """
 
     value: Fraction | None
@@ -132,22 +133,22 @@ class NumberReading:
 
 
 def read_number(text: str, question: str = "") -> NumberReading:
-    """Read the number that a response settles on, and tell where it was found.
+    """Read the number that a response settles on, with the reason and the place.
 
     Understands English, Cantonese and Written Chinese in both scripts; Arabic and Chinese numerals,
     fractions, separators. A percent sign is a unit, as in the answers of GSM8K: 40% is 40.
 
     Args:
-        text: what the model wrote, without its reasoning block. Of more than 8,000 characters,
-            the middle is not read.
-        question: what was asked. Where it is repeated it is no answer, and of several numbers in
-            a sentence, one that it does not give is more likely the result.
+        text: what the model wrote, without its reasoning block. If it has more than 8,000
+            characters, the middle is not read.
+        question: the question asked. Repetitions of it are not an answer. Among several numbers in
+            a sentence, one that the question does not mention is more likely the result.
 
     Returns:
-        The reading. It has no value where the text breaks off before a conclusion, gives two
-        answers, or none.
+        The reading. It has no value if the text breaks off before a conclusion, gives two answers,
+        or gives none.
 
-    Source: Yue-GSM8K asks for the answer behind `####`. How else it is found is our own rule.
+    Source: Yue-GSM8K asks for the answer after `####`. All other rules are our own.
 
     Examples:
         >>> read_number("16 − 3 − 4 = 9，所以佢賺 9 × $2 = $18。#### 18 蚊")
@@ -168,7 +169,7 @@ def read_number(text: str, question: str = "") -> NumberReading:
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *_NEXT_QUESTION.finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
-        # What is asked in one line has no answer there, and that of a sample is another's.
+        # A line that asks a question does not answer it, and an example's answer is not this one's.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
             reading = _Question(tidied, start, end, given).reading()
         if reading.evidence:
@@ -177,7 +178,7 @@ def read_number(text: str, question: str = "") -> NumberReading:
 
 
 def extract_number(text: str, question: str = "") -> Fraction | None:
-    """Return the number that a response settles on, `None` without one; see `read_number`.
+    """Return the number that a response settles on, or `None`; see `read_number`.
 
     Examples:
         >>> extract_number("所以總共要三個半鐘。")
@@ -187,9 +188,13 @@ def extract_number(text: str, question: str = "") -> Fraction | None:
 
 
 def parse_number(text: str) -> Fraction | None:
-    """Read an answer cell: a number and nothing else, or anything before `####` and a number.
+    """Parse an answer cell: a number alone, or any text followed by `####` and a number.
 
-    Returns `None` if the cell is anything else.
+    Args:
+        text: the cell.
+
+    Returns:
+        The number; `None` if the cell has any other form.
 
     Examples:
         >>> parse_number("佢賺 $9*2=18。####1,200"), parse_number("18 個")
@@ -201,11 +206,18 @@ def parse_number(text: str) -> Fraction | None:
 
 
 def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
-    """Tell whether a response's number, if it has one, is the answer.
+    """Return whether a response's number equals the answer.
 
-    Numbers must be equal, in whatever notation. Only where the answer has no end as a decimal, like
-    1/3, one that is rounded to two or more places is also right. 0.4 is not 40%: the question tells
-    in what the answer is to be given.
+    The values must be equal, in any notation. A rounded value is right only if the answer is a
+    non-terminating decimal, such as 1/3, and the response gives two or more decimal places. 0.4 is
+    not 40%: the question says in which unit to answer.
+
+    Args:
+        response_value: the number read from the response, or `None`.
+        answer: the right number.
+
+    Returns:
+        Whether they are equal; `False` for `None`.
 
     Examples:
         >>> equal_numbers(Fraction("0.33"), Fraction(1, 3))
@@ -222,7 +234,7 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A number that may be the answer; what announced it, and where."""
+    """A number that may be the answer, with the words that announced it and its place."""
 
     value: Fraction | None
     start: int
@@ -234,7 +246,7 @@ class _Result:
 
 
 class _Question:
-    """What was written about one question: a part of a tidied text."""
+    """The part of a normalised text that is about one question."""
 
     def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
         self._text, self._start, self._end, self._given = text, start, end, given
@@ -244,7 +256,7 @@ class _Question:
                 self._start, self._sentences = sentence, self._sentences[number:]
 
     def reading(self) -> NumberReading:
-        """Settle what is announced, stands alone in the first line, or comes last."""
+        """Read the announced number, the one alone in the first line, or the last result."""
         found = self._announcement() or self._concluded(self._sentences)
         if not found:
             is_cut = self._breaks_off(self._sentences)
@@ -253,7 +265,7 @@ class _Question:
         return NumberReading(found.value, reason, (found.start, found.end))
 
     def _announcement(self) -> _Result | None:
-        """The last of what is announced as the answer, or what is concluded from it."""
+        """The last announced answer, or the conclusion drawn after it."""
         announced = list(self._announced())
         for before, last in pairwise(announced[-2:]):
             between = self._text[before.end : last.cue]
@@ -275,12 +287,12 @@ class _Question:
         return found
 
     def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Where the sentences between two positions stand."""
+        """The places of the sentences between two positions."""
         spans = [match.span() for match in _SENTENCE.finditer(self._text, start, end)]
         return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
 
     def _announced(self) -> Iterator[_Result]:
-        """The numbers that are a first line, or announced as the answer."""
+        """The numbers that are a first line of their own, or announced as the answer."""
         cues = list(_CUE.finditer(self._text, self._start, self._end))[-_CUES:]
         ends = [*(cue.start() for cue in cues[1:]), self._end]
         since = self._end
@@ -295,7 +307,7 @@ class _Question:
             if _QUESTION.search(self._text[cue.end() : stop]):
                 continue
             found = self._introduced(cue, stop)
-            # What is asked after a marked answer is another question.
+            # A question after a marked answer is a new question.
             if found and re.search(r"\?\s*\n", self._text[since : cue.start()]):
                 return
             since = cue.end() if found and cue["marked"] else since
@@ -303,10 +315,10 @@ class _Question:
                 yield replace(found, kind=cue.lastgroup or "stated", cue=cue.start())
 
     def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
-        """What an announcement is of: what is behind it, or its last line or paragraph comes to."""
+        """The announced number: right after the cue, or the result of the line or paragraph."""
         found = self._pick(cue.end(), stop)
         is_number = found and found.begins and _UNIT_ONLY.match(self._text, found.end, self._end)
-        # A mark with a text behind it is a heading.
+        # A mark followed by text is a heading.
         if cue["marked"] and not is_number:
             return None if re.search(r"\w", self._text[stop : self._end]) else found
         if cue.lastgroup or (found and found.begins):
@@ -317,12 +329,12 @@ class _Question:
             end = below.start() if below else self._end
             found = self._concluded(self._spans(cue.end(), end)) or found
             found = None if _QUESTION.search(self._text, stop, end) else found
-        # 一個, 兩樣 and the like, where something is said about the answer.
+        # 一個, 兩樣 and the like, in a remark about the answer.
         goes_on = found and self._text[found.end : found.end + 1].isalpha()
         return None if found and found.is_chinese and goes_on and not said else found
 
     def _concluded(self, sentences: list[tuple[int, int]]) -> _Result | None:
-        """What the last of sentences come to, before an afterword or else with it."""
+        """The result of the last sentences: without a closing remark, or else including it."""
         after = (n for n, (at, _) in enumerate(sentences) if n and _AFTERWORD.match(self._text, at))
         for said in (sentences[: next(after, None)], sentences):
             for start, end in said[: -_TALK - 1 : -1] if not self._breaks_off(said) else ():
@@ -347,7 +359,10 @@ class _Question:
         return is_open or (len(sentences) > 1 and (len(rest) > _UNIT or not ends))
 
     def _pick(self, start: int, end: int) -> _Result | None:
-        """The number that a sentence begins with, else its last: not in brackets, not given."""
+        """The number that a sentence begins with, or else its last one.
+
+        Numbers outside of brackets and not given in the question are preferred.
+        """
         for conclusion in [*_CONCLUSION.finditer(self._text, max(start, end - _REACH), end)][-1:]:
             if found := self._pick(conclusion.end(), end):
                 return replace(found, begins=False)
@@ -382,7 +397,7 @@ class _Question:
 
 
 def _without_repeats(text: str, asked: str) -> str:
-    """Write over what the question says, and a last line that stood in full before."""
+    """Blank out repetitions of the question, and a last line that repeats an earlier one."""
     written, last = f"\n{asked}\n{text}", text.rpartition("\n")[2]
     after = written.find(f"\n{last}") + 1 + len(last)
     if len(last) > 3 and written[after : after + 1].strip("\n"):
@@ -396,7 +411,7 @@ def _without_repeats(text: str, asked: str) -> str:
 
 
 def _tidy(match: re.Match[str]) -> str:
-    """Blank out a decoration, or put a sign for it, at the same length."""
+    """Replace a decoration with blanks or with a sign, keeping its length."""
     if match["kept"]:
         return match[0]
     sign = "×" if match["times"] else "=" if match["equal"] else ""
@@ -418,7 +433,7 @@ def _value(match: re.Match[str]) -> Fraction | None:
 
 @lru_cache(1_000)
 def _plain(text: str) -> Fraction | None:
-    """The value of digits and Chinese units; `None` for too many, and for 三四, 3 or 4."""
+    """The value of digits and Chinese units; `None` for too many, and for 三四 ("3 or 4")."""
     if len(text) > _LONGEST or re.fullmatch("[一二三四五六七八九]{2}", text):
         return None
     total, section, unit = Fraction(0), Fraction(0), 1

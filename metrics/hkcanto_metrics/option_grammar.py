@@ -1,4 +1,4 @@
-"""How the options of a question are mentioned in a response: by letter, by text, by position."""
+"""Find where a response mentions the options of a question: by letter, by text, by position."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hkcanto_metrics.decision_words import PLACES, SAME, SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
-AROUND = " \t\n.。,、;:!?()…~✓→"  # what may stand around an option and mean nothing
-_EDGE = AROUND.replace("?", "")  # ... around the text of an option
-_MOST = 30  # mentions that are read at each end: more are a loop
+AROUND = " \t\n.。,、;:!?()…~✓→"  # characters around an option that mean nothing
+_EDGE = AROUND.replace("?", "")  # the same around the text of an option
+_MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
-# A letter's boundaries are written out, because a Chinese character next to it is one. A to J are
-# read even where there are fewer options: to answer with another letter is not to answer. A set of
-# characters at the start of a pattern is what `re` finds fast.
+# A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
+# A to J are read even if there are fewer options: such a letter is an answer that names no option.
+# `re` is fast on patterns that begin with a set of characters.
 _LETTER = re.compile(
     r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
@@ -29,9 +29,9 @@ _LETTER = re.compile(
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
 _NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
-# What an option may be called without: an article, a remark in brackets, first names.
+# Parts of an option that a response may omit: an article, a remark in brackets, first names.
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
-# An option that is a single Chinese character, as a word of its own.
+# A single Chinese character that is an option must be a word of its own.
 _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 
 
@@ -39,10 +39,10 @@ _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS[
 class Mention:
     """One option, or several joined, at a place in the response, by letter or text or both."""
 
-    letters: frozenset[str]  # of options or (up to J) of none
+    letters: frozenset[str]  # A to J; may include letters that are not options
     start: int
     end: int
-    lettered: bool = True  # so is a position
+    lettered: bool = True  # True for a position, too
     spelled: bool = False
 
 
@@ -59,7 +59,7 @@ class Options:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
-        # In a question about readings, these are the answer rather than an annotation.
+        # In a question about pronunciation, readings are the answer rather than an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
         rest = shared if shared < 3 or "".join(full.values()).isascii() else 0
@@ -75,7 +75,7 @@ class Options:
             self.values.clear()
 
     def mentions(self, text: str) -> list[Mention]:
-        """Every mention in a normalised text, in order, those in mere lists of options left out.
+        """Every mention in a normalised text, in order, except those in mere lists of options.
 
         Options joined by "and", "或" and the like are one mention.
         """
@@ -105,7 +105,7 @@ class Options:
         return _joined(text, _without_lists(text, merged))
 
     def _is_measured(self, match: re.Match[str]) -> bool:
-        """Whether a number has the options' unit, however it is written, or none."""
+        """Whether a number has the options' unit, in any spelling, or no unit."""
         (own,), unit = self._units, _unit(match)
         shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
         is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
@@ -113,7 +113,7 @@ class Options:
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where words stand in a text that are not part of longer ones."""
+    """The places of words in a text, except where they are part of longer words."""
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
@@ -124,7 +124,7 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _forms(own: str) -> set[str]:
-    """The ways of writing an option's text, the empty one too."""
+    """The ways of writing an option's text, including the empty one."""
     text = own.strip(_EDGE)
     bare, name = SAYS["remark"].sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
     others = [bare, name[1].lower() if name else "", bare.removesuffix("s") * bare[-4:].isalpha()]
@@ -143,7 +143,7 @@ def _unit(match: re.Match[str]) -> str:
 
 def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
-    listed: set[int] = set()  # where
+    listed: set[int] = set()  # the places of the list's items
     for last, mention in pairwise(found):
         lines = text[last.end : mention.start].split("\n")
         is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
@@ -157,7 +157,7 @@ def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
 
 
 def _merged(text: str, found: list[Mention]) -> list[Mention]:
-    """The mentions, a letter and the text beside it as one."""
+    """Merge each letter with the option text beside it into one mention."""
     merged: list[Mention] = []
     for mention in found:
         last = merged[-1] if merged else None
@@ -187,4 +187,4 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     return joined
 
 
-options_of = lru_cache(maxsize=256)(Options)  # many responses answer one question
+options_of = lru_cache(maxsize=256)(Options)  # many responses answer the same question

@@ -1,7 +1,7 @@
-"""How much of a text is Cantonese prose of the writer's own, for rewards.
+"""Measure how much of a text is the writer's own Cantonese prose, for rewards.
 
-A model learns to write whatever is paid for. A word of Cantonese, the question said again and a
-list of words are cheap to write, so they count for nothing here.
+A model learns to write whatever earns reward. Single Cantonese words, repetitions of the question
+and lists of words are cheap to write, so they do not count here.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from hkcanto_metrics.script import fold_script, is_han
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Characters in a row that a text has in common with a question are a quotation.
+# This many characters in a row in common with the question are a quotation.
 _QUOTED = 4
 _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
-# Of the references of real translations, sentences of five characters and more have 2.3 or more in
-# a clause, and those of twelve and more at most three quarters in words that only Cantonese has.
+# In the reference translations, sentences of five or more characters have at least 2.3 per clause,
+# and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
 _LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _LONG = 2, 0.85, 12
-# Of 20 characters in a row, these sentences have 58 % and more that differ, and loops such as
-# 唔想諗唔想睇, to which GRPO leads, have 50 % and less.
+# In these sentences, at least 58 % of 20 characters in a row are distinct; in loops such as
+# 唔想諗唔想睇, which GRPO leads to, at most 50 %.
 _WINDOW, _LEAST_DIFFERENT = 20, 0.55
 
-_MARK = "\ue000"  # for private use: stands where an option was named
+_MARK = "\ue000"  # private-use character, put in place of an option
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
 _NAMED, _ANNOUNCED = re.compile(_OPTION), re.compile(rf"{_OPTION}[\s{_PARTICLES}]*$")
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -35,15 +35,15 @@ _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
 def without_quotations(text: str, question: str = "", options: Iterable[str] = ()) -> str:
-    """Remove what a text quotes from a question, in either script.
+    """Remove the parts of a text that quote the question, in either script.
 
     Args:
         text: Any text.
-        question: The question: four of its characters in a row, and more, are a quotation.
-        options: The texts of its options, from two characters up.
+        question: The question. Four or more of its characters in a row are a quotation.
+        options: The texts of its options. Options of one character are ignored.
 
     Returns:
-        The text with a character for private use in the place of each option quoted.
+        The text without quotations; each quoted option is replaced by a private-use character.
 
     Examples:
         >>> without_quotations("電車嘅花名係叮叮，因為佢響。", "電車嘅花名係咩？", ["叮叮", "纜車"])
@@ -74,14 +74,15 @@ def cantonese_share(text: str, min_characters: int, *, answers: bool = False) ->
 
     Args:
         text: A text without its quotations, see `without_quotations`.
-        min_characters: How many different Chinese characters its Cantonese must have. Particles do
-            not count.
-        answers: Whether it answers a question with options: the clauses that end in one, by its
-            letter or text, do not count either; where none does, the shortest that names one.
+        min_characters: The number of different Chinese characters that its Cantonese needs.
+            Particles do not count.
+        answers: Whether the text answers a question with options. If so, clauses that end in an
+            option's letter or text do not count; if none does, the shortest clause that names an
+            option does not count.
 
     Returns:
-        The share by `cantonese_prose`, from 0 to 1; 0 if it is too short, caught in a loop, a list
-        of words, or mostly in Latin letters.
+        The share by `cantonese_prose`, from 0 to 1; 0 if the text is too short, caught in a loop, a
+        list of words, or mostly in Latin letters.
 
     Examples:
         >>> cantonese_share("答案係A。", 4, answers=True), cantonese_share("佢哋返咗屋企。", 4)

@@ -1,4 +1,4 @@
-"""Error rates that remember what they were counted from, and estimates with their intervals."""
+"""Error rates that keep their counts, and estimates with confidence intervals."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its interval, whose ends are NaN if there are too few items for one.
+    """A figure with its confidence interval.
 
     Attributes:
         value: The figure.
-        low: Lower end, of the 95 % interval if nothing else was asked for.
-        high: Upper end.
-        standard_error: Standard deviation of the figure; NaN if it is unknown.
+        low: Lower end of the interval, 95 % by default; NaN if there are too few items.
+        high: Upper end; NaN if there are too few items.
+        standard_error: Standard error of the figure; NaN if it is unknown.
     """
 
     value: float
@@ -33,12 +33,12 @@ class Rate(float):
     """An error rate of one item: a plain number that also knows its numerator and denominator.
 
     A corpus rate is summed errors over summed length, not the mean of the items' rates. Evaluation
-    harnesses hand their aggregation functions nothing but the items' values, so the two counts
-    travel inside the value. It survives pickling and is an ordinary number in JSON.
+    harnesses pass only the items' values to their aggregation functions, so the two counts travel
+    inside the value. They survive pickling; in JSON the rate is an ordinary number.
 
     Attributes:
         errors: Number of errors.
-        total: Number of things that could be wrong, such as the characters of the reference.
+        total: Number of units that could be wrong, such as the characters of the reference.
 
     Examples:
         >>> Rate.of(1, 4), Rate.of(1, 4).total
@@ -57,7 +57,7 @@ class Rate(float):
             total: Length of the reference, from 0 up.
 
         Returns:
-            errors / total. Where total is 0, the number of errors, as jiwer does.
+            errors / total. If total is 0, the number of errors, as in jiwer.
         """
         rate = cls(errors / (total or 1))
         rate.errors, rate.total = errors, total
@@ -71,8 +71,8 @@ def pool_rates(rates: Iterable[float]) -> float:
         rates: The items' rates.
 
     Returns:
-        Summed errors over summed totals. Where an item is a plain float, which has lost its counts
-        (read back from a log, for example), the mean of all values.
+        Summed errors over summed totals. If any item is a plain float, which has lost its counts
+        (for example because it was read from a log), the mean of all values.
 
     Raises:
         ValueError: There is nothing to pool.
@@ -100,17 +100,20 @@ def bootstrap_sums(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """Find confidence intervals of figures of summed counts, by resampling the items.
+    """Find confidence intervals for figures that are computed from summed counts.
 
-    Percentile bootstrap; all figures see the same resamples.
+    Percentile bootstrap over items; all figures use the same resamples.
 
     Args:
         rows: A row of counts for each item.
-        figures: Makes the figures of the summed rows of any items.
-        clusters: One for each item, equal for those that are drawn together.
+        figures: Computes the figures from the summed rows of any items.
+        clusters: A value for each item; items with equal values are drawn together.
         resamples: Number of resamples, from 1 up.
-        confidence: Probability that an interval covers, between 0 and 1.
+        confidence: Coverage probability of the intervals, between 0 and 1.
         seed: Seed of the resampling.
+
+    Returns:
+        Each figure with its interval.
 
     Examples:
         >>> import numpy as np
@@ -129,7 +132,7 @@ def bootstrap_sums(
     n = len(rows)
     resampled = []
     for _ in range(resamples):
-        # How often each was drawn is a weight: no row is copied.
+        # The number of times an item is drawn is its weight, so no row is copied.
         weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
         resampled.append(figures(weights @ rows))
     tail = (1 - confidence) / 2

@@ -1,4 +1,4 @@
-"""A model's reasoning told from its answer, in whatever wrapping it comes."""
+"""Split a model's reasoning from its answer, in any of the formats that models use."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _TAG = re.compile(
     r"|<\|(?:begin|end)_of_thought\|>|<\|channel>thought|<channel\|>"
 )
 _CLOSING = ("</", "[/", "◁/", "<|end", "<channel")
-# How many signs that may begin a tag are looked at: who writes more of them is in a loop.
+# The number of `<` signs that are looked at; a response with more is in a loop.
 _READ = 20_000
 
-# Harmony: its channels with their tokens, and as they look when these are skipped.
+# Harmony: its channels with their special tokens, and as they look without them.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
 _FINAL_SKIPPED = re.compile("assistantfinal")
 _CHANNEL = re.compile(r"<\|channel\|>\s*(?:analysis|commentary)")
-# After Gemma's, nothing tells where the answer begins.
+# Gemma's format does not mark where the answer begins.
 _CHANNEL_SKIPPED = re.compile(
     r"\s*(?:(?:analysis|commentary)(?=[A-Z\u2e80-\u9fff\uff00-\uffef\U00020000-\U0003ffff])"
     r"|thought\n)"
@@ -28,7 +28,7 @@ _MARKS = re.compile(rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\
 _SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
 _SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
 
-# What there is none of in most responses.
+# Most responses have none of these.
 _SIGNS = ("<", "[", "◁", _FINAL_SKIPPED.pattern)
 _START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
 
@@ -42,15 +42,14 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A response in its two parts.
+    """A response split into reasoning and answer.
 
     Attributes:
         answer: The text outside of the reasoning, otherwise unchanged.
-        reasoning: The text inside, without the marks around it.
-        finished: Whether the reasoning has an end. If not, the model ran out of tokens, and what
-            there is of an answer was written before it.
-        spans: The places of the answer's parts in the response: first character and the one after
-            the last.
+        reasoning: The text of the reasoning, without the tags around it.
+        finished: Whether the reasoning has an end. If not, the model ran out of tokens, and any
+            answer text was written before the reasoning.
+        spans: The places of the answer's parts in the response: start and end (exclusive).
     """
 
     answer: str
@@ -60,21 +59,21 @@ class Reasoned:
 
 
 def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
-    """Tell the reasoning that "thinking" models write from the answer that they give.
+    """Split a response of a "thinking" model into its reasoning and its answer.
 
-    Known are ``<think>``, ``<thinking>``, ``<reasoning>``, ``<thought>`` and ``<seed:think>`` in
-    any case, ``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, Gemma's ``<|channel>thought`` and
-    Harmony's channels, the latter also as they look without their special tokens
-    (``analysis…assistantfinal…``). A closing tag with nothing open ends a reasoning that began in
-    the prompt, as many chat templates have it.
+    Supported formats: ``<think>``, ``<thinking>``, ``<reasoning>``, ``<thought>`` and
+    ``<seed:think>`` in any case, ``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, Gemma's
+    ``<|channel>thought`` and Harmony's channels, the latter also without their special tokens
+    (``analysis…assistantfinal…``). A closing tag without an opening one ends reasoning that began
+    in the prompt, as with many chat templates.
 
     Args:
         text: A model's response.
-        reasoning: Reasoning that the server handed over apart. It comes before that in the text,
-            and has an end if there is an answer.
+        reasoning: Reasoning that the server returned separately. It is put before any reasoning in
+            the text, and counts as finished if there is an answer.
 
     Returns:
-        Answer and reasoning. After 20,000 signs `<`, nothing is read as a tag.
+        Answer and reasoning. After 20,000 `<` signs, nothing is read as a tag.
 
     Examples:
         >>> split_reasoning("<think>nei5 or lei5?</think>nei5 hou2").answer
@@ -96,10 +95,13 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
 
 
 def strip_reasoning(text: str) -> str:
-    """Return the answer alone, see `split_reasoning`.
+    """Return a response without its reasoning, see `split_reasoning`.
 
     Args:
         text: A model's response.
+
+    Returns:
+        The answer.
 
     Examples:
         >>> strip_reasoning("[THINK]C?[/THINK]B")
@@ -109,10 +111,10 @@ def strip_reasoning(text: str) -> str:
 
 
 def opens_reasoning(prompt: str) -> bool:
-    """Whether a prompt ends where a model begins to reason, so that it cannot answer at once.
+    """Return whether a prompt ends with an open reasoning block, so the model must reason first.
 
     Args:
-        prompt: As the model gets it, after its chat template.
+        prompt: The prompt as the model gets it, after its chat template.
 
     Examples:
         >>> opens_reasoning("…<|im_start|>assistant\\n<think>\\n")
@@ -122,13 +124,13 @@ def opens_reasoning(prompt: str) -> bool:
 
 
 def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> bool:
-    """Whether a response is all reasoning: its prompt opens a block that it does not close.
+    """Return whether a response is all reasoning: the prompt opens a block that it does not close.
 
     Args:
-        prompt: As the model gets it, after its chat template.
-        response: What the model wrote behind it.
-        limit: Of the response, in tokens. One too short to have been cut off there ended by itself,
-            and is an answer. None if it is known to have been cut off.
+        prompt: The prompt as the model gets it, after its chat template.
+        response: The response to it.
+        limit: The token limit of the response. A response too short to have reached it ended by
+            itself, and is an answer. None if the response is known to have been cut off.
 
     Examples:
         >>> ends_in_reasoning("…<think>\\n", "A? Or is it B, because", 8)
@@ -141,11 +143,11 @@ def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> b
 
 
 def may_reason(template: str, prompt: str) -> bool:
-    """Whether a chat template has a block of reasoning that its prompt has not closed already.
+    """Return whether a chat template has a reasoning block that the prompt does not already close.
 
     Args:
-        template: The chat template, as Jinja.
-        prompt: What it makes of a chat.
+        template: The chat template, in Jinja.
+        prompt: A prompt rendered with the template.
 
     Examples:
         >>> template = "…{% if enable_thinking is false %}<think></think>{% endif %}"

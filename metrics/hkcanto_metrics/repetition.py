@@ -1,4 +1,4 @@
-"""Degenerate repetition: the loops that a language model can fall into."""
+"""Detect degenerate repetition: the loops that a language model can fall into."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MIN_SHARE = 0.3
 
 
 def repeated_share(text: str, n: int = _N) -> Rate:
-    """Measure how much of a text repeats what stands earlier in it.
+    """Measure how much of a text repeats earlier parts of it.
 
     This is seq-rep-n of Welleck et al. (2020), "Neural Text Generation With Unlikelihood Training",
     Section 6, over characters: 1 - distinct n-grams / all n-grams. A run of white space counts as
-    one blank, so that indentation is no repetition.
+    one blank, so indentation does not count as repetition.
 
     Args:
-        text: Any text; the time is linear in its length.
+        text: Any text; the running time is linear in its length.
         n: Length of the n-grams in characters, from 1 up.
 
     Returns:
@@ -38,17 +38,17 @@ def repeated_share(text: str, n: int = _N) -> Rate:
 
 
 def is_degenerate(text: str) -> bool:
-    """Tell whether a text is caught in a loop.
+    """Return whether a text is caught in a loop.
 
-    It is when at least 30 % of its 10-grams, and at least 10 of them, repeat earlier ones. Of the
-    1,619 restaurant reviews, comments, articles and talks in HKCanto-Eval, one is: a review that
-    was pasted twice. The least number keeps out laughter and cheers (哈哈哈哈).
+    A text is in a loop if at least 30 % of its 10-grams, and at least 10 of them, repeat earlier
+    ones. One of the 1,619 restaurant reviews, comments, articles and talks in HKCanto-Eval is: a
+    review that was pasted twice. The minimum of 10 excludes laughter and cheers (哈哈哈哈).
 
     Args:
-        text: Any text; the time is linear in its length.
+        text: Any text; the running time is linear in its length.
 
     Returns:
-        Whether it is.
+        Whether it is in a loop.
 
     Examples:
         >>> is_degenerate("今日好開心，" * 6), is_degenerate("哈哈哈哈哈哈，今日好開心！")

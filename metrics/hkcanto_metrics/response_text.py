@@ -1,4 +1,4 @@
-"""A model's response in a form in which phrases can be looked up, and the way back from it."""
+"""Normalise a model's response for matching phrases, and map matches back to the original text."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_metrics.script import CharacterTable, fold_script
 
-# What matters stands near the beginning or near the end: looking no further bounds the time.
+# The answer is near the beginning or the end; reading only these parts bounds the time.
 _HEAD, _TAIL = 1_500, 3_500
 
-_GONE = "\0"  # stands for a character that is taken out
+_GONE = "\0"  # placeholder for a removed character
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SAME = str.maketrans(*_DATA["same"])
 _EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff](?<![✓✗])")
 
 
 def _plain(character: str) -> str:
-    """The one character that stands for another."""
+    """The character that replaces another when a text is normalised."""
     plain = unicodedata.normalize("NFKD", character)
     if "\u0338" not in plain:  # the stroke of ≠
         plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
@@ -35,7 +35,7 @@ def _plain(character: str) -> str:
 
 _CHARACTERS = CharacterTable(_plain)
 _CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
-# Characters one of which is in each match; the pattern; a replacement.
+# Each row: characters (every match has at least one of them), the pattern, the replacement.
 _REWRITES = [
     (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
     for needed, pattern, replacement in _DATA["rows"]
@@ -45,7 +45,7 @@ READING = _REWRITES[0][1]
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A text, and for each of its characters the position in what the model wrote."""
+    """A text, with the position of each of its characters in the original response."""
 
     text: str
     origins: Sequence[int]
@@ -55,9 +55,9 @@ class Response:
 
 
 def own_answer(text: str) -> Response | None:
-    """Cut a response to what is no reasoning; of more than 5,000 characters, to both ends of it.
+    """Cut a response to its answer; of an answer over 5,000 characters, keep both ends.
 
-    `None` where the reasoning was cut off.
+    Returns `None` if the reasoning was cut off.
 
     Examples:
         >>> own_answer("<think>C?</think>B").text
@@ -75,11 +75,12 @@ def own_answer(text: str) -> Response | None:
 
 
 def normalize_response(response: Response, keep_readings: bool = False) -> Response:
-    """Reduce the ways of writing the same response to one, for matching rather than reading.
+    """Normalise a response, so that different ways of writing it match the same patterns.
 
-    One script and one form for each character: plain width, no accents, round brackets, no quotes,
-    係 as 是. Markdown, LaTeX wrappers, HTML, special tokens and, unless kept, readings go. White
-    space shrinks, next to Chinese it vanishes; lines stay lines, empty ones go.
+    Each character gets one script and form: plain width, no accents, round brackets, no quotes, 係
+    as 是. Markdown, LaTeX wrappers, HTML and special tokens are removed, and readings
+    (pronunciations) unless kept. White space is collapsed, or removed next to Chinese. Line breaks
+    stay; empty lines are removed.
 
     Examples:
         >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text

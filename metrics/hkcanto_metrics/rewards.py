@@ -1,11 +1,11 @@
 """Rewards for reinforcement learning: the scores of the evaluation, one for each completion.
 
-Each has the signature of TRL's reward functions: completions, as texts or as lists of messages, and
-columns of the data set, each a list, an array of NumPy or a Series of pandas with an entry for each
-completion; what else a trainer hands over is ignored. A row whose column is None or NaN belongs to
-another reward and gets None from this one, so that tasks can be mixed. An error names the reward
-and the row, counted from 0. Where your columns have other names, or for a setting, write a function
-of two lines:
+Each reward has the signature of TRL's reward functions. It takes completions (texts or lists of
+messages) and columns of the data set (lists, NumPy arrays or pandas Series with one entry for each
+completion), and ignores any other argument that a trainer passes. A row whose column is None or NaN
+belongs to another reward and gets None from this one, so tasks can be mixed. An error names the
+reward and the row, counted from 0. To use other column names, or to change a setting, write a
+function of two lines:
 
     def pronunciation(completions, gold, **_):
         return jyutping_reward(completions, gold, tone_weight=0.5)
@@ -31,9 +31,9 @@ _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
 _ALTERNATIVES = re.compile(r"[a-z][1-6]\s*[|/]\s*[a-z]+[1-6]")
-# Characters, marks of clauses and line ends; an answer is in one stretch or spread over several.
+# Han characters, clause marks and line ends: an answer is one stretch, or spread over several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
-# Where chat templates put the reasoning that they take out of a message.
+# The message keys to which chat templates move the reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -48,16 +48,17 @@ def choice_reward(
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
-        answer: The right letters, or their numbers from 0.
-        options: The options of each question: a list of texts, or a mapping from letters, in which
-            None stands for no option.
-        choices: The same, for data sets that call them so.
+        answer: The right letters, or their indices from 0.
+        options: The options of each question: a list of texts, or a mapping from letters to texts.
+            A letter that maps to None is not an option.
+        choices: The same as ``options``, for data sets that use this name.
 
     Returns:
-        1.0 where `read_choice` reads the right letter, else 0.0; None where the answer is None.
+        For each completion, 1.0 if `read_choice` reads the right letter, else 0.0; None if the
+        answer is None.
 
     Raises:
-        ValueError: A question has no options or too many, or its answer is none of them.
+        ValueError: A question has no options or too many, or its answer is not one of them.
 
     Examples:
         >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
@@ -72,7 +73,7 @@ def choice_reward(
         shown, letter = _shown(options if options is not None else choices), _letter(answer)
         if letter not in list(shown):
             raise ValueError(
-                f"the answer {answer!r} is none of the options {', '.join(shown) or '(none)'}; "
+                f"the answer {answer!r} is not one of the options {', '.join(shown) or '(none)'}; "
                 "give a letter or a number from 0, and the options in a column `options`"
             )
         return float(read_choice(strip_reasoning(text).lstrip(), shown).letter == letter)
@@ -88,15 +89,17 @@ def jyutping_reward(
     tone_weight: float = 1.0,
     **_: object,
 ) -> Rewards:
-    """Reward Jyutping by its syllables.
+    """Reward Jyutping by its syllable accuracy.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         jyutping: The gold strings, with alternatives such as ``(ze2|ze5)``.
-        tone_weight: What a syllable counts whose tone alone is wrong, from 0 to 1 errors.
+        tone_weight: The number of errors that a syllable counts if only its tone is wrong, from 0
+            to 1.
 
     Returns:
-        1 - the ``ser`` of `score_jyutping`, at least 0; None where the gold string is None.
+        For each completion, 1 minus the ``ser`` of `score_jyutping`, at least 0; None if the gold
+        string is None.
 
     Raises:
         ValueError: ``tone_weight`` is not from 0 to 1, or a gold string does not follow the
@@ -141,25 +144,26 @@ def cantonese_reward(
 ) -> Rewards:
     """Reward an answer in Cantonese, whatever it says.
 
-    Quotations of the question and of the options do not count, nor do the clauses that end in an
-    option, such as 答案係A. What is left has to be prose of some length: no list of words, no loop.
+    Quotations of the question and of the options do not count, nor do clauses that end in an
+    option, such as 答案係A. The rest must be prose of some length, not a list of words or a loop.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
-        question: The questions, where there are any.
+        question: The questions, if any.
         options: The options of each question, as in `choice_reward`.
-        choices: The same, for data sets that call them so.
-        script: Traditional (``hant``) or Simplified (``hans``), where one is asked for.
-        min_characters: How many different Chinese characters it must have, particles such as 嘅 not
-            counted.
+        choices: The same as ``options``, for data sets that use this name.
+        script: The script to write in: Traditional (``hant``) or Simplified (``hans``); None for
+            either.
+        min_characters: The number of different Chinese characters that the answer needs, not
+            counting particles such as 嘅.
 
     Returns:
-        The share of the Chinese that is in Cantonese (`cantonese_prose`), times the share of its
-        characters that are in the script; 0.0 for less than ``min_characters``, and where
-        `cantonese_fluency` finds too many words of Written Chinese.
+        For each completion, the share of the Chinese that is in Cantonese (`cantonese_prose`),
+        times the share of its characters that are in the script; 0.0 if it has fewer than
+        ``min_characters``, or if `cantonese_fluency` finds too many words of Written Chinese.
 
     Raises:
-        ValueError: ``script`` is neither, or ``min_characters`` is no number from 0 up.
+        ValueError: ``script`` is none of these, or ``min_characters`` is not a number from 0 up.
 
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
@@ -178,7 +182,7 @@ def cantonese_reward(
 
     def score(text: str, **asked: Any) -> float:
         asks, shown = _question(**asked)
-        # Twice, as in an evaluation: once for the answer, once in cleaning it.
+        # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
         said = without_quotations(answer, asks, shown)
         if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
@@ -205,19 +209,19 @@ def reasoning_language_reward(
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
-        question: The questions, whose words do not count when they are said again.
-        options: Their options, likewise.
-        choices: The same, for data sets that call them so.
-        min_characters: How many different Chinese characters it must have, as in
+        question: The questions. Repeating their words does not count.
+        options: The options of each question. Repeating them does not count, either.
+        choices: The same as ``options``, for data sets that use this name.
+        min_characters: The number of different Chinese characters that the reasoning needs, as in
             `cantonese_reward`.
 
     Returns:
-        The share of its Chinese that is in Cantonese; 0.0 where it has no end, is in another
-        language or too short, a loop or a list of words: also without any reasoning, so that none
-        is no way out.
+        For each completion, the share of the reasoning's Chinese that is in Cantonese; 0.0 if the
+        reasoning has no end, is in another language, too short, a loop or a list of words. Missing
+        reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is no number from 0 up.
+        ValueError: ``min_characters`` is not a number from 0 up.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
@@ -245,23 +249,23 @@ def constraint_reward(
 ) -> Rewards:
     """Reward the constraints that an answer follows, as `hkcanto_metrics.constraints` checks them.
 
-    It knows nothing of the request: an answer of only the keyword, or of blind text of the right
-    length, earns all where nothing more is asked. Multiply it with a reward for what is said, such
-    as `cantonese_reward` or a judge's, and ask for several things at once.
+    It does not look at the request: an answer of only the keyword, or filler text of the right
+    length, earns the full reward if nothing more is asked. Multiply it with a reward for content,
+    such as `cantonese_reward` or a judge's score, and ask for several things at once.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         constraints: For each prompt a list of mappings with ``name`` and ``args``, or the same as
             JSON (see `read_constraints`).
-        loose: Whether an introduction, a farewell and emphasis do not matter (see
-            `follows_loosely`). A model that is paid so learns to write them.
+        loose: Whether to ignore an introduction, a farewell and emphasis (see `follows_loosely`).
+            A model trained with this reward learns to write them.
 
     Returns:
-        The share of the constraints that the answer follows, from 0 to 1; 0.0 without an answer;
-        None where the constraints are None.
+        For each completion, the share of the constraints that the answer follows, from 0 to 1; 0.0
+        without an answer; None if the constraints are None.
 
     Raises:
-        ValueError: A list is empty, or a constraint unknown or impossible.
+        ValueError: A list is empty, or a constraint is unknown or impossible.
 
     Examples:
         >>> asked = [{"name": "characters", "args": {"at_most": 5}}, {"name": "ends_with_question"}]
@@ -284,17 +288,18 @@ def constraint_reward(
 def format_reward(
     completions: Sequence[Completion], *, pattern: str = r".*\S.*", **_: object
 ) -> Rewards:
-    r"""Reward reasoning, in any wrapping that `split_reasoning` knows, with an answer after it.
+    r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
-        pattern: A regular expression that the whole answer matches; ``.`` matches line ends too.
+        pattern: A regular expression that must match the whole answer; ``.`` matches line ends,
+            too.
 
     Returns:
-        1.0 where there is both, else 0.0.
+        For each completion, 1.0 if it has both, else 0.0.
 
     Raises:
-        ValueError: ``pattern`` is no regular expression.
+        ValueError: ``pattern`` is not a valid regular expression.
 
     Examples:
         >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
@@ -314,14 +319,14 @@ def format_reward(
 
 
 def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
-    """Multiply rewards, so that none can be had at the price of another.
+    """Multiply rewards, so that a model must satisfy all of them at once.
 
     Args:
-        rewards: Functions of this form, ours or yours.
+        rewards: Reward functions with this signature, ours or your own.
 
     Returns:
-        One of the same form, named after them; None where one of them is. It can be pickled if
-        they can.
+        A reward function with the same signature, named after the given ones. It returns None for a
+        row if one of them does. It can be pickled if they can.
 
     Raises:
         ValueError: There are no rewards.
@@ -397,9 +402,9 @@ def _question(
 
 
 def _last_jyutping(text: str, gold: str) -> str:
-    """Return the last stretch of Jyutping that may be the whole answer; all of it without any.
+    """Return the last stretch of Jyutping that may be the whole answer; the whole text if none is.
 
-    Alternatives, such as ``(hou2|hou3)`` or ``hou2/hou3``, are no answer.
+    Alternatives, such as ``(hou2|hou3)`` or ``hou2/hou3``, are not an answer.
     """
     from hkcanto_metrics.jyutping import fold, parse_answer
 
@@ -412,7 +417,7 @@ def _last_jyutping(text: str, gold: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays, Series and tensors as lists, their numbers as Python's, and NaN as None."""
+    """Convert arrays, Series and tensors to lists, their numbers to Python's, and NaN to None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     missing = type(value).__name__ in ("NAType", "NaTType") or value != value
@@ -432,19 +437,19 @@ def _shown(given: Any) -> dict[str, str]:
         given = dict(zip(_LETTERS, given))  # noqa: B905
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:
-        raise ValueError(f"the option {wrong[0]!r} is no text")
+        raise ValueError(f"the option {wrong[0]!r} is not a text")
     return shown
 
 
 def _letter(right: Any) -> Any:
-    """Return the letter of an answer, which may be its number from 0."""
+    """Return the letter of an answer, which may be given as an index from 0."""
     if isinstance(right, bool) or not isinstance(right, int | float) or right % 1:
         return right
     return _LETTERS[int(right) : int(right) + 1] if right >= 0 else right
 
 
 def _text(completion: Any) -> str:
-    """The text of the last message, with reasoning that stands beside it in front."""
+    """The text of the last message, preceded by reasoning from a separate key of the message."""
     completion = _plain(completion)
     if isinstance(completion, str):
         return completion

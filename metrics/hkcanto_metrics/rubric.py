@@ -1,4 +1,4 @@
-"""The score of a summary from its rubric (HKCanto-Eval, Appendix G.1)."""
+"""Score a summary from its rubric points (HKCanto-Eval, Appendix G.1)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ LONGEST_SUMMARY = 500
 
 
 def summary_score(points: Mapping[str, float], n_characters: int) -> float:
-    """Return a summary's score: its points as a share of those it could have, less for length.
+    """Return a summary's score: its points as a share of the maximum, times the length penalty.
 
     Args:
-        points: For each of `CRITERIA` the raters' points or their mean, from 1 to 5.
-        n_characters: Length of the summary. More than 500 are penalised.
+        points: For each of `CRITERIA`, the points of the rater or the mean of several, from 1 to 5.
+        n_characters: Length of the summary. More than 500 characters are penalised.
 
     Returns:
-        The score, from 0 to 1. The rubric starts at 1 point of 5, so that only the length penalty
-        goes below 0.2; an empty summary, of which the rubric says nothing, scores 0.
+        The score, from 0 to 1. The lowest points are 1 of 5, so a score below 0.2 is due to the
+        length penalty. An empty summary, which the rubric does not cover, scores 0.
 
     Raises:
         ValueError: A criterion is missing or unknown, or its points are not from 1 to 5.

@@ -1,8 +1,8 @@
 """Traditional and Simplified script, character by character.
 
-OpenCC is handed one character at a time, so that only its character dictionaries can match. Whole
-sentences would bring in its phrase dictionaries, which choose by context and may put one region's
-word in the place of another's; a translation must not be credited with a word that it did not use.
+OpenCC gets one character at a time, so only its character dictionaries can match. On whole
+sentences, its phrase dictionaries would choose by context and might replace one region's word by
+another's; a translation must not be credited with a word that it did not use.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 Script = Literal["hant", "hans", "mixed", "none"]
 
-# Current in Hong Kong, but for OpenCC Simplified forms of 嚇, 釐 and 恆, and not in Big5's level 1.
+# Current in Hong Kong, although OpenCC takes them for Simplified forms of 嚇, 釐 and 恆, and Big5's
+# level 1 lacks them.
 _ALSO_TRADITIONAL = "吓厘恒"
 
 
 def to_traditional(text: str) -> str:
     """Replace each Simplified character by its Traditional one, in Hong Kong's form.
 
-    Where a Simplified character stands for several Traditional ones, OpenCC's first is taken: 面
-    stays 面, also where 麪 is meant. Convert both sides to Simplified script to compare them.
+    If a Simplified character has several Traditional ones, OpenCC's first is taken: 面 stays 面,
+    even if 麪 is meant. To compare two texts, convert both to Simplified script instead.
 
     Args:
         text: Any text.
 
     Returns:
-        The text with as many characters as before. Variants of Traditional characters that are not
-        Hong Kong's standard forms change to these.
+        The converted text, with the same number of characters. Variants of Traditional characters
+        become Hong Kong's standard forms.
 
     Examples:
         >>> to_traditional("这里没有软件")
@@ -46,7 +47,7 @@ def to_simplified(text: str) -> str:
         text: Any text.
 
     Returns:
-        The text with as many characters as before.
+        The converted text, with the same number of characters.
 
     Examples:
         >>> to_simplified("這裏沒有軟件")
@@ -56,16 +57,17 @@ def to_simplified(text: str) -> str:
 
 
 def fold_script(text: str) -> str:
-    """Replace each character by one that stands for all its forms, for comparison only.
+    """Replace each character by one form that represents all its variants, for comparison only.
 
-    Simplified script, and one form where Hong Kong and Taiwan differ: 着 and 著, 痹 and 痺. The
-    result is not good spelling (著名 becomes 着名).
+    The form is Simplified, and the same where Hong Kong and Taiwan differ: 着 and 著, 痹 and 痺.
+    The result is not correct spelling (著名 becomes 着名).
 
     Args:
         text: Any text.
 
     Returns:
-        The text with as many characters as before. Texts that differ in script only become equal.
+        The folded text, with the same number of characters. Texts that differ only in script become
+        equal.
 
     Examples:
         >>> fold_script("看著這裡") == fold_script("看着這裏") == fold_script("看着这里")
@@ -77,16 +79,16 @@ def fold_script(text: str) -> str:
 def simplified_share(text: str) -> float:
     """Measure how much of a text is written in Simplified script.
 
-    A character tells the script if OpenCC converts it to the other, unless it is frequent in that
-    other script too: 后, 里, 只 and 台 are Traditional characters as well (Big5, level 1), 乾 is a
-    Simplified one as well (GB 2312, level 1).
+    A character indicates its script if OpenCC converts it to the other one, unless it is frequent
+    in that other script, too: 后, 里, 只 and 台 are Traditional characters as well (Big5, level 1),
+    乾 is a Simplified one as well (GB 2312, level 1).
 
     Args:
         text: Any text.
 
     Returns:
-        Simplified characters in the characters that tell the script, from 0 to 1; 0 where there is
-        none of either.
+        The share of Simplified characters among those that indicate a script, from 0 to 1; 0 if no
+        character does.
 
     Examples:
         >>> [simplified_share(text) for text in ("佢話返到屋企里面", "他说回到家里", "OK")]
@@ -97,14 +99,14 @@ def simplified_share(text: str) -> float:
 
 
 def script_of(text: str) -> Script:
-    """Say which script a text is written in.
+    """Identify the script that a text is written in.
 
     Args:
         text: Any text.
 
     Returns:
-        ``hant`` (Traditional) or ``hans`` (Simplified) where all characters that tell the script
-        agree (see `simplified_share`), ``mixed`` where they do not, ``none`` where there is none.
+        ``hant`` (Traditional) or ``hans`` (Simplified) if all characters that indicate a script
+        agree (see `simplified_share`), ``mixed`` if they do not, ``none`` if no character does.
 
     Examples:
         >>> [script_of(text) for text in ("你說", "你说", "你说說", "你好")]
@@ -119,7 +121,7 @@ def script_of(text: str) -> Script:
 
 
 def is_han(character: str) -> bool:
-    """Tell whether a character is a Chinese character, of any script.
+    """Return whether a character is a Chinese character, of either script.
 
     Examples:
         >>> [is_han(character) for character in "嘅𨋢。k"]
@@ -133,7 +135,7 @@ def is_han(character: str) -> bool:
 
 
 class CharacterTable(dict[int, str]):
-    """A table for `str.translate` that converts a character when it first meets it."""
+    """A table for `str.translate` that converts each character on first use."""
 
     def __init__(self, convert: Callable[[str], str]) -> None:
         self._convert = convert
@@ -152,7 +154,7 @@ def _opencc(conversion: str) -> Callable[[str], str]:
 
 
 def _table(*conversions: str) -> CharacterTable:
-    """A table that asks OpenCC about Chinese characters."""
+    """A table that converts Chinese characters with OpenCC."""
 
     def convert(character: str) -> str:
         for conversion in conversions if is_han(character) else ():
@@ -167,8 +169,8 @@ def _table(*conversions: str) -> CharacterTable:
 # hk2s and s2hk know Hong Kong's variants, such as 衞 and 枱, which t2s and s2t leave alone.
 _TO_TRADITIONAL = _table("s2hk")
 _TO_SIMPLIFIED = _table("hk2s")
-# By way of Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is for
-# 薴, which becomes 苧, and that 苎.
+# Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
+# for 薴, which becomes 苧, which becomes 苎.
 _TO_ONE_FORM = _table("s2hk", "hk2s", "tw2s", "hk2s")
 
 
@@ -196,9 +198,9 @@ _SCRIPTS = CharacterTable(_mark)
 
 
 def _at_level_1(character: str, standard: str, first: int, last: int) -> bool:
-    """Tell whether a national standard lists a character among the frequent ones.
+    """Return whether a character set standard lists a character among the frequent ones.
 
-    Big5 and GB 2312 order them into two levels, which the first byte of the code tells apart.
+    Big5 and GB 2312 have two levels of characters; the first byte of the code shows the level.
     """
     code = character.encode(standard, errors="ignore")
     return bool(code) and first <= code[0] <= last

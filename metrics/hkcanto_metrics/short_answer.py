@@ -1,8 +1,8 @@
-"""Short answers against accepted ones: normalised exact match, and F1 over tokens.
+"""Score short answers against accepted ones: normalised exact match, and F1 over tokens.
 
-As SQuAD (Rajpurkar et al. 2016) scores answers in English, and CMRC 2018 and DRCD in Chinese: a Han
-character is a token, of other scripts a word is. There is no figure for an answer that contains the
-right one, which "唔係中環，係金鐘" does for both.
+This follows SQuAD (Rajpurkar et al. 2016) for English, and CMRC 2018 and DRCD for Chinese: each Han
+character is a token; in other scripts each word is. There is no "contains the right answer" figure,
+because "唔係中環，係金鐘" contains both places.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ARTICLES = re.compile(r"(?<!\w)(?:an?|the)(?!\w)")
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
 
-# What announces the final answer: a mark, or words for it at the beginning of a line or after a
+# Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
 # conclusion, with a colon or a copula.
 _CUE = re.compile(
     r"(?i)####+[ \t]*"
@@ -31,7 +31,7 @@ _CUE = re.compile(
 )
 _BOXED = re.compile(r"\\f?box(?:ed)?\{(?:\\text\{)?([^{}]*)\}")
 _BLANK = re.compile(r"\s*")
-# An abbreviation has a point, too: St. John, J. K. Rowling.
+# A full stop may belong to an abbreviation: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
     r"[。！？!?\n]|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
 )
@@ -43,8 +43,8 @@ class ShortAnswerScore:
 
     Attributes:
         exact_match: 1 if it equals one of them after normalisation, else 0.
-        f1: The best F1 over the tokens that it shares with one of them.
-        answer: What was compared.
+        f1: The best token F1 with any of them, from 0 to 1.
+        answer: The text that was compared.
     """
 
     exact_match: float
@@ -55,15 +55,18 @@ class ShortAnswerScore:
 def score_short_answer(
     text: str, accepted: Sequence[str], *, fold_scripts: bool = False
 ) -> ShortAnswerScore:
-    """Score what a model answered, `final_answer` of what it wrote, against accepted answers.
+    """Score the `final_answer` of a response against the accepted answers.
 
     Args:
         text: What the model wrote, without its reasoning block.
-        accepted: The answers, each right.
-        fold_scripts: Whether the same answer in the other Chinese script is right.
+        accepted: The accepted answers; any of them is right.
+        fold_scripts: Whether the same answer in the other Chinese script is right, too.
+
+    Returns:
+        Exact match, F1, and the text that was compared.
 
     Raises:
-        ValueError: There is no answer, or one that has no token (see `answer_tokens`).
+        ValueError: There is no accepted answer, or one has no token (see `answer_tokens`).
 
     Examples:
         >>> score_short_answer("答案：金鐘。", ["金鐘站", "金鐘"]).exact_match
@@ -82,10 +85,10 @@ def score_short_answer(
 
 
 def final_answer(text: str) -> str:
-    r"""Return what a response announces as its answer; all of it, if it announces none.
+    r"""Return the answer that a response announces, or the whole response if it announces none.
 
-    Announced is what follows "答案：", "答案係", "The answer is", "####", up to the end of the
-    sentence or the line, or on the next line; and what is in `\boxed{…}`. The last of them counts.
+    The answer is the text after "答案：", "答案係", "The answer is" or "####", up to the end of the
+    sentence or the line, or on the next line; or the content of `\boxed{…}`. The last one counts.
 
     Examples:
         >>> final_answer("由中環行過去。\n答案：金鐘。因為近啲。")
@@ -106,16 +109,19 @@ def final_answer(text: str) -> str:
 
 
 def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
-    """Return the tokens by which a short answer is compared.
+    """Split a short answer into the tokens by which it is compared.
 
-    Text is brought to NFKC and lower case. Punctuation and symbols go, and with them the commas
-    that group digits. A mark between two digits stays (3.5, 10:30, 1/2), as do a minus in front of
-    a number and the signs of C++ and C#. "A", "an" and "the" go, unless nothing else is left. 三
-    and 3 are not equal, nor are the Traditional and the Simplified form, unless these are folded.
+    The text is normalised to NFKC and lower case. Punctuation and symbols are removed, including
+    commas that group digits. A mark between two digits stays (3.5, 10:30, 1/2), as do a minus sign
+    before a number and the signs of C++ and C#. "A", "an" and "the" are removed, unless nothing
+    else is left. 三 and 3 are not equal, nor are Traditional and Simplified forms, unless folded.
 
     Args:
         text: An answer.
-        fold_scripts: Whether characters are compared without regard to their script.
+        fold_scripts: Whether to ignore the difference between Traditional and Simplified script.
+
+    Returns:
+        The tokens, in order.
 
     Examples:
         >>> answer_tokens("The MTR 金鐘站！"), answer_tokens("1,000.5")
@@ -128,7 +134,7 @@ def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
 
 
 def _kept(text: str, at: int) -> str:
-    """A character of an answer, or what it becomes."""
+    """A character of an answer, after normalisation."""
     own, before, after = text[at], text[max(0, at - 1) : at], text[at + 1 : at + 2]
     category = unicodedata.category(own)
     if own.isspace() or category[0] == "Z":

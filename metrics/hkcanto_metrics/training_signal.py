@@ -1,7 +1,7 @@
-"""How well a figure tells the checkpoints of training runs apart, from its curves.
+"""Measure how well a figure distinguishes the checkpoints of training runs.
 
-Signal and noise are those of Heineman and others (2025), "Signal and Noise: A Framework for
-Reducing Uncertainty in Language Model Evaluation"; the rise is the monotonicity of FineWeb2's tasks
+Signal and noise follow Heineman and others (2025), "Signal and Noise: A Framework for Reducing
+Uncertainty in Language Model Evaluation"; ``rise`` is the monotonicity of FineWeb2's task selection
 (Penedo and others 2025, A.5.1).
 """
 
@@ -17,13 +17,15 @@ _LAST = 5  # checkpoints, as in the paper's code for small models
 
 
 class Signal(NamedTuple):
-    """How well a figure tells checkpoints apart.
+    """How well a figure distinguishes checkpoints.
 
     Attributes:
-        last: Mean of the runs' last checkpoints: five, or half of all.
-        rise: Mean of Spearman's correlation of getting better with the step, from -1 to 1.
-        signal: Largest difference between the runs' last checkpoints, over their mean; of a single
-            run that between its last and its first ones.
+        last: Mean over the runs' last checkpoints: the last five, or half of them if there are
+            fewer than ten.
+        rise: Spearman's correlation of improvement with the training step, from -1 to 1; mean over
+            runs.
+        signal: Largest difference between the runs' last checkpoints, over their mean; for a single
+            run, the difference between its last and its first checkpoints.
         noise: Standard deviation of the last checkpoints over their mean, from 0; mean over runs.
         ratio: Signal over noise; infinite without noise, 0 without signal.
     """
@@ -36,14 +38,14 @@ class Signal(NamedTuple):
 
 
 def signal_of(curves: Sequence[ArrayLike], *, lower_is_better: bool = False) -> Signal:
-    """Return how well a figure tells the checkpoints of training runs apart.
+    """Measure how well a figure distinguishes the checkpoints of training runs.
 
     Args:
-        curves: Of each run the figure at four or more steps, from 0 up.
-        lower_is_better: Whether it falls when a model gets better.
+        curves: For each run, the values of the figure at four or more steps, from 0 up.
+        lower_is_better: Whether the figure falls when a model gets better.
 
     Returns:
-        The signal.
+        Signal, noise and the other terms.
 
     Examples:
         >>> made = signal_of([[0.2, 0.4, 0.5, 0.7]])  # (0.6 - 0.3) / 0.45, and 0.1 / 0.6

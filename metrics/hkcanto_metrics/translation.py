@@ -1,9 +1,9 @@
 """Automatic scores of translations (HKMMLU, Section 4 and Table 2), for corpora and sentences.
 
-Each score exists raw, which asks for the right script too, and normalised, with both sides folded
-to one script, which asks for the right words only. HKCanto-Eval (Appendix F) rejects BLEU as the
-score of Cantonese and Written Chinese pairs, most characters of which are the same in both; there,
-all of this is a diagnostic.
+Each score has a raw form, for which the script must be right, too, and a normalised form, with both
+sides folded to one script, for which only the words must be right. HKCanto-Eval (Appendix F)
+rejects BLEU for pairs of Cantonese and Written Chinese, because the two share most characters. For
+such pairs, use these scores only as a diagnostic.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ _AVERAGED = ("bleu", "meteor", "rouge_l")
 _NORMALIZED = "_normalized"
 _FROM_SACREBLEU = ("bleu", "bleu_2", "chrf")
 _BLEU_TOKENIZERS = {"zh": "zh", "en": "13a"}
-# A harness scores each sentence, and then the corpus, perhaps figure by figure: no pair is counted
-# twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry takes a kilobyte.
+# A harness scores each sentence and then the corpus, perhaps one figure at a time; the cache avoids
+# counting a pair twice. HKMMLU has 44,146 pairs in each direction, each raw and folded; an entry
+# takes a kilobyte.
 _PAIRS_REMEMBERED = 1 << 17
 
-# NLTK's WordNet reader as METEOR uses it, without a word in it.
+# An empty WordNet with the interface that NLTK's METEOR uses.
 _NO_SYNONYMS = SimpleNamespace(synsets=lambda _: ())
 
 LONGEST = 10_000
-"""How many characters of a text are scored; a translation that goes on is a loop."""
+"""The number of characters of a text that are scored; a longer translation is in a loop."""
 
 
 def score_translation(
@@ -55,30 +56,30 @@ def score_translation(
     """Score the translations of a corpus.
 
     BLEU, BLEU-2 (up to pairs of tokens) and chrF are sacreBLEU's corpus scores. METEOR is the mean
-    of NLTK's sentence scores without WordNet, which knows no Chinese and would have to be
-    downloaded, so in English it matches words and stems but no synonyms. ROUGE-L is the mean of the
-    sentences' F1. The tokens of METEOR and ROUGE-L are the characters, without white space, or in
-    English those of sacreBLEU's 13a, in lower case. References themselves score 100 in all but
-    METEOR, where m tokens score 100 - 50 / m³, and in BLEU if any has four tokens. Of texts of more
-    than 10,000 characters, these are scored; the rates below are of all of a text.
+    of NLTK's sentence scores without WordNet, which has no Chinese and would have to be downloaded;
+    in English it therefore matches words and stems but not synonyms. ROUGE-L is the mean of the
+    sentences' F1. METEOR and ROUGE-L use characters without white space as tokens, or for English
+    sacreBLEU's 13a tokens in lower case. A perfect translation scores 100, with two exceptions: in
+    METEOR, m tokens score 100 - 50 / m³, and BLEU needs a reference with at least four tokens. Only
+    the first 10,000 characters of a text are scored; the rates below look at the whole text.
 
     Args:
         hypotheses: The translations, without wrapping (`hkcanto_metrics.cleaning.clean_output`).
-        references: One reference for each.
-        language: Of the references: ``zh`` for Cantonese and Written Chinese, or ``en``.
-        sources: What was translated; only ``copied_source`` needs it.
+        references: One reference for each translation.
+        language: Language of the references: ``zh`` for Cantonese and Written Chinese, or ``en``.
+        sources: The texts that were translated; only ``copied_source`` needs them.
 
     Returns:
         ``bleu``, ``bleu_2``, ``chrf``, ``meteor``, ``rouge_l`` and ``mean`` (of BLEU, METEOR and
-        ROUGE-L, as in HKMMLU's Table 2), from 0 to 100; the same with ``_normalized`` after the
-        name, with all characters folded to one script (`hkcanto_metrics.script.fold_script`); and
-        from 0 to 1, ``wrong_script``: share of outputs for which `is_wrong_script` holds;
-        ``empty``: share of outputs with nothing but white space; ``copied_source``: share for which
-        `is_copy` holds.
+        ROUGE-L, as in HKMMLU's Table 2), from 0 to 100. The same with the suffix ``_normalized``,
+        with all characters folded to one script (`hkcanto_metrics.script.fold_script`). Rates from
+        0 to 1: ``wrong_script``, the share of outputs for which `is_wrong_script` holds;
+        ``empty``, the share of outputs with only white space; ``copied_source``, the share for
+        which `is_copy` holds.
 
     Raises:
-        TypeError: A string was given in the place of a list.
-        ValueError: There is nothing to score, the numbers differ, or a reference is empty.
+        TypeError: A string was given instead of a list.
+        ValueError: There is nothing to score, the lengths differ, or a reference is empty.
 
     Examples:
         >>> scores = score_translation(["他說這裡沒有人"], ["他说这里没有人"])
@@ -98,9 +99,9 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
         language: As in `score_translation`.
 
     Returns:
-        The scores of `score_translation`, without the rates. BLEU takes no account of n-grams that
-        are longer than the hypothesis (sacreBLEU's ``eff:yes``), so the mean of the sentences' BLEU
-        is not the corpus BLEU.
+        The scores of `score_translation`, without the rates. BLEU ignores n-grams that are longer
+        than the hypothesis (sacreBLEU's ``eff:yes``), so the mean of the sentences' BLEU is not the
+        corpus BLEU.
 
     Raises:
         ValueError: The reference is empty.
@@ -115,12 +116,13 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
 
 
 def is_wrong_script(hypothesis: str, reference: str) -> bool:
-    """Return whether most of a translation is in another script than its reference.
+    """Return whether most of a translation is in a different script from its reference.
 
     Args:
         hypothesis: The translation.
-        reference: The reference. Without Chinese characters, any other script than theirs is right;
-            without a character that tells Simplified from Traditional, either is.
+        reference: The reference. If it has no Chinese characters, every script except Chinese
+            characters is right. If none of its characters is specific to Simplified or Traditional,
+            both of these are right.
 
     Examples:
         >>> is_wrong_script("这里没有人", "這裡沒有人"), is_wrong_script("人", "這裡沒有人")
@@ -135,14 +137,14 @@ def is_wrong_script(hypothesis: str, reference: str) -> bool:
 
 
 def is_copy(hypothesis: str, reference: str, source: str) -> bool:
-    """Return whether a translation repeats its source, where the reference does not.
+    """Return whether a translation repeats its source although the reference does not.
 
-    Script, case, punctuation and white space make no difference.
+    Script, case, punctuation and white space are ignored.
 
     Args:
         hypothesis: The translation.
         reference: The reference.
-        source: What was to be translated.
+        source: The text to be translated.
 
     Examples:
         >>> is_copy("他是我朋友", "佢係我朋友。", "他是我朋友。")
@@ -170,17 +172,18 @@ def bootstrap_translation(
     """Find confidence intervals of the corpus figures by resampling the sentences.
 
     Percentile bootstrap (Koehn, 2004, "Statistical Significance Tests for Machine Translation
-    Evaluation"); all figures see the same resamples.
+    Evaluation"); all figures use the same resamples.
 
     Args:
         hypotheses: The outputs, one per sentence.
-        references: The gold texts, as many.
+        references: The gold texts, in the same order.
         language: `zh` compares characters, `en` words.
-        sources: The texts that were translated, as many; without them nothing is a copy.
-        clusters: One per sentence, equal for those that are not independent, such as several
-            responses to one question: they are drawn together.
+        sources: The texts that were translated, in the same order; without them no output counts as
+            a copy.
+        clusters: A value per sentence. Sentences with equal values are not independent, such as
+            several responses to one item, and are drawn together.
         resamples: Number of resamples, from 1 up.
-        confidence: Probability that an interval covers, between 0 and 1.
+        confidence: Coverage probability of the intervals, between 0 and 1.
         seed: Seed of the resampling.
 
     Returns:
@@ -188,7 +191,7 @@ def bootstrap_translation(
 
     Raises:
         TypeError: As in `score_translation`.
-        ValueError: There is nothing to score, the numbers differ, or a reference is empty.
+        ValueError: There is nothing to score, the lengths differ, or a reference is empty.
 
     Examples:
         >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
@@ -209,17 +212,17 @@ def bootstrap_translation(
 def sufficient_statistics(
     name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
 ) -> tuple[Counts, Callable[[Counts], float]]:
-    """Count what one corpus figure is made of, for tests that resample or exchange sentences.
+    """Count the terms of one corpus figure, for tests that resample or exchange sentences.
 
     Args:
         name: One of `SCORES`, with or without ``_normalized``.
         hypotheses: The outputs, one per sentence.
-        references: The gold texts, as many.
+        references: The gold texts, in the same order.
         language: `zh` compares characters, `en` words.
 
     Returns:
-        A row of counts for each sentence, and the function that makes the figure of the summed rows
-        of any sentences.
+        A row of counts for each sentence, and a function that computes the figure from the summed
+        rows of any sentences.
 
     Raises:
         TypeError: As in `score_translation`.
@@ -245,14 +248,15 @@ def sufficient_statistics(
 
 
 def translation_signatures(language: Language = "zh") -> dict[str, str]:
-    """Say how each score was made, as sacreBLEU does.
+    """Return a signature for each score that says how it was computed, as sacreBLEU does.
 
     Args:
         language: As in `score_translation`.
 
     Returns:
-        sacreBLEU's own signatures for ``bleu``, ``bleu_2`` and ``chrf``, with the order that it
-        leaves out, and the like for ``meteor``, ``rouge_l``, ``mean`` and ``normalized``.
+        sacreBLEU's own signatures for ``bleu``, ``bleu_2`` and ``chrf``, with the n-gram order,
+        which sacreBLEU omits, and similar ones for ``meteor``, ``rouge_l``, ``mean`` and
+        ``normalized``.
 
     Examples:
         >>> translation_signatures()["bleu"].split("|version:")[0]
@@ -260,7 +264,7 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     """
     metrics = {name: _sacrebleu(name, language) for name in _FROM_SACREBLEU}
     for metric in metrics.values():
-        metric.corpus_score(["-"], [["-"]])  # sacreBLEU signs nothing before it has scored
+        metric.corpus_score(["-"], [["-"]])  # sacreBLEU has no signature before it has scored
     tokens = f"nrefs:1|case:lc|tok:{'13a' if language == 'en' else 'char'}"
     signed = {name: str(metric.get_signature()) for name, metric in metrics.items()}
     return signed | {
@@ -273,7 +277,7 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
 
 
 def _table(rows: Mapping[str, Counts]) -> tuple[Counts, Callable[[Counts], dict[str, Counts]]]:
-    """Join rows into one table, and say how to split its sums again."""
+    """Join rows into one table; also return a function that splits its sums again."""
     import numpy as np
 
     ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
@@ -284,7 +288,7 @@ def _table(rows: Mapping[str, Counts]) -> tuple[Counts, Callable[[Counts], dict[
 def _figures(
     sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
-    """Make the figures of the sentences whose rows were summed, in the documented order."""
+    """Compute the figures from summed rows of sentences, in the documented order."""
     figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
     for suffix in ("", _NORMALIZED):
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
@@ -293,7 +297,7 @@ def _figures(
 
 
 def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
-    """Make one figure, not a mean of others, of the sentences whose rows were summed."""
+    """Compute one figure, except ``mean``, from summed rows of sentences."""
     base = name.removesuffix(_NORMALIZED)
     if base in _FROM_SACREBLEU:
         metric = _sacrebleu(base, language, sentence)
@@ -307,7 +311,7 @@ def _rows(
     language: Language,
     sources: Sequence[str] | None = None,
 ) -> dict[str, Counts]:
-    """Count what each figure is made of: a row for each sentence, to be summed."""
+    """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np
 
     if language not in _BLEU_TOKENIZERS:
@@ -347,14 +351,14 @@ def _rows(
 
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
 def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tuple[float, ...]]:
-    """Count one pair: sacreBLEU's own statistics, or a score and one sentence."""
+    """Count one pair: sacreBLEU's own statistics, or a score and a count of 1."""
     from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
     from rapidfuzz.distance import Indel
 
     tokens = _tokens(hypothesis, language), _tokens(reference, language)
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
-        # What sacreBLEU's own bootstrap resamples.
+        # The same statistics that sacreBLEU's own bootstrap resamples.
         (row,) = _sacrebleu(name, language)._extract_corpus_statistics([hypothesis], [[reference]])
         counts[name] = tuple(row)
     lengths, orders = counts["bleu"][:2], counts["bleu"][2:]  # matches of four orders, and totals

@@ -1,8 +1,8 @@
-"""Where in a response the translation is: by its turns, paragraphs, labels, brackets and languages.
+"""Find the translation in a response, by turns, paragraphs, labels, brackets and languages.
 
-What is kept depends on its place, its label and its likeness to the source, never on how good it
-is. Of several texts, it is the one in the language asked for. Where there is none in that, what
-marks one variety marks all.
+The choice depends on a text's place, its label and its similarity to the source, never on its
+quality. Of several texts, the one in the requested language is kept. If none is in that language, a
+label for any variety counts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from hkcanto_metrics.language import Language, identify_language
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import fold_script
 
-# What stands after these is kept or cut with what stands before it.
+# Only this much is read. The rest is kept or cut together with the end of the part that is read.
 _CHARACTERS_READ = 30_000
 _LINES_READ = 500
-# Share of its bigrams that a text has in common with the source: 22 % or more in references of
-# Chinese sentences in Cantonese, 5 % or less in those of other sentences (percentiles 1 and 99).
+# Share of a text's bigrams that also occur in the source: 22 % or more in the Cantonese references
+# of Chinese sentences, 5 % or less in the references of other sentences (percentiles 1 and 99).
 _RELATED, _LIKE, _ALIKE, _COPIED, _VERBATIM = 0.12, 0.2, 0.3, 0.88, 0.95
-# Lengths in that of the source: a translation may be complete, and cannot be all translation.
-# Summaries, which are much shorter, may have headings of their own.
+# Lengths relative to the source: from _COMPLETE on, a translation may be complete; above
+# _TOO_LONG, a text cannot all be translation. Summaries, which are much shorter, may have headings
+# of their own.
 _SUMMARY, _SHORT, _COMPLETE, _TOO_LONG = 0.15, 0.3, 0.6, 2.0
 _CHARACTERS_IN_A_WORD = 1.3
 
@@ -83,7 +84,8 @@ _FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『�
 _ITEM = re.compile(r"(?:1[.、)]|\(1\))\s*")
 
 
-# What a language asked for goes by. A text without a word that tells is in any variety of Chinese.
+# The names of the requested language. A text without a distinctive word may be in any variety of
+# Chinese.
 _WRITTEN: frozenset[Language] = frozenset({"written_chinese", "simplified_mandarin"})
 _ASKED: dict[str, frozenset[Language]] = {
     "yue": frozenset({"cantonese"}),
@@ -98,7 +100,7 @@ _QUOTATION = ("「", "『", "“", '"')
 
 
 class _Piece:
-    """A text, and what it is compared by: Chinese characters and words of other languages."""
+    """A text with the units for comparing it: Chinese characters and words of other languages."""
 
     def __init__(self, text: str, gap: str = "") -> None:
         self.text, self.gap = text, gap
@@ -111,13 +113,13 @@ class _Piece:
         self.chinese = han > words
         toned = sum(bool(_TONE.search(unit)) for unit in self.units)
         self.romanised = words > max(2, han) and toned > 0.3 * words
-        # Whether its beginning or its end speaks of translation.
+        # Whether its beginning or its end mentions translation.
         ends = self.folded[:160], self.folded[160:][-60:]
         self.about = any(map(_ABOUT.search, ends))
 
 
 def label_length(text: str) -> int:
-    """Measure a label at the start of a text that names a translation or its language.
+    """Return the length of a label at the start of a text that names a translation or its language.
 
     Examples:
         >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
@@ -131,15 +133,15 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
     """Find the translation in a response.
 
     Args:
-        text: The response, without what encloses all of it.
-        source: The text to be translated. Marks that it has too, such as brackets around a line,
-            mark nothing.
-        language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese comes
-            before Written Chinese where the source is Written Chinese.
+        text: The response, without wrapping around the whole of it.
+        source: The text to be translated. Marks that the source has, too, such as brackets around a
+            line, are ignored.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese is
+            preferred to Written Chinese if the source is Written Chinese.
 
     Returns:
-        The translation, or all of the text if none is found, and the names of what else there was.
-        The translation is empty where there is nothing but its romanisation.
+        The translation, or the whole text if none is found, and the names of the removed parts. The
+        translation is empty if the response has only its romanisation.
 
     Examples:
         >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
@@ -162,7 +164,7 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
         bare = [_without_head(line, original, labelled=True) for line in lines]
         if version := _version_in(asked, bare, original, read):
             return version, removed | {"second version" if found in text else "preamble"}
-    # A gloss has the characters that it explains.
+    # A gloss repeats the characters that it explains.
     spelt = [line for line in lines if line.romanised and not _HAN_CHARACTER.search(line.folded)]
     romanised = 0 if original.romanised else sum(line.size for line in spelt)
     doubtful = is_note or not read.chinese if in_other or not sure else False
@@ -176,7 +178,7 @@ def find_translation(text: str, source: str, language: str = "") -> tuple[str, s
 
 
 def _after_copy(text: str, source: str) -> str:
-    """Put what introduces a translation in the line of its source's copy into a line of its own."""
+    """Move the introduction of a translation to its own line if it follows a copy of the source."""
     before, copy, after = text.partition(source)
     head = _HEAD_OF_LINE.match(after.lstrip()) if copy else None
     introduces = head and _ABOUT.search(fold_script(head[0]))
@@ -186,10 +188,10 @@ def _after_copy(text: str, source: str) -> str:
 def _version_in(
     asked: frozenset[Language], lines: list[_Piece], original: _Piece, found: _Piece
 ) -> str:
-    """The first translation among the lines that are in a language; empty if there is none."""
+    """The first translation among the lines in a language; empty if there is none."""
 
     def is_own(line: _Piece) -> bool:
-        # What introduced the next version is left empty.
+        # The introduction of the next version is left empty.
         return bool(line.units) and not line.romanised and _told(line.text) in (None, *asked)
 
     for in_language, run in groupby(lines, is_own):
@@ -201,7 +203,7 @@ def _version_in(
         shared = max(_share(made.bigrams, original.bigrams), _share(original.bigrams, made.bigrams))
         if original.size < _FEW:  # 他走了 and 佢走咗 have no pair of characters in common
             shared = max(shared, len({*made.units} & {*original.units}) / (len(made.units) or 1))
-        # In the place of a note in another language, it need not be a good translation.
+        # If it replaces a note in another language, it need not be a plausible translation.
         is_note = found.chinese != made.chinese and not is_degenerate(version)
         related = is_note or not original.chinese or shared >= _RELATED
         if related and made.size >= least * original.size and _told(version) in asked:
@@ -212,7 +214,7 @@ def _version_in(
 def _read(
     text: str, lines: list[_Piece], rest: str, original: _Piece
 ) -> tuple[str, set[str], bool]:
-    """Return the translation, what else there was, and whether that is beyond doubt."""
+    """Return the translation, the names of the removed parts, and whether the result is certain."""
     for strict in (True, False):
         reading = _Reading(original, strict)
         stopped = not all(map(reading.take, lines))
@@ -229,7 +231,7 @@ def _read(
 
 
 def _told(text: str) -> Language | None:
-    """The language that the words of a text tell; None where they tell none or several."""
+    """The language that the words of a text indicate; None if they indicate none or several."""
     language = identify_language(text[:_CHARACTERS_READ]).language
     if language in _WRITTEN and not count_features(text[:_CHARACTERS_READ])[1]:
         return None
@@ -237,12 +239,12 @@ def _told(text: str) -> Language | None:
 
 
 def _without_head(line: _Piece, original: _Piece, *, labelled: bool = False) -> _Piece:
-    """A text without what says before it, in whatever words, that a translation follows."""
+    """A text without an introduction, in whatever words, that announces a translation."""
     head = _HEAD_OF_LINE.match(line.text)
     if not head:
         return line
     about = _ABOUT.search(fold_script(head[0])) and not _OF_LANGUAGE.search(original.folded)
-    # Not before speech, which a translation may introduce so where its source does not.
+    # Not before speech: a translation may introduce speech like this even if its source does not.
     is_own = "\n" in head[0] or (labelled and not line.text.startswith(_QUOTATION, head.end()))
     introduces = about or (is_own and not _COLON.search(original.text))
     if not introduces:
@@ -253,7 +255,7 @@ def _without_head(line: _Piece, original: _Piece, *, labelled: bool = False) -> 
 
 
 def _lines(text: str) -> tuple[list[_Piece], str]:
-    """Split a text into its lines that are not blank, and what is not read."""
+    """Split a text into its non-blank lines and the rest, which is not read."""
     pieces: list[_Piece] = []
     gap = ""
     lines = text[:_CHARACTERS_READ].splitlines(keepends=True)
@@ -291,7 +293,7 @@ class _Reading:
         self._of_language = bool(_OF_LANGUAGE.search(source.folded))
 
     def is_plausible(self) -> bool:
-        """Whether the lines kept are long enough, and like a Chinese source."""
+        """Whether the lines kept are long enough, and similar to a Chinese source."""
         like = _share(self._bigrams, self.source.bigrams) >= _LIKE
         return self.size >= _SHORT * self.source.size and (like or not self._misses_source())
 
@@ -307,7 +309,7 @@ class _Reading:
         text = line.folded
         is_heading = len(text) <= 150 and text.rstrip("*").endswith((":", "："))
         asks = is_heading and _ABOUT.search(text) and _ASKS.search(text)
-        # The prompt is said again.
+        # The response repeats the prompt.
         if (asks and not _OFFERS.search(text)) or (turn and not turn[1]):
             if self.kept:
                 return self._stop("other turn")
@@ -352,7 +354,7 @@ class _Reading:
             return False
         if self._labelled:
             return True
-        # A line may go on with the source, or be the model's own.
+        # A line may continue the source, or be the model's own.
         if self._speaks_about(line) and line.size < _COMPLETE * self.source.size:
             return not self._strict and self.source.chinese
         ends_another = self._match(_ENDS_ANOTHER, line)
@@ -366,7 +368,7 @@ class _Reading:
         return comparable and _share(line.bigrams, self.source.bigrams) < _RELATED
 
     def _go_on(self, line: _Piece) -> bool:
-        """Keep the line if the translation that was begun goes on with it."""
+        """Keep the line if it continues the translation."""
         in_brackets = self._match(_BRACKET, line)
         if line.romanised and not in_brackets:
             self.removed.add("romanisation")
@@ -423,12 +425,12 @@ class _Reading:
         return line.text if alone and _NAMES_RESULT.search(line.folded) else ""
 
     def _copied(self, share: float) -> bool:
-        """Whether what is kept is the source itself."""
+        """Whether the kept text is the source itself."""
         bigrams = self.source.bigrams
         return min(_share(bigrams, self._bigrams), _share(self._bigrams, bigrams)) >= share
 
     def _misses_source(self) -> bool:
-        """Whether what is kept has next to nothing of its source."""
+        """Whether the kept text has almost nothing in common with the source."""
         comparable = self.source.chinese and self.kept[0].chinese
         missed = comparable and _share(self.source.bigrams, self._bigrams) < _LIKE
         return missed or self.size < _SHORT * self.source.size
@@ -446,7 +448,7 @@ class _Reading:
         return own and self.source.chinese and self._misses_source() and covered >= _ALIKE
 
     def _supersedes(self, line: _Piece, label: str) -> bool:
-        """Whether a labelled line is the translation, and not what was kept before it."""
+        """Whether a labelled line is the translation, rather than the text kept before it."""
         foreign = line.chinese != self.kept[0].chinese
         if self._copied(_VERBATIM if foreign else _COPIED):
             return True
@@ -498,7 +500,7 @@ def _likeness(bigrams: set[tuple[str, str]], others: set[tuple[str, str]]) -> fl
 
 
 def _trim(text: str, source: _Piece, removed: set[str]) -> tuple[str, set[str]]:
-    """Cut what stands in the same line as the translation."""
+    """Cut other text from the line of the translation."""
     if not source.chinese and (start := _FOREIGN_START.match(text)):
         text, removed = text[start.end() :], removed | {"preamble"}
     if not _ENDS_ANOTHER.match(source.text):

@@ -1,4 +1,4 @@
-"""Boards made on the command line, of records that nobody measured and of logs of the harnesses."""
+"""Boards built on the command line, from made-up records and from logs of the harnesses."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a reader sees of a page's tables, read from its HTML."""
+"""Reads a page's tables from its HTML, as a reader sees them."""
 
 import re
 from html import unescape

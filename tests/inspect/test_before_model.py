@@ -1,4 +1,4 @@
-"""What is wrong with a task is said before Inspect loads the model, or sends a request."""
+"""A task's errors are reported before Inspect loads the model or sends a request."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`hkcanto/choice`: our reading of letters for a task that is not ours."""
+"""`hkcanto/choice`: our answer extraction for a task that is not ours."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The tasks as Inspect's own habits have them: objects of the package, and found in its folder."""
+"""The tasks follow Inspect's conventions: importable from the package, and found in its folder."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A slip in `-T` is named, with the options that there are."""
+"""A mistake in `-T` is named, with the options that exist."""
 
 import os
 import subprocess

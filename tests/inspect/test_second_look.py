@@ -1,4 +1,4 @@
-"""`-T reread=true`: a model reads the letter where the rules read none, beside the headline."""
+"""`-T reread=true`: if the rules read no letter, a model reads it; the headline is unchanged."""
 
 from pathlib import Path
 from typing import Any

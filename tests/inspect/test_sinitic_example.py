@@ -1,4 +1,4 @@
-"""The example docs/examples/sinitic: marks of people are read, and judges compared with them."""
+"""The example docs/examples/sinitic: people's marks are read, and judges compared with them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Virtual environments with our package, and releases of lm-eval to run beside it."""
+"""Virtual environments with our package and different releases of lm-eval."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Options of ours stand in one mapping with what lm-eval hands to models; a slip is named."""
+"""Our options share one mapping with lm-eval's model arguments; a mistake is named."""
 
 import os
 import subprocess

@@ -133,7 +133,7 @@ def test_a_row_is_an_item_and_a_person(tmp_path: Path, encoding: str) -> None:
 @pytest.mark.parametrize("cell", ["five", "nan", "inf", "5分"])
 def test_a_score_is_a_number(tmp_path: Path, cell: str) -> None:
     path = csv_file(tmp_path, f"id,fluency\na,5\nb,{cell}\n")
-    with pytest.raises(ValueError, match=f"line 3: 'fluency': '{cell}' is no number"):
+    with pytest.raises(ValueError, match=f"line 3: 'fluency': '{cell}' is not a number"):
         read_human_scores(path, ["fluency"])
 
 

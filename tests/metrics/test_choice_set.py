@@ -1,4 +1,4 @@
-"""Responses to "choose all that apply", written by hand, and what a careful reader makes of it."""
+"""Responses to "choose all that apply", written by hand, with the reading of a careful reader."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is removed around a translation, and that no style gains by it."""
+"""The text removed around a translation; no style of response gains by it."""
 
 import json
 import os

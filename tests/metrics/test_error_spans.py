@@ -146,7 +146,7 @@ def test_a_span_has_at_least_one_character(place: tuple[int, int]) -> None:
 
 
 def test_an_unknown_category_is_refused() -> None:
-    with pytest.raises(ValueError, match="'Typo' is no error category"):
+    with pytest.raises(ValueError, match="'Typo' is not an error category"):
         ErrorSpan("Typo", 0, 1)  # type: ignore[arg-type]
 
 

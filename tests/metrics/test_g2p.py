@@ -182,7 +182,7 @@ def test_among_equally_near_variants_the_first_is_taken() -> None:
     [
         ("", "empty response"),
         (" \n", "empty response"),
-        ("<think>nei5 hou2", "nothing but reasoning; the token limit may have cut off the answer"),
+        ("<think>nei5 hou2", "only reasoning; the token limit may have cut off the answer"),
         ("我唔知", "no Jyutping: no syllable with a tone digit"),
         ("hao3 zhi1", "no valid Jyutping: PyCantonese accepts 0 of 2 syllables"),
     ],

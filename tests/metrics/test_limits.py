@@ -1,4 +1,4 @@
-"""A flood is scored at once, a broken text too, and the figures are the same in every process."""
+"""Huge and broken texts are scored quickly, and the figures are the same in every process."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""The names of the package: what type checkers know of it is what it has."""
+"""The names that type checkers see are the names that the package has."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rates are plain numbers that can still be pooled after a trip through a harness."""
+"""Rates are plain numbers that can still be pooled after passing through a harness."""
 
 import copy
 import json

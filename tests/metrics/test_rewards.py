@@ -348,7 +348,7 @@ def test_options_are_a_list_or_a_mapping(answer: Any, options: Any) -> None:
 
 @pytest.mark.parametrize("answer", ["E", 4, -1, ""])
 def test_an_answer_that_is_no_option_is_refused(answer: Any) -> None:
-    with pytest.raises(ValueError, match="is none of the options A, B, C, D"):
+    with pytest.raises(ValueError, match="is not one of the options A, B, C, D"):
         choice_reward(["B"], answer=[answer], options=[ISLANDS])
 
 
@@ -359,20 +359,20 @@ def test_a_weight_of_tones_outside_of_its_range_is_refused() -> None:
 
 def test_an_error_names_the_reward_and_the_row() -> None:
     calls: dict[str, Callable[[], Any]] = {
-        "choice_reward, row 1: the answer 'E' is none of the options A, B, C, D": lambda: (
+        "choice_reward, row 1: the answer 'E' is not one of the options A, B, C, D": lambda: (
             choice_reward(["A", "B"], answer=["A", "E"], options=[ISLANDS] * 2)
         ),
-        "choice_reward, row 0: the answer True is none": lambda: choice_reward(
+        "choice_reward, row 0: the answer True is not one": lambda: choice_reward(
             ["A"], answer=[True], options=[ISLANDS]
         ),
-        "choice_reward, row 0: the answer 1.5 is none": lambda: choice_reward(
+        "choice_reward, row 0: the answer 1.5 is not one": lambda: choice_reward(
             ["A"], answer=[1.5], options=[ISLANDS]
         ),
         "choice_reward, row 0: the answer ['B'] ": lambda: choice_reward(
             ["A"], answer=[["B"]], options=[ISLANDS]
         ),
-        "choice_reward, row 0: the answer 'B' is none of the options (none)": lambda: choice_reward(
-            ["A"], answer=["B"]
+        "choice_reward, row 0: the answer 'B' is not one of the options (none)": lambda: (
+            choice_reward(["A"], answer=["B"])
         ),
         # Each character would be an option.
         "choice_reward, row 0: the options are '大嶼山'": lambda: choice_reward(
@@ -382,7 +382,7 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "choice_reward, row 0: the options are ['x', ": lambda: choice_reward(
             ["A"], answer=["A"], options=[["x"] * 11]
         ),
-        "choice_reward, row 0: the option 3 is no text": lambda: choice_reward(
+        "choice_reward, row 0: the option 3 is not a text": lambda: choice_reward(
             ["A"], answer=["A"], options=[[3, 4]]
         ),
         "choice_reward: answer has 1 entries for 2 completions": lambda: choice_reward(

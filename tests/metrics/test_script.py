@@ -1,4 +1,4 @@
-"""Script is told and changed one character at a time."""
+"""Script is identified and converted one character at a time."""
 
 import json
 import os

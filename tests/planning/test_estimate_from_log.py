@@ -1,4 +1,4 @@
-"""`hkcanto estimate --from`: a whole run, told from the log of a quick look."""
+"""`hkcanto estimate --from`: a full run, estimated from the log of a quick look."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What a report says first: who leads, by more than chance over all tasks, and what to mind."""
+"""The first lines of a report: who leads significantly over all tasks, and the caveats."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the report says of how Cantonese texts are."""
+"""The report's analysis of how Cantonese the texts are."""
 
 import pytest
 

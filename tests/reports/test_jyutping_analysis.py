@@ -1,4 +1,4 @@
-"""What the report says of Jyutping: confusions counted by hand on short alignments."""
+"""The report's analysis of Jyutping: confusions counted by hand on short alignments."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Logs that are cut off, hostile, old, or of something else: a line each, and never a traceback."""
+"""Logs that are cut off, hostile, old or of another task: one line each, never a traceback."""
 
 import json
 import re

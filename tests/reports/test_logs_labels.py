@@ -1,4 +1,4 @@
-"""What models are called: shortly, and never two of one condition alike."""
+"""Labels of models: short, and different for models in the same condition."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each format makes of a report; `test_page.py` looks at the page in a browser."""
+"""The output of a report in each format; `test_page.py` looks at the page in a browser."""
 
 import csv
 import io

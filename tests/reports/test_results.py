@@ -1,4 +1,4 @@
-"""What a report says first of each run, and last of how everything was made."""
+"""The first and the last part of a report: each run's results, and how everything was made."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What an evaluation says of itself."""
+"""Runs made by hand: whether they are complete, and how their conditions are named."""
 
 from hkcanto_tasks.runs import Items
 

@@ -1,4 +1,4 @@
-"""Where runs stand among the papers' models: on the same measure only, with a range of ranks."""
+"""Runs ranked among the papers' models: on the same measure only, with a range of ranks."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the report says of translations: raw and normalised figures, faults, a judge's figures."""
+"""The report's analysis of translations: raw and normalised figures, faults, a judge's figures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A signature follows every edit of what is sent and of how it is read, declared or not."""
+"""A signature changes with every edit of a prompt or of how answers are read, declared or not."""
 
 import re
 from collections.abc import Callable

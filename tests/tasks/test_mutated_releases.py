@@ -1,4 +1,4 @@
-"""What the fuzz of releases found: read as something else, and refused now or set aside."""
+"""Faults found by fuzzing releases: rows once misread are now refused or set aside."""
 
 import json
 import subprocess

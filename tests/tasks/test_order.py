@@ -1,4 +1,4 @@
-"""Items come in an order of which every beginning is a fair sample, for `--limit`."""
+"""Items are in an order in which every beginning is a fair sample, for `--limit`."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A setup: what is equal is signed equally, whichever way it was asked for."""
+"""A setup: equal setups have equal signatures, however they were requested."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Asking a judge: several judgements of an item, in a fixed form, each asked for again once."""
+"""Ask a judge for several judgements of an item, in a fixed form, with one retry for each."""
 
 import json
 from abc import ABC, abstractmethod
@@ -41,12 +41,12 @@ class Unusable(ValueError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge said, once.
+    """One judgement by one judge.
 
     Attributes:
-        values: What it is worth: name → value; empty where the judge failed.
-        words: What it says, for people, in Markdown.
-        record: What it says, for the log.
+        values: Name → value; empty if the judge failed.
+        words: The judgement for people to read, in Markdown.
+        record: The judgement for the log.
     """
 
     values: Mapping[str, float]
@@ -55,7 +55,7 @@ class Judgement:
 
 
 class Form(BaseModel):
-    """What a judge fills in: all of it, and nothing besides."""
+    """A form that a judge fills in. All fields are required, and no others are allowed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -64,17 +64,17 @@ class Reply(Form, ABC):
     """The form of an answer.
 
     Attributes:
-        code: The code of the call. JSON that stands in a text under judgement cannot have it.
+        code: The code of the call. JSON inside a text under judgement cannot contain it.
     """
 
     code: str
 
     @abstractmethod
     def read(self, source: str, text: str) -> Judgement:
-        """Return what it says of a text, made of a source.
+        """Return the judgement of a text that was made from a source.
 
         Raises:
-            Unusable: It says what cannot be.
+            Unusable: The reply contradicts the texts or the form.
         """
 
 
@@ -90,22 +90,23 @@ def judge(
     structured: bool,
     language: str,
 ) -> Scorer:
-    """Return what scores a response by several judgements.
+    """Return a scorer that combines several judgements of a response.
 
     Args:
-        reply: The form of an answer.
-        prompt: Source, reference, text and code → what a judge is asked.
-        combine: Text and values of the judgements that succeeded → the score's values and metadata.
+        reply: The form of a judge's reply.
+        prompt: Source, reference, text and code → the prompt for a judge.
+        combine: Text and values of the successful judgements → the score's values and metadata.
         of_nothing: The values of an empty text, which is not shown to judges.
-        judgements: How many are asked of a single grader, with the seeds 1, 2, …; if the role has
+        judgements: Number of judgements by a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
-        stop: Texts before which the model's answer ends.
-        structured: Whether to send the form's JSON schema along, for providers that enforce it.
+        stop: Stop texts: the model's answer ends before the first of them.
+        structured: Whether to send the form's JSON schema, too, for providers that enforce it.
         language: The language asked for, as `clean_output` takes it.
 
     Raises:
-        ValueError: No judgement is asked for; while it scores, the sample's metadata has no source.
-        PrerequisiteError: While it scores, the role `grader` has no model. The model under test is
+        ValueError: ``judgements`` is below 1; or, while scoring, the sample's metadata has no
+            source.
+        PrerequisiteError: While scoring, the role `grader` has no model. The model under test is
             never its own judge by accident.
     """
     if judgements < 1:
@@ -152,9 +153,9 @@ def judge(
 def judged_text(
     state: TaskState, stop: Sequence[str], source: str, language: str
 ) -> tuple[str, str]:
-    """Return what a model answered, as judges are shown it, and what was done to it, in words.
+    """Return a model's answer as judges see it, with a description of the changes.
 
-    It is without its wrapping, as the automatic metrics read it, and no longer than they do.
+    As for the automatic metrics, wrapping is removed and the length is limited.
     """
     response = strip_reasoning(well_formed(state.output.completion)).lstrip()
     cleaned = clean_output(until_stop(response, stop), source=source, language=language)
@@ -169,7 +170,7 @@ def judged_text(
 
 
 def well_formed(text: str) -> str:
-    r"""Replace what no file and no request can hold: halves of characters beyond Unicode's 65,536.
+    r"""Replace lone surrogates, which no file and no request can hold; join surrogate pairs.
 
     Examples:
         >>> well_formed("佢\ud83d走"), well_formed("\ud83d\ude00")
@@ -185,17 +186,17 @@ async def ask_judge(
     read: Callable[[str], Judgement],
     again: Callable[..., str],
 ) -> Judgement:
-    """Ask a judge, and once more where its reply cannot be used; it never raises.
+    """Ask a judge, and once more if its reply cannot be used; never raises.
 
     Args:
         grader: The judge.
-        prompt: What it is asked.
-        config: How it decodes.
-        read: Reads a reply, without its reasoning, or raises `Unusable`.
-        again: Makes the second question, of the `reason` why the reply cannot be used.
+        prompt: The prompt.
+        config: The decoding settings.
+        read: Reads a reply without its reasoning, or raises `Unusable`.
+        again: Returns the second prompt, given the `reason` why the reply cannot be used.
 
     Returns:
-        What it said; without values where it failed.
+        The judgement; without values if the judge failed.
     """
     who = {"grader": str(grader), "seed": config.seed}
     head = f"**{grader}, seed {config.seed}:**"
@@ -204,7 +205,7 @@ async def ask_judge(
     for _ in range(_ATTEMPTS):
         try:
             output = await grader.generate(messages, config=config)
-        except Exception as error:  # a limit, a timeout, a reset: this judgement's, not the run's
+        except Exception as error:  # a limit, timeout or reset costs this judgement, not the run
             failure = well_formed(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
             break
         completion = well_formed(output.completion)
@@ -212,7 +213,7 @@ async def ask_judge(
             said = read(strip_reasoning(completion))
             return Judgement(said.values, f"{head}{said.words}", {**who, **said.record})
         except Unusable as error:
-            # An escape in JSON can be half a character, which has no place in an answer.
+            # A JSON escape can be a lone surrogate, which is not allowed in an answer.
             reason = well_formed(str(error))[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
             # Some providers refuse an assistant's message without text.
@@ -222,9 +223,9 @@ async def ask_judge(
 
 
 def _read(completion: str, *, code: str, form: type[Reply], source: str, text: str) -> Judgement:
-    """Read the last JSON object with the call's code, whatever else a judge wrote around it.
+    """Read the last JSON object with the call's code, and ignore any text around it.
 
-    Broken JSON is not repaired: an answer that was cut off would lose errors, and raise the score.
+    Broken JSON is not repaired: a reply that was cut off would lose errors and raise the score.
     """
     objects = [found for found in _json_objects(completion, code) if found.get("code") == code]
     if not objects:

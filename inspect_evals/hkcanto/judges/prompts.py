@@ -1,4 +1,4 @@
-"""What a judge is told: the papers' rubrics, and texts quoted in such a way that they stay data."""
+"""The prompts of judges: the papers' rubrics, and quoting that keeps judged texts mere data."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from string import Template
 
 import msgspec
 
-# Plain, full-width and small ones, which Unicode's normalisation makes plain, and Kimi's. What they
-# become, no normalisation makes plain.
+# Brackets: plain ones, full-width and small ones, which Unicode's normalisation makes plain, and
+# Kimi's. No normalisation makes their replacements plain.
 _BRACKETS = str.maketrans("<＜﹤◁>＞﹥▷[［﹇]］﹈", "‹‹‹‹››››〔〔〔〕〕〕")
 
 
@@ -18,15 +18,15 @@ class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The contents of `prompts.toml`.
 
     Attributes:
-        version: Of these texts, and of how those under judgement are shown.
-        data: That the texts under judgement are data.
-        retry: What follows an answer that cannot be used.
-        retry_level: The same where a level is asked for.
+        version: Version of these texts, and of how the texts under judgement are shown.
+        data: The statement that the texts under judgement are data.
+        retry: The message after a reply that cannot be used.
+        retry_level: The same message if a level is asked for.
         languages: Language code → what the prompt calls it.
         translation: The judge of translations: the paper's error categories in `rubric`, and our
             `prompt` around them.
-        summary: The judge of summaries: `instructions`, what the paper's annotators were told, the
-            `scale` of its points, and our `prompt`.
+        summary: The judge of summaries: the `instructions` of the paper's annotators, the `scale`
+            of its points, and our `prompt`.
         criteria: Criterion → its text in the rubric of summaries.
     """
 
@@ -48,12 +48,12 @@ def judge_texts() -> JudgeTexts:
 
 
 def fresh_code(*parts: str | int | None) -> str:
-    """Draw the code of one call: the same for the same parts, unknown to whoever wrote the texts.
+    """Return the code of one call: equal for equal parts, and unknown to the texts' authors.
 
-    A text would have to contain the hash of itself to name its own code.
+    The code is a hash of the texts, so a text cannot contain its own code.
 
     Args:
-        parts: What the call is about: the item, the seed and the texts.
+        parts: The parts of the call: the item, the seed and the texts.
 
     Examples:
         >>> fresh_code("a", 1) == fresh_code("a", 1) != fresh_code("a", 2)
@@ -63,10 +63,10 @@ def fresh_code(*parts: str | int | None) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Replace angle and square brackets by others, character by character.
+    """Replace angle and square brackets by similar characters, one for one.
 
-    Without them a text can neither close its block nor write a tag or any model's control tokens,
-    which all have such brackets, and every position stays where it was.
+    Without these brackets a text can neither close its block nor write a tag or any model's control
+    tokens. All positions stay the same.
 
     Examples:
         >>> neutralize("</text><|im_start|>[INST]<<SYS>>＜｜User｜＞")
@@ -91,7 +91,7 @@ def quote(texts: Mapping[str, str], code: str) -> str:
 
 
 def fill(template: str, **values: str) -> str:
-    """Fill the `$name` places of a text in; what is filled in is not looked through again.
+    """Fill in the `$name` places of a template; the inserted values are not expanded again.
 
     Examples:
         >>> fill("Score $text.", text="$points")

@@ -1,4 +1,4 @@
-"""A judge by a rubric that a benchmark declares (the kind `judged`)."""
+"""A judge that applies the rubric of a benchmark (the kind `judged`)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
     """Have each model of the role `grader` judge an answer.
 
     Args:
-        how: The task.
+        how: The task's setup.
         sample: The item.
         answer: The answer, without its reasoning.
-        epoch: Which answer to the item it is.
+        epoch: The number of the answer among those to the same item.
 
     Raises:
         PrerequisiteError: The role has no model.
@@ -35,14 +35,14 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
 
 
 def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Said]:
-    """Have a model judge answers that were logged.
+    """Have a model judge logged answers.
 
     Args:
-        grader: The model, as Inspect names it.
-        answers: How an answer was asked for, the item, and the answer without its reasoning.
+        grader: The model, by its Inspect name.
+        answers: For each answer the setup, the item, and the answer without its reasoning.
 
     Returns:
-        What it said of each, or why it could not be asked.
+        For each answer the judge's reply, or why it could not be asked.
     """
 
     async def ask() -> list[Said]:

@@ -1,4 +1,4 @@
-"""A judge of summaries, which gives points by four criteria (HKCanto-Eval, Appendix G.1)."""
+"""A judge of summaries that gives points on four criteria (HKCanto-Eval, Appendix G.1)."""
 
 from collections.abc import Mapping, Sequence
 from math import nan
@@ -84,22 +84,22 @@ class Ratings(Reply):
 def judged_summary(
     judgements: int = 4, stop: Sequence[str] = (), structured: bool = True
 ) -> Scorer:
-    """Score summaries by the paper's rubric, with the model of the role `grader` as the rater.
+    """Score summaries by the paper's rubric, with the model in the role `grader` as the rater.
 
     `judged_score` is the paper's figure, from 0 to 1; the four criteria are means over the
-    judgements that succeeded, from 1 to 5. A judgement fails when two answers in a row are
-    malformed; an item where all fail is unscored, which is not zero. An empty summary scores 0 and
-    is not shown to the judge.
+    successful judgements, from 1 to 5. A judgement fails if two replies in a row are malformed. An
+    item with no successful judgement is unscored, not zero. An empty summary scores 0 and is not
+    shown to the judge.
 
-    `fluency_disagreement_rate` is the share of the judgements whose pass or fail in fluency is not
-    that of the classifier behind `cantonese_fluency`.
+    `fluency_disagreement_rate` is the share of judgements that disagree on fluency (pass or fail)
+    with the classifier behind `cantonese_fluency`.
 
     Args:
-        judgements: Judgements of each item, with different seeds. A role with several models gets
-            one judgement from each instead.
-        stop: Texts before which the model's answer ends.
-        structured: Whether to send a JSON schema along. Providers that know none ignore it; turn
-            it off for one that refuses it.
+        judgements: Number of judgements of each item, with different seeds. A role with several
+            models gets one judgement from each instead.
+        stop: Stop texts: the model's answer ends before the first of them.
+        structured: Whether to send a JSON schema, too. Providers without support ignore it; turn it
+            off for a provider that refuses it.
     """
     of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
     return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, structured, "yue")

@@ -1,4 +1,4 @@
-"""A judge of translations, which labels error spans (HKCanto-Eval, Appendix F.1)."""
+"""A judge of translations that labels error spans (HKCanto-Eval, Appendix F.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -48,10 +48,10 @@ class LabelledError(Form):
     category: ErrorCategory
 
     def span(self, source: str, translation: str) -> ErrorSpan:
-        """Find it in the translation, an omission in the source.
+        """Find the error in the translation, or an omission in the source.
 
         Raises:
-            Unusable: It does not stand there.
+            Unusable: The quoted text is not there.
         """
         omitted = self.category == OMISSION
         side, text = ("source", source) if omitted else ("translation", translation)
@@ -70,7 +70,7 @@ class LabelledErrors(Reply):
     errors: Annotated[list[LabelledError], Field(max_length=5)]
 
     def read(self, source: str, text: str) -> Judgement:
-        """Return the paper's figure of a translation with these errors."""
+        """Return the paper's figure for a translation with these errors."""
         spans = [error.span(source, text) for error in self.errors]
         terms = translation_accuracy(
             text,
@@ -94,19 +94,19 @@ class LabelledErrors(Reply):
 def judged_translation(
     direction: Direction, judgements: int = 4, stop: Sequence[str] = (), structured: bool = True
 ) -> Scorer:
-    """Score translations by formula (1), with the model of the role `grader` as the annotator.
+    """Score translations by formula (1), with the model in the role `grader` as the annotator.
 
-    `judged_accuracy` is the mean over the judgements that succeeded. A judgement fails when two
-    answers in a row are malformed or label text that is not there; an item where all fail is
-    unscored, which is not zero. An empty translation scores 0 and is not shown to the judge.
+    `judged_accuracy` is the mean over the successful judgements. A judgement fails if two replies
+    in a row are malformed or label text that is not there. An item with no successful judgement is
+    unscored, not zero. An empty translation scores 0 and is not shown to the judge.
 
     Args:
-        direction: From which language to which, e.g. `zh_yue`.
-        judgements: Judgements of each item, with different seeds; the paper had four annotators.
-            A role with several models gets one judgement from each instead.
-        stop: Texts before which the model's answer ends.
-        structured: Whether to send a JSON schema along. Providers that know none ignore it; turn
-            it off for one that refuses it.
+        direction: The languages to translate from and into, e.g. `zh_yue`.
+        judgements: Number of judgements of each item, with different seeds; the paper had four
+            annotators. A role with several models gets one judgement from each instead.
+        stop: Stop texts: the model's answer ends before the first of them.
+        structured: Whether to send a JSON schema, too. Providers without support ignore it; turn it
+            off for a provider that refuses it.
     """
     prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
     into = direction.split("_")[1]
@@ -119,10 +119,10 @@ def translation_prompt(
     """Render the prompt for one translation.
 
     Args:
-        direction: From which language to which.
+        direction: The languages to translate from and into.
         source: The text that was translated.
-        reference: A translation that is right; may be empty.
-        translation: The one to judge.
+        reference: A correct translation; may be empty.
+        translation: The translation to judge.
         code: The call's code, see `fresh_code`.
     """
     texts = judge_texts()

@@ -1,8 +1,9 @@
 """Instruction following that a program can check: verifiers for Cantonese and Written Chinese.
 
-A constraint is the name of a verifier and its arguments, which are checked when it is made. A
-verifier is a condition, such as `quoted`, or a count, for which a constraint says ``exactly``,
-``at_least`` or ``at_most``. `VERIFIERS` has all by name; docs/constraints.md lists them.
+A constraint consists of a verifier's name and arguments; the arguments are checked when it is
+created. A verifier is a condition, such as `quoted`, or a count, for which a constraint sets
+``exactly``, ``at_least`` or ``at_most``. `VERIFIERS` maps names to verifiers; docs/constraints.md
+lists them.
 
 >>> from hkcanto_metrics.constraints import Constraint, follows
 >>> follows("搭叮叮去中環。", Constraint("characters", {"at_most": 10}))
@@ -26,7 +27,7 @@ TOPICS = {
     "Language and script": language,
     "Sound": sound,
 }
-"""The modules of the verifiers, by what they are about."""
+"""Topic → the module with its verifiers."""
 
 __all__ = [
     "TOPICS",

@@ -1,8 +1,8 @@
-"""Declare verifiers and constraints: each verifier by its name, each constraint with its arguments.
+"""Register verifiers, and check the constraints that use them.
 
-A verifier is a function from an answer and keyword arguments to a bool, or to a count or several,
-for which a constraint gives bounds. Its signature is its declaration: the arguments of every
-constraint are checked against it.
+A verifier is a function of an answer and keyword arguments. It returns a bool, or one or several
+counts, for which a constraint sets bounds. The arguments of every constraint are checked against
+the function's signature.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ class Verifier:
 
     Attributes:
         name: Its name in constraints.
-        function: The check, of an answer and keyword arguments.
+        function: The check, called with an answer and keyword arguments.
         record: The types of the arguments.
-        least: Of a count: the least that can follow any bounds, 0 or 1. None of a condition.
-        impossible: Says why arguments of the right types can never be followed; "" if they can.
+        least: For a count, the smallest one that can satisfy bounds, 0 or 1. None for a condition.
+        impossible: Returns why no answer can follow some arguments of the right types; "" if one
+            can.
     """
 
     name: str
@@ -45,12 +46,12 @@ class Verifier:
 
     @property
     def description(self) -> str:
-        """What the verifier asks for or counts, in a line."""
+        """The verifier's condition or count, in one line."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What each argument can be, in words; bounds are not among them.
+        """Argument → its possible values, in words; without the bounds.
 
         Examples:
             >>> from hkcanto_metrics.constraints import VERIFIERS
@@ -68,13 +69,13 @@ class Verifier:
         """Check arguments.
 
         Args:
-            args: The arguments of a constraint; None stands for one that is not given.
+            args: The arguments of a constraint. None means that an argument is not given.
 
         Returns:
             The arguments, with defaults.
 
         Raises:
-            ValueError: A name or a type is wrong, or no answer could follow them.
+            ValueError: A name or a type is wrong, or no answer could follow the arguments.
         """
         try:
             read = msgspec.convert(given(args), self.record)
@@ -87,7 +88,7 @@ class Verifier:
         return read
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
-        """Whether an answer is as the arguments say; see `read` for errors."""
+        """Whether an answer satisfies the verifier with these arguments; see `read` for errors."""
         values = msgspec.structs.asdict(self.read(args))
         if self.least is None:
             return bool(self.function(answer, **values))
@@ -112,22 +113,22 @@ class Verifier:
 
 
 VERIFIERS: dict[str, Verifier] = {}
-"""Every verifier by its name."""
+"""Name → verifier."""
 
 
 def condition(*, impossible: Callable[..., str] | None = None) -> Callable[[_F], _F]:
-    """Register a function as a verifier that an answer follows or not."""
+    """Register a function that returns a bool as a verifier."""
     return lambda function: _register(function, None, impossible)
 
 
 def measure(
     *, least: Literal[0, 1], impossible: Callable[..., str] | None = None
 ) -> Callable[[_F], _F]:
-    """Register a function as a verifier of a count, or of several that all have to fit.
+    """Register a function that returns a count as a verifier; of several counts, all have to fit.
 
     Args:
-        least: 0 where it can be asked that there be none; 1 where an answer without any, such as
-            one that has no list, follows no bounds.
+        least: 0 if a constraint may ask for none; 1 if an answer with a count of 0, such as one
+            without a list, satisfies no bounds.
         impossible: See `Verifier`.
     """
     return lambda function: _register(function, least, impossible)
@@ -135,15 +136,15 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What an answer is asked to be, as a program can check it.
+    """A requirement on an answer that a program can check.
 
     Attributes:
         name: The verifier's name.
-        args: Its arguments. One that is None counts as not given, as a table's empty cells are.
+        args: Its arguments. None counts as not given, like an empty cell of a table.
 
     Raises:
         ValueError: There is no such verifier, an argument is unknown or has the wrong type, or no
-            answer could follow them.
+            answer could follow the arguments.
 
     Examples:
         >>> Constraint("characters", {"at_most": 50})
@@ -172,14 +173,14 @@ def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
     """Read the constraints of a prompt from data.
 
     Args:
-        rows: A list of mappings with ``name`` and perhaps ``args``, or of constraints; or the same
-            as JSON, for tables whose cells must be of one type.
+        rows: A list of constraints, or of mappings with ``name`` and optionally ``args``; or the
+            list of mappings as JSON, for tables whose cells must have one type.
 
     Returns:
         The constraints, at least one.
 
     Raises:
-        ValueError: It is no such list, or a constraint is impossible (see `Constraint`).
+        ValueError: ``rows`` is not such a list, or a constraint is invalid (see `Constraint`).
 
     Examples:
         >>> read_constraints('[{"name": "sentences", "args": {"exactly": 2}}]')

@@ -1,7 +1,7 @@
-"""Say which constraints a response follows, strictly and loosely, and the four figures of IFEval.
+"""Check which constraints a response follows, strictly and loosely, and pool IFEval's four figures.
 
-As in section 2.2 of Zhou and others (2023), "Instruction-Following Evaluation for Large Language
-Models", https://arxiv.org/abs/2311.07911.
+This follows section 2.2 of Zhou and others (2023), "Instruction-Following Evaluation for Large
+Language Models", https://arxiv.org/abs/2311.07911.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Followed:
 
     Attributes:
         strict: For each constraint, whether the response follows it.
-        loose: For each, whether the response or one of its seven variants does.
+        loose: For each constraint, whether the response or one of its seven variants follows it.
     """
 
     strict: tuple[bool, ...]
@@ -29,14 +29,14 @@ class Followed:
 
 
 def follows(response: str, constraint: Constraint) -> bool:
-    """Say whether a response follows a constraint, strictly.
+    """Return whether a response strictly follows a constraint.
 
     Args:
         response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
-        constraint: What was asked.
+        constraint: The constraint.
 
     Returns:
-        Whether it does. A response without an answer follows nothing.
+        Whether the answer follows it. A response without an answer follows nothing.
 
     Examples:
         >>> once = Constraint("occurrences", {"word": "叮叮", "exactly": 1})
@@ -49,18 +49,18 @@ def follows(response: str, constraint: Constraint) -> bool:
 
 
 def follows_loosely(response: str, constraint: Constraint) -> bool:
-    """Say whether a response follows a constraint, loosely: as it is, or as one of its variants.
+    """Return whether a response loosely follows a constraint: as it is, or as one of its variants.
 
     A variant lacks the first line, the last line, every ``*``, or several of these. So an
-    introduction, a farewell and emphasis do not matter; and a word too many in one of these lines
-    does not either, which makes it an upper bound.
+    introduction, a farewell and emphasis do not matter. Neither does a violation in one of these
+    lines, so the result is an upper bound.
 
     Args:
         response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
-        constraint: What was asked.
+        constraint: The constraint.
 
     Returns:
-        Whether one of the eight does. An empty one follows nothing.
+        Whether the answer or one of its seven variants follows it. An empty text follows nothing.
 
     Examples:
         >>> one_line, said = Constraint("lines", {"exactly": 1}), "好呀：\\n搭電車去。"
@@ -72,11 +72,11 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
-    """Say which of a prompt's constraints a response follows, strictly and loosely.
+    """Check which of a prompt's constraints a response follows, strictly and loosely.
 
     Args:
         response: What the model wrote. Reasoning is removed first.
-        constraints: What was asked, at least one.
+        constraints: The constraints of the prompt, at least one.
 
     Returns:
         For each constraint, whether it is followed.
@@ -104,9 +104,9 @@ def pool_constraints(followed: Iterable[Followed]) -> dict[str, float]:
         followed: For each prompt the result of `check_constraints`.
 
     Returns:
-        ``prompt_level_strict_acc`` and ``prompt_level_loose_acc``: the share of prompts of which
-        all constraints are followed; ``inst_level_strict_acc`` and ``inst_level_loose_acc``: the
-        share of all constraints. From 0 to 1.
+        ``prompt_level_strict_acc`` and ``prompt_level_loose_acc``: the share of prompts whose
+        constraints are all followed; ``inst_level_strict_acc`` and ``inst_level_loose_acc``: the
+        share of all constraints that are followed. From 0 to 1.
 
     Raises:
         ValueError: There are no results.

@@ -1,4 +1,4 @@
-"""Verifiers of form: lists, tables, JSON, titles, marks, and how the whole is laid out."""
+"""Verifiers of form: lists, tables, JSON, titles, punctuation marks and layout."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 _PLACEHOLDER = re.compile(r"\[(?![ xX]\])[^\[\]\n]+\](?!\()|【[^【】\n]+】")
 _QUOTATION = re.compile(r"「[^「」\n]+」|(?<!「)『[^『』\n]+』|“[^“”\n]+”")
 _HASHTAG = re.compile(r"(?<![\w&])[#＃](?=[^\W_])\w+")
-# Category P has these too, which stand for words or are Markdown; ～ and ~ are not in it.
+# Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _NO_PUNCTUATION = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
 _IN_WORD = re.compile(rf"(?<=[{LATIN}0-9])[.,:'’-](?=[{LATIN}0-9])")
 _HALF_BY_CHINESE = re.compile(rf"(?<=[{HAN}])[,.!?:;()]|[(](?=[{HAN}])")
 
 
 def _json(answer: str) -> Any:
-    """Return what an answer has as JSON, in a code fence or not; None if it is no JSON."""
+    """Parse an answer as JSON, with or without a code fence; None if it is not JSON."""
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
@@ -61,12 +61,12 @@ def json_object(answer: str, *, keys: tuple[Text, ...] = (), only: bool = False)
     """The answer is a JSON object.
 
     Args:
-        answer: The answer. A code fence around all of it does not matter; other text does.
-        keys: Keys that it has, as they are written.
-        only: Whether it has no other keys.
+        answer: The answer. A code fence around all of it is ignored; any other text is not.
+        keys: Keys that the object must have, spelled exactly like this.
+        only: Whether it must have no other keys.
 
     Returns:
-        Whether it is.
+        Whether the answer is such an object.
 
     Examples:
         >>> json_object('```json\\n{"菜": "魚", "價": 58}\\n```', keys=("菜", "價"), only=True)
@@ -80,13 +80,13 @@ def json_object(answer: str, *, keys: tuple[Text, ...] = (), only: bool = False)
 
 @measure(least=1)
 def json_items(answer: str) -> int:
-    """The number of items of the JSON list that the answer is.
+    """The number of items, if the answer is a JSON list.
 
     Args:
-        answer: The answer. A code fence around all of it does not matter; other text does.
+        answer: The answer. A code fence around all of it is ignored; any other text is not.
 
     Returns:
-        The number; 0 if the answer is no JSON list.
+        The number of items; 0 if the answer is not a JSON list.
 
     Examples:
         >>> json_items('["旺角", "中環"]'), json_items('地方：["旺角", "中環"]')
@@ -110,8 +110,8 @@ def bullet_items(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of lines that begin with - * + – or •. Items indented below another do not count,
-        nor do rules such as ---; 0 without a list.
+        The number of lines that begin with - * + – or •, except nested items and rules such as ---;
+        0 without a list.
 
     Examples:
         >>> bullet_items("要買：\\n- 魚\\n  - 要新鮮\\n- 菜")
@@ -145,14 +145,14 @@ def numbered_items(answer: str) -> int:
 
 @measure(least=1)
 def table_rows(answer: str, *, columns: Number | None = None) -> int:
-    """The number of rows of the first table in Markdown, its head not counted.
+    """The number of rows of the first Markdown table, not counting its header.
 
     Args:
         answer: The answer.
-        columns: How many columns it has, from 1; any number by default.
+        columns: The number of columns it must have, from 1; any number by default.
 
     Returns:
-        The number; 0 without a table, or if a row has another number of columns.
+        The number of rows; 0 without a table, or if a row has a different number of columns.
 
     Examples:
         >>> table_rows("| 菜 | 價 |\\n|---|---|\\n| 魚 | 58 |\\n| 肉 | 48 |", columns=2)
@@ -175,7 +175,7 @@ def quoted(answer: str, *, marks: Literal["「」", "『』", "“”", '""', "�
 
     Args:
         answer: The answer.
-        marks: The pair.
+        marks: The pair of quotation marks.
 
     Returns:
         Whether the first character opens and the last one closes the same pair.
@@ -201,10 +201,10 @@ def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」"]
 
     Args:
         answer: The answer.
-        marks: The marks. Markdown around them does not matter.
+        marks: The marks. Markdown around them is ignored.
 
     Returns:
-        Whether it is.
+        Whether the answer has such a title.
 
     Examples:
         >>> title("# 《夜船》\\n風好大。"), title("《夜船》講一個水手。")
@@ -221,7 +221,7 @@ def headings(answer: str, *, level: Level | None = None) -> int:
 
     Args:
         answer: The answer.
-        level: Only those with so many #, from 1 to 6.
+        level: Count only headings of this level (number of #), from 1 to 6.
 
     Returns:
         The number of lines that begin with # and a blank.
@@ -259,7 +259,7 @@ def placeholders(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of texts in [] or 【】; links and check boxes are none.
+        The number of texts in [] or 【】, except links and check boxes.
 
     Examples:
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
@@ -276,7 +276,7 @@ def quotations(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of passages between 「」, 『』 or “” on one line; one in another does not count.
+        The number of passages between 「」, 『』 or “” on one line; nested ones do not count.
 
     Examples:
         >>> quotations("佢話：「我聽過『早晨』。」")
@@ -293,7 +293,7 @@ def hashtags(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of words after # or ＃ without a blank; headings in Markdown are none.
+        The number of words directly after # or ＃; Markdown headings do not count.
 
     Examples:
         >>> hashtags("# 今日\\n好好食！#香港 #foodie")
@@ -308,10 +308,10 @@ def parts(answer: str, *, mark: Text) -> int:
 
     Args:
         answer: The answer.
-        mark: What stands between two parts.
+        mark: The separator between two parts.
 
     Returns:
-        The number of parts; 0 if two are the same or one between marks is empty. A mark at the
+        The number of parts; 0 if two are the same or a part between marks is empty. A mark at the
         beginning or the end is ignored.
 
     Examples:
@@ -333,8 +333,8 @@ def punctuation(answer: str, *, marks: Text | None = None) -> int:
         marks: The marks that count, in full or half width; by default all.
 
     Returns:
-        The number. Those in numbers, times and words (3.5, 9:30, don't) do not count, nor do signs
-        such as % & @ # and *.
+        The number of marks. Marks in numbers, times and words (3.5, 9:30, don't) do not count, nor
+        do signs such as % & @ # and *.
 
     Examples:
         >>> punctuation("好，買！3.5 個"), punctuation("好,買！", marks="，")
@@ -352,15 +352,15 @@ def _is_punctuation(character: str) -> bool:
 
 @condition()
 def punctuation_width(answer: str, *, width: Literal["full", "half"]) -> bool:
-    """The punctuation of the Chinese is full-width, or all of it half-width.
+    """All punctuation of the Chinese is full-width, or all of it is half-width.
 
     Args:
         answer: The answer.
-        width: `full`: none of , . ! ? : ; ( ) stands beside a Chinese character. `half`: there is
-            no full-width mark at all.
+        width: `full`: none of , . ! ? : ; ( ) is next to a Chinese character. `half`: there is no
+            full-width mark at all.
 
     Returns:
-        Whether it is.
+        Whether all of it has this width.
 
     Examples:
         >>> punctuation_width("好，OK!", width="full"), punctuation_width("好,買", width="full")
@@ -379,7 +379,7 @@ def emoji(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number as a reader sees them: a family or a flag is one. :) and ★ are none.
+        The number of emoji as a reader sees them: a family or a flag is one. :) and ★ do not count.
 
     Examples:
         >>> emoji("好嘢👍🏽 👨‍👩‍👧 ❤️ 1️⃣ :)")
@@ -396,7 +396,7 @@ def questions(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number. See `sentences` for what they are.
+        The number of questions. See `sentences` for what a sentence is.
 
     Examples:
         >>> questions("食咗飯未？未呀。一齊食?")
@@ -413,7 +413,7 @@ def ends_with_question(answer: str) -> bool:
         answer: The answer.
 
     Returns:
-        Whether a question mark follows its last word; closing quotes and emoji may too.
+        Whether a question mark follows its last word; closing quotes and emoji may follow, too.
 
     Examples:
         >>> ends_with_question("你話係咪呀？😀"), ends_with_question("係咪？係。")

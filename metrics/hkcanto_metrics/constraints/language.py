@@ -17,14 +17,14 @@ from hkcanto_metrics.constraints.reading import (
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.script import count_scripts, to_simplified
 
-# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer, but that print
-# in Traditional script has too: no simplifications. 涂 is a surname, 响 is written for 喺.
+# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They occur in
+# Traditional print, too, so they are not simplifications. 涂 is a surname, 响 is written for 喺.
 _ALSO_TRADITIONAL = (
     "凄昵栖棱炖熏瓮羡膻跖踊蝎蚝兖兹决况凉减凑凛删却厢厦厨厩厮叙叠咏咤届屉幂强携撑晋栀椁橱殁毁"
     "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够黄吴奥亘内刹横猬涂响"
 )
 _ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
-# Restored to Simplified script (通用規範漢字表, 2013), or in it for one of their meanings.
+# Characters restored to Simplified script (通用規範漢字表, 2013), or used in it for one meaning.
 _ALSO_SIMPLIFIED = "拚捱摺夥徵薹榘袷醣麴吒"
 
 PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔")
@@ -47,12 +47,12 @@ def language(answer: str, *, language: Literal["cantonese", "written_chinese", "
 
     Args:
         answer: The answer.
-        language: Cantonese, Written Chinese or English; either script.
+        language: Cantonese, Written Chinese or English; Chinese in either script.
 
     Returns:
-        Whether 85 % of the prose is, by `identify_language`: words of another language in a
-        sentence do not matter, code and quotations do not count. Chinese without a word that tells
-        is Written Chinese.
+        Whether at least 85 % of the prose is in the language, by `identify_language`. Words of
+        another language in a sentence do not matter; code and quotations do not count. Chinese
+        without a distinctive word counts as Written Chinese.
 
     Examples:
         >>> language("佢哋返咗屋企。", language="cantonese")
@@ -72,12 +72,12 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
 
     Args:
         answer: The answer. Quotations count, code does not.
-        script: Which. A character that both have never counts against it: 里, 后, 面, 台 and 干 are
-            Traditional too, as are variants such as 却 and 够; 嗰 and 𨋢, whose Simplified forms
-            are not in GB 2312, are Simplified too.
+        script: The script. A character of both scripts never counts against it: 里, 后, 面, 台 and
+            干 are Traditional too, as are variants such as 却 and 够; 嗰 and 𨋢, whose Simplified
+            forms are not in GB 2312, are Simplified too.
 
     Returns:
-        Whether it has Chinese characters, and none of the other script alone.
+        Whether it has Chinese characters, and none that belongs only to the other script.
 
     Examples:
         >>> script("返到屋企里面", script="traditional"), script("他说", script="traditional")
@@ -105,7 +105,7 @@ def latin_words(answer: str) -> int:
         answer: The answer. Code, addresses and units count.
 
     Returns:
-        The number; a letter alone is a word, as in A餐.
+        The number of words; a single letter is a word, as in A餐.
 
     Examples:
         >>> latin_words("book 咗 A餐，ＯＫ？"), latin_words("訂咗位")
@@ -122,7 +122,7 @@ def code_mixed_sentences(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number; a sentence in English alone does not count.
+        The number of sentences; a purely English sentence does not count.
 
     Examples:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
@@ -134,16 +134,16 @@ def code_mixed_sentences(answer: str) -> int:
 
 @condition()
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
-    """Numbers are written in one form only, and there is one.
+    """Numbers are written in one form only, and there is at least one number.
 
     Args:
-        answer: The answer. Numbers of lists do not count.
+        answer: The answer. The numbers of list items do not count.
         form: `arabic`: digits, in full or half width, and no Chinese number: two numerals or more
             in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊, 第二 and idioms
             such as 千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
 
     Returns:
-        Whether there is a number in the form and none in the other.
+        Whether there is a number in this form and none in the other.
 
     Examples:
         >>> numerals("三月十號一齊去", form="chinese"), numerals("3月10號一齊去", form="arabic")
@@ -162,10 +162,10 @@ def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
 
     Args:
         answer: The answer.
-        particles: Those that count; by default every one that is usual, such as 啦, 喎 and 嗎.
+        particles: The particles that count; by default all usual ones, such as 啦, 喎 and 嗎.
 
     Returns:
-        Whether each does.
+        Whether each sentence does.
 
     Examples:
         >>> final_particles("食飯啦！好好味㗎。"), final_particles("食飯。")

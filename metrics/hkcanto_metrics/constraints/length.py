@@ -1,4 +1,4 @@
-"""Verifiers of length: how many characters, sentences, lines and verses, and how long each is."""
+"""Verifiers of length: the number of characters, sentences, lines and verses, and their lengths."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
 
     Args:
         answer: The answer.
-        counting: `units`: each Chinese character is one, and each Latin word and number, as word
-            processors count 字數 without punctuation. `han`: Chinese characters alone. `all`:
-            everything but white space, punctuation and Markdown too.
+        counting: `units`: each Chinese character, Latin word and number counts as one, as in word
+            processors' 字數 without punctuation. `han`: only Chinese characters. `all`: everything
+            except white space, including punctuation and Markdown.
 
     Returns:
         The number of characters.
@@ -47,8 +47,8 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
 def sentences(answer: str) -> int:
     """The number of sentences.
 
-    They end in 。！？ or at the end of a line, an English one in a full stop (that of Mr. or P.S.
-    is none); …… ends none. A quotation is part of the sentence around it.
+    A sentence ends in 。！？ or at the end of a line, an English one in a full stop (but not that
+    of Mr. or P.S.). …… does not end a sentence. A quotation is part of the sentence around it.
 
     Args:
         answer: The answer.
@@ -65,13 +65,13 @@ def sentences(answer: str) -> int:
 
 @measure(least=1)
 def lines(answer: str) -> int:
-    """The number of lines; exactly 1 asks for all in one line.
+    """The number of lines; exactly 1 asks for the whole answer in one line.
 
     Args:
         answer: The answer.
 
     Returns:
-        The number of lines with a letter or a digit; blank lines, rules and fences are none.
+        The number of lines with a letter or a digit; blank lines, rules and fences do not count.
 
     Examples:
         >>> lines("早晨\\n\\n---\\n再見")
@@ -88,7 +88,7 @@ def paragraphs(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The blocks between blank lines; without a blank line, the lines.
+        The number of blocks between blank lines; without a blank line, the number of lines.
 
     Examples:
         >>> paragraphs("一行\\n兩行\\n\\n三行"), paragraphs("一行\\n兩行")
@@ -105,7 +105,8 @@ def verses(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of verses. With `characters_per_verse`, a poem's form: 4 of 7 are 七言絕句.
+        The number of verses. Together with `characters_per_verse` it gives a poem's form: 4 verses
+        of 7 characters are a 七言絕句.
 
     Examples:
         >>> verses("床前明月光，疑是地上霜。\\n舉頭望明月，低頭思故鄉。")
@@ -116,13 +117,13 @@ def verses(answer: str) -> int:
 
 @measure(least=1)
 def characters_per_line(answer: str) -> list[int]:
-    """The Chinese characters of each line.
+    """The number of Chinese characters in each line.
 
     Args:
         answer: The answer.
 
     Returns:
-        The number for each line that has a letter or a digit. Each has to fit.
+        The number for each line that has a letter or a digit. Every line has to fit.
 
     Examples:
         >>> characters_per_line("床前明月光，\\n疑是地上霜。")
@@ -139,7 +140,7 @@ def characters_per_sentence(answer: str) -> list[int]:
         answer: The answer.
 
     Returns:
-        The number for each sentence. Each has to fit.
+        The length of each sentence. Every sentence has to fit.
 
     Examples:
         >>> characters_per_sentence("今日好熱。我要飲 lemon tea！")
@@ -150,13 +151,13 @@ def characters_per_sentence(answer: str) -> list[int]:
 
 @measure(least=1)
 def characters_per_verse(answer: str) -> list[int]:
-    """The Chinese characters of each verse.
+    """The number of Chinese characters in each verse.
 
     Args:
         answer: The answer.
 
     Returns:
-        The number for each verse, see `verses`. Each has to fit.
+        The number for each verse, see `verses`. Every verse has to fit.
 
     Examples:
         >>> characters_per_verse("床前明月光，疑是地上霜。")
@@ -167,14 +168,15 @@ def characters_per_verse(answer: str) -> list[int]:
 
 @condition()
 def verse_lengths(answer: str, *, lengths: Lengths) -> bool:
-    """The verses have these lengths, one after the other.
+    """The verses have these lengths, in this order.
 
     Args:
         answer: The answer.
-        lengths: Chinese characters of each verse, from 1; an answer has as many verses.
+        lengths: The number of Chinese characters in each verse, from 1. The answer must have as
+            many verses.
 
     Returns:
-        Whether they have.
+        Whether the verses have these lengths.
 
     Examples:
         >>> verse_lengths("海風吹，浪花拍岸聲，好瞓呀。", lengths=(3, 5, 3))
@@ -191,7 +193,7 @@ def equal_lines(answer: str) -> bool:
         answer: The answer.
 
     Returns:
-        Whether they have, and there are two lines or more.
+        Whether all lines are equally long and there are at least two.
 
     Examples:
         >>> equal_lines("上聯：天增歲月人增壽\\n下聯：春滿乾坤福滿門"), equal_lines("一\\n一二")

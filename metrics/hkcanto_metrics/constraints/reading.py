@@ -1,7 +1,7 @@
-"""Take an answer apart into lines, sentences, verses and characters, as a reader sees them.
+"""Split an answer into lines, sentences, verses and characters, as a reader sees them.
 
-Marks of Markdown around a line are no part of it: of lists, headings, quotations and emphasis. A
-character is what a reader sees as one, with its combining marks.
+Markdown marks around a line, for lists, headings, quotations and emphasis, are not part of it. A
+character is what a reader sees as one, including its combining marks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EMPHASIS = " \t\r*_`~\u3000"
 _ABBREVIATED = rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
 _END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_ABBREVIATED}\.(?=\s|\Z))|\n+")
 _ENDS = "。｡！？!?."
-# One pair in another is inside the outer one.
+# A pair nested in another is part of the outer one.
 _INSIDE = re.compile(
     r"(?:「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|\"[^\"\n]*\"|（[^（）\n]*）|\([^()\n]*\))"
     r"(?P<last>(?=\s*(?:[「『“\"]|$)))?",
@@ -41,7 +41,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def narrow(text: str) -> str:
-    """Return a text in half-width and lower-case letters, to compare it.
+    """Convert a text to half-width and lower-case letters, for comparison.
 
     Examples:
         >>> narrow("ＯＫ！你好")
@@ -74,7 +74,7 @@ def lines_of(text: str) -> list[str]:
 def paragraphs_of(text: str) -> list[list[str]]:
     """Return the paragraphs, each as its lines.
 
-    Blank lines part them; in a text without a blank line, each line is a paragraph.
+    Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph.
 
     Examples:
         >>> paragraphs_of("一行\\n兩行\\n\\n三行")
@@ -90,8 +90,9 @@ def paragraphs_of(text: str) -> list[list[str]]:
 def sentences_of(text: str) -> list[tuple[str, str]]:
     """Return the sentences, each with the marks that end it.
 
-    The end of a line ends a sentence too, …… alone does not. Quotations and parentheses are part of
-    the sentence around them; a quotation ends one before another quotation or a line's end.
+    The end of a line ends a sentence, too; …… alone does not. Quotations and parentheses are part
+    of the sentence around them. A quotation ends a sentence if another quotation or the end of the
+    line follows.
 
     Examples:
         >>> sentences_of("我……我唔知。佢話：「係咩？」然後走咗！")
@@ -114,7 +115,7 @@ def verses_of(text: str) -> list[str]:
 
 
 def han_of(text: str) -> str:
-    """Return the Chinese characters alone, 々 and 〇 too.
+    """Return only the Chinese characters, including 々 and 〇.
 
     Examples:
         >>> han_of("𨋢入面有 3 個人。")
@@ -124,7 +125,7 @@ def han_of(text: str) -> str:
 
 
 def units_of(text: str) -> list[str]:
-    """Return Chinese characters, and words and numbers as a whole.
+    """Return the units of a text: each Chinese character, word or number is one.
 
     Examples:
         >>> units_of("買 iPhone 用咗 $8,999。")
@@ -144,7 +145,7 @@ def latin_words_of(text: str) -> list[str]:
 
 
 def graphemes_of(text: str) -> list[str]:
-    """Return what a reader sees as characters, without white space.
+    """Return the characters as a reader sees them, without white space.
 
     Examples:
         >>> len(graphemes_of("e\\u0301 👨‍👩‍👧"))
@@ -154,7 +155,7 @@ def graphemes_of(text: str) -> list[str]:
 
 
 def after_letters(text: str) -> str:
-    """Return what follows the last letter or digit.
+    """Return the part of a text after its last letter or digit.
 
     Examples:
         >>> after_letters("好唔好呀？」")
@@ -165,7 +166,7 @@ def after_letters(text: str) -> str:
 
 
 def from_letters(text: str) -> str:
-    """Return a text from its first letter or digit on.
+    """Return the part of a text from its first letter or digit on.
 
     Examples:
         >>> from_letters("**「你好」**")

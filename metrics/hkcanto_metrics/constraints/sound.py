@@ -1,9 +1,9 @@
 """Verifiers of sound: rhyme and tones, in Jyutping.
 
-A character may have several readings. Those that count are the one in its word and line, as
-PyCantonese converts them, and every other that at least a tenth of the words with the character in
-rime-cantonese's list have: 聽 is teng1, ting1 and ting3, 女 neoi5 and neoi2. A character fits where
-one of them does. A character without a reading fits nothing.
+A character may have several readings. Two kinds count: the reading in its word and line, as
+PyCantonese converts them, and every other reading that occurs in at least a tenth of the words with
+the character in rime-cantonese's list: 聽 is teng1, ting1 and ting3, 女 neoi5 and neoi2. A
+character fits if one of its readings fits. A character without a reading fits nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Scheme = Annotated[
     str, Meta(pattern=r"^[A-Z-]{2,}$", description="text of A to Z, such as AABA, and - for free")
 ]
 _LEAST_SHARE = 0.1
-# As long as a line can be; PyCantonese is slow in long ones.
+# The longest line that is read in context; PyCantonese is slow on long lines.
 _CONTEXT = 40
 
 
@@ -56,7 +56,7 @@ def readings(text: str) -> list[frozenset[str]]:
         text: A line; of a long one, only the last 40 characters are read in context.
 
     Returns:
-        The syllables that count for each, see the module; none for an unknown character.
+        The syllables that count for each character, see the module; none for an unknown one.
 
     Examples:
         >>> [sorted(each) for each in readings("聽歌")]
@@ -76,7 +76,7 @@ def readings(text: str) -> list[frozenset[str]]:
 
 
 def _fits(syllables: frozenset[str], symbol: str) -> bool:
-    """Whether a reading has a tone. Level (平) are 1 and 4 without a stop; 仄 are the others."""
+    """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
     if symbol in "平仄":
         return any((s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平") for s in syllables)
     return symbol == "*" or any(each[-1] == symbol for each in syllables)
@@ -91,7 +91,7 @@ def _nothing_rhymes(scheme: str | None, **_: object) -> str:
 
 
 def _groups(scheme: str) -> list[list[int]]:
-    """The places of the lines that rhyme with one another."""
+    """The positions of the lines that rhyme with one another."""
     places = [
         [i for i, each in enumerate(scheme) if each == letter] for letter in {*scheme} - {"-"}
     ]
@@ -106,13 +106,13 @@ def rhyme(
 
     Args:
         answer: The answer, without a title.
-        scheme: A letter for each line; those with the same letter rhyme, a letter that comes once
-            and - are free. By default all lines rhyme.
-        unit: Whether of lines or of verses (see `verses`).
+        scheme: A letter for each line. Lines with the same letter rhyme; a letter that occurs once,
+            and -, leave a line free. By default all lines rhyme.
+        unit: Whether to compare lines or verses (see `verses`).
 
     Returns:
-        Whether they have nucleus and coda in common, whatever the tone; see the module for
-        characters with several readings. Lines that all end in the same character do not rhyme.
+        Whether they have the same nucleus and coda, in any tone; see the module for characters with
+        several readings. Lines that all end in the same character do not rhyme.
 
     Examples:
         >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
@@ -136,16 +136,17 @@ def _rimes(line: str) -> frozenset[tuple[str | None, str | None]]:
 
 @condition()
 def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
-    """The Chinese characters have these tones, one after the other.
+    """The Chinese characters have these tones, in this order.
 
     Args:
         answer: The answer.
         pattern: A sign for each character: a tone of Jyutping from 1 to 6; 平 (tones 1 and 4, not
             before -p, -t, -k) or 仄 (the others); * for any.
-        line: The number of the only line that counts, from 1; by default the whole answer does.
+        line: The number of the line to check, from 1; by default the whole answer.
 
     Returns:
-        Whether they have, and there are as many; see the module for several readings.
+        Whether the answer has as many characters, with these tones; see the module for characters
+        with several readings.
 
     Examples:
         >>> tones("香港人", pattern="124"), tones("花開\\n月落", pattern="仄仄", line=2)
@@ -165,7 +166,7 @@ def line_end_tones(answer: str, *, pattern: Tones) -> bool:
         pattern: A sign for each line, as in `tones`.
 
     Returns:
-        Whether they have, and there are as many lines.
+        Whether the answer has as many lines, with these tones.
 
     Examples:
         >>> line_end_tones("天增歲月人增壽\\n春滿乾坤福滿門", pattern="仄平")
@@ -179,13 +180,13 @@ def line_end_tones(answer: str, *, pattern: Tones) -> bool:
 
 @condition()
 def only_jyutping(answer: str) -> bool:
-    """The answer is Jyutping alone.
+    """The answer is only Jyutping.
 
     Args:
-        answer: The answer. Punctuation does not matter.
+        answer: The answer. Punctuation is ignored.
 
     Returns:
-        Whether every word is of valid syllables, each with its tone.
+        Whether every word consists of valid syllables, each with its tone.
 
     Examples:
         >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")

@@ -1,8 +1,8 @@
-"""Verifiers of words: which are used, how often, and where.
+"""Verifiers of words: which words are used, how often, and where.
 
-Words are matched as they are written: 電車 is not 电车. Full-width letters and capitals do not
-matter. A word that begins or ends in a Latin letter or a digit is matched as a whole: AI is not in
-RAIN. Chinese has no such borders: 的 is in 的士 unless the longer word is an exception.
+Words are matched as they are written: 電車 does not match 电车. Full-width letters and capitals do
+not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
+is not in RAIN. Chinese has no word boundaries: 的 is in 的士 unless that is an exception.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ Place = Annotated[int, Meta(description="number from 1, or from -1 back")]
 def _useless(words: Iterable[str], exceptions: Iterable[str]) -> str:
     for exception in exceptions:
         if not any(narrow(word) in narrow(exception) != narrow(word) for word in words):
-            return f"the exception {exception!r} is no longer word that contains what is asked for"
+            return (
+                f"the exception {exception!r} does not contain the word asked for, or is not longer"
+            )
     return ""
 
 
@@ -81,7 +83,7 @@ def _ends(text: str, end: str) -> bool:
 
 @measure(least=0, impossible=_useless_of_one)
 def occurrences(answer: str, *, word: Text, not_in: Exceptions = ()) -> int:
-    """How often a word is used.
+    """The number of times a word is used.
 
     Args:
         answer: The answer.
@@ -89,7 +91,7 @@ def occurrences(answer: str, *, word: Text, not_in: Exceptions = ()) -> int:
         not_in: Longer words in which it does not count.
 
     Returns:
-        The number of times, from left to right and without overlap: 哈哈 is once in 哈哈哈.
+        The number of times, from left to right and without overlap: 哈哈 occurs once in 哈哈哈.
 
     Examples:
         >>> occurrences("搭的士嘅目的", word="的"), occurrences("哈哈哈", word="哈哈")
@@ -123,7 +125,7 @@ def uses_all(answer: str, *, words: Texts, not_in: Exceptions = ()) -> bool:
 
 @measure(least=0, impossible=_more_than_given)
 def different_words(answer: str, *, words: Texts) -> int:
-    """How many of the words are used, each counted once; exactly 1 asks for one of them.
+    """The number of the words that are used, each counted once; exactly 1 asks for one of them.
 
     Args:
         answer: The answer.
@@ -164,10 +166,10 @@ def starts_with(answer: str, *, text: Text) -> bool:
 
     Args:
         answer: The answer.
-        text: Its first words. Marks before them, such as 「 and **, do not matter.
+        text: Its first words. Marks before them, such as 「 and **, are ignored.
 
     Returns:
-        Whether it does.
+        Whether the answer begins with it.
 
     Examples:
         >>> starts_with("「各位好」，我係阿明。", text="各位好")
@@ -182,10 +184,10 @@ def ends_with(answer: str, *, text: Text) -> bool:
 
     Args:
         answer: The answer.
-        text: Its last words. Marks and emoji after them do not matter.
+        text: Its last words. Marks and emoji after them are ignored.
 
     Returns:
-        Whether it does.
+        Whether the answer ends with it.
 
     Examples:
         >>> ends_with("下次再傾，拜拜！😀", text="拜拜"), ends_with("拜拜，走先", text="拜拜")
@@ -200,10 +202,10 @@ def word_order(answer: str, *, words: Texts) -> bool:
 
     Args:
         answer: The answer.
-        words: The words. Each is looked for after the one before it; more uses do not matter.
+        words: The words. Each must occur after the one before it; further uses do not matter.
 
     Returns:
-        Whether all are found.
+        Whether all are found in this order.
 
     Examples:
         >>> word_order("首先洗米，最後落鹽", words=("首先", "最後"))
@@ -224,10 +226,10 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
 
     Args:
         answer: The answer.
-        phrases: The phrases. Marks around the answer do not matter.
+        phrases: The phrases. Marks around the answer are ignored.
 
     Returns:
-        Whether it is.
+        Whether the answer is one of them.
 
     Examples:
         >>> one_of("**贊成**。", phrases=("贊成", "反對")), one_of("我贊成", phrases=("贊成",))
@@ -254,7 +256,8 @@ def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
         sentence: The sentence's number from 1; -1 is the last one.
 
     Returns:
-        Whether it is; no, if there are fewer sentences. See `sentences` for what they are.
+        Whether the word is used in that sentence; False if there are fewer sentences. See
+        `sentences` for what a sentence is.
 
     Examples:
         >>> word_in_sentence("落雨。帶遮！", word="遮", sentence=-1)
@@ -275,7 +278,7 @@ def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool
         text: Its first words.
 
     Returns:
-        Whether it does; no, if there are fewer paragraphs.
+        Whether that paragraph begins with it; False if there are fewer paragraphs.
 
     Examples:
         >>> paragraph_starts_with("早晨。\\n\\n另外，記得食飯。", paragraph=2, text="另外")
@@ -291,10 +294,10 @@ def each_line_starts_with(answer: str, *, text: Text) -> bool:
 
     Args:
         answer: The answer.
-        text: Its first words. Marks of lists do not matter.
+        text: Its first words. List markers are ignored.
 
     Returns:
-        Whether each does.
+        Whether each line does.
 
     Examples:
         >>> each_line_starts_with("- 我要瞓\\n- 我要食", text="我要")
@@ -310,10 +313,10 @@ def each_line_ends_with(answer: str, *, text: Text) -> bool:
 
     Args:
         answer: The answer.
-        text: Its last words. Marks after them do not matter.
+        text: Its last words. Marks after them are ignored.
 
     Returns:
-        Whether each does.
+        Whether each line does.
 
     Examples:
         >>> each_line_ends_with("瞓啦！\\n食啦。", text="啦")
@@ -329,10 +332,10 @@ def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
 
     Args:
         answer: The answer.
-        words: The words. Marks after them do not matter.
+        words: The words. Marks after them are ignored.
 
     Returns:
-        Whether each does.
+        Whether each sentence does.
 
     Examples:
         >>> each_sentence_ends_with("瞓啦！食囉。", words=("啦", "囉"))
@@ -348,10 +351,10 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
 
     Args:
         answer: The answer.
-        mark: What it begins with, such as P.S. or 又及.
+        mark: The words it begins with, such as P.S. or 又及.
 
     Returns:
-        Whether a line after the first one begins with the mark and says something.
+        Whether a line after the first one begins with the mark, followed by some text.
 
     Examples:
         >>> postscript("多謝！\\n\\nP.S. 記得帶遮"), postscript("P.S. 記得帶遮")
@@ -370,12 +373,12 @@ def acrostic(
 
     Args:
         answer: The answer, without a title.
-        text: What they spell, from two characters; there are as many lines.
-        place: Whether the first or the last characters of each.
-        unit: Whether of lines or of verses (see `verses`).
+        text: The text that they spell, from two characters. The answer must have as many lines.
+        place: Whether to take the first or the last character of each.
+        unit: Whether to take lines or verses (see `verses`).
 
     Returns:
-        Whether they do. Only Chinese characters count.
+        Whether they spell it. Only Chinese characters count.
 
     Examples:
         >>> acrostic("香江夜色好\\n港灣燈火明", text="香港"), acrostic("香江好", text="香港")
@@ -392,10 +395,10 @@ def distinct(answer: str, *, unit: Literal["lines", "sentences"] = "lines") -> b
 
     Args:
         answer: The answer.
-        unit: Which of them.
+        unit: Whether to compare lines or sentences.
 
     Returns:
-        Whether all differ in more than their marks.
+        Whether all differ, apart from their marks.
 
     Examples:
         >>> distinct("今日好熱\\n聽日好凍"), distinct("- 好熱。\\n- 好熱！")

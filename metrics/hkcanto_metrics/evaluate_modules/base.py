@@ -1,4 +1,4 @@
-"""What the Hugging Face `evaluate` modules have in common."""
+"""The base class of our Hugging Face `evaluate` modules."""
 
 import inspect
 from typing import Any, ClassVar

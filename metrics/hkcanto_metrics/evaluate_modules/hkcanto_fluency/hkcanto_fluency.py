@@ -1,4 +1,4 @@
-"""Whether texts are in Cantonese as a Hugging Face `evaluate` module."""
+"""A Hugging Face `evaluate` module that checks whether texts are in Cantonese."""
 
 from hkcanto_metrics import cantonese_fluency, clean_output, pool_fluency
 from hkcanto_metrics.evaluate_modules import base
