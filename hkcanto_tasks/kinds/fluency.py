@@ -43,6 +43,6 @@ class Fluency(writing.WritingInCantonese):
         """Read a question, its id, which never changes, and what it is about."""
         return Sample(
             id=record.text(self.columns("id"), "id"),
-            source=record.text(self.columns("prompt"), "question"),
+            source=record.text(self.columns("prompt"), "prompt"),
             category=record.text(self.columns("category"), "category"),
         )
