@@ -130,7 +130,7 @@ RUBRIC = (
 MISTAKES = {
     "wrong kind": (
         'kind = "multiple_answer"\nfiles = "exam.csv"',
-        ["benchmark.toml: task 'quiz': no kind 'multiple_answer'", "did you mean 'multi_answer'?"],
+        ["benchmark.toml: task 'quiz': no kind 'multiple_answer'", "Did you mean 'multi_answer'?"],
     ),
     "labels as text": (
         LABEL + 'labels = "yes,no"',
