@@ -1,4 +1,4 @@
-"""Generate `docs/tasks`, `docs/figures.md`, `docs/constraints.md` and tables in three other pages.
+"""Generate `docs/tasks`, three other pages of tables, and tables in two pages.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -6,15 +6,17 @@ A test fails when they are stale.
 """
 
 import dataclasses
+import inspect
 import json
 import re
 import sys
 import tomllib
-import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -24,14 +26,17 @@ from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     Average,
     Benchmark,
+    DeclaredLabel,
     Level,
     PromptTemplate,
     Rubric,
     Subject,
     TaskDefinition,
+    TaskVariant,
     Variant,
     benchmarks,
     find_benchmark,
+    in_words,
 )
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import (
@@ -43,7 +48,7 @@ from hkcanto_tasks.describing import (
     plain,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
-from hkcanto_tasks.published import PublishedColumn
+from hkcanto_tasks.published import PublishedColumn, PublishedTable
 from hkcanto_tasks.reports.analyses.writing import JUDGED
 from hkcanto_tasks.setup import REASONING_TOKENS, Setup, find_kind, setup
 
@@ -65,7 +70,7 @@ def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     }
     guide = folder.parent / "adding_a_benchmark.md"
     if guide.is_file():
-        made[guide] = with_fields(guide.read_text(encoding="utf-8"))
+        made[folder.parent / "benchmark_toml.md"] = toml_page()
         made[folder.parent / "figures.md"] = figures_page()
         made[folder.parent / "constraints.md"] = constraints_page()
         guide = folder.parent / "rewards.md"
@@ -403,45 +408,162 @@ def constraints_page() -> str:
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-# ---------------------------------------------------------------------- fields
+# ---------------------------------------------------------------------- benchmark.toml
 
 
-def field_records() -> dict[str, type[Any]]:
-    """Return the record that each table of `benchmark.toml` becomes.
+_REFERENCE = """# Reference of benchmark.toml
+
+Every key that a `benchmark.toml` can have; [Add a benchmark](adding_a_benchmark.md) explains how to
+write one. `[data]` is a table, `[[tasks]]` one of several, and `<name>` any name. An empty default
+means none. An unknown key is an error that names the nearest one.
+
+| to declare | see |
+|---|---|
+| what a benchmark is | [top of the file](#top-of-the-file), [averages](#averages) |
+| where its data is | [github](#github), [hub](#hub), [data](#data) |
+| what a model is asked | [prompts](#prompts) |
+| a task, its rows and its items | [tasks](#tasks), [subjects](#subjects), [variants](#variants) |
+| labels, and a judge's scale | [labels](#labels), [rubric](#rubric), [levels](#levels) |
+| what a kind reads, shows and measures | [kinds](#kinds) |
+| the scores of a paper | [published tables](#published-tables) |"""
+
+# Heading → where it stands in the file, and its record.
+_TABLES: dict[str, tuple[str, type[Any]]] = {
+    "Top of the file": ("", Benchmark),
+    "github": (
+        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. Beside the "
+        "file is the registry, with a line `<file> <sha256>` for each file below `prefix`. A first "
+        "line `# 390 files` says how many there must be, so that a list that was cut is noticed.",
+        GitHubRelease,
+    ),
+    "hub": ("`[hub]`, and `[reasoning]` in the same form.", HubDataset),
+    "data": ("`[data]`.", FolderData),
+    "prompts": (
+        "`[prompts.<name>]`. Places in the texts are columns of the file, or filled by the "
+        "[kind](#kinds): `{passage}`, `{question}`. A path leads into a cell: `{about.place.0}`. "
+        "Every kind fills `{subject}`, `{title}` and `{chinese}` for the subject, and in worked "
+        "examples `{number}`, `{reasoning}` and `{answer}`. A place that nothing fills is an "
+        "error, and so is one that both the kind and a column of texts could fill. "
+        "`{{x}}` stands for the characters `{x}`. Other braces stay as they are.",
+        PromptTemplate,
+    ),
+    "tasks": ("`[[tasks]]`. Some keys belong to some [kinds](#kinds) only.", TaskDefinition),
+    "labels": ('A table in `labels` of a task: `{ "蘊含" = { data = 1 } }`.', DeclaredLabel),
+    "subjects": (
+        "`subjects` of a task, `[[tasks.subjects]]`. Without any, the task has one file and no "
+        "subjects.",
+        Subject,
+    ),
+    "variants": ("`variants` of a task, `[[tasks.variants]]`.", Variant),
+    "rubric": (
+        "`[tasks.rubric]`, for the kind [`judged`](#judged). The judge is shown the answer without "
+        "its reasoning. An answer cut off at the limit of its length is judged as far as it goes, "
+        "and its log says so. One that is empty (without `empty`), or cut off before its reasoning "
+        "ended, is not shown to the judge and has no level. The level is read from the last line "
+        "that begins with the marker and a colon. The line needs exactly one number of the scale; "
+        "another level's name behind it, or an earlier such line with another level, makes it "
+        "unread. A reply that cannot be read is asked for once more. `pass_rate` and `mean_level` "
+        "are of the answers that have a level; the others are in `unjudged_rate`, and a report "
+        "warns where they are more than 2 %. Of several models in the role, the mean counts. The "
+        "rubric's hash and the judge are in the signature. Without a judge, Inspect stops before "
+        "anything is sent. `--model-role 'grader={model: openai/gpt-4o, temperature: 0}'` sets how "
+        "it decodes, and `hkcanto agreement LOG people.csv`, with the columns `id` and `level`, "
+        "compares it with people.",
+        Rubric,
+    ),
+    "levels": ("`levels` of a rubric, `[[tasks.rubric.levels]]`.", Level),
+    "averages": (
+        "`[[averages]]`. With averages, lm-eval has a group of all of the benchmark's tasks, "
+        "under the benchmark's name.",
+        Average,
+    ),
+}
+
+
+def toml_page() -> str:
+    """Return the reference of `benchmark.toml`, in Markdown.
 
     Examples:
-        >>> [*field_records()][:4]
-        ['benchmark', 'github', 'hub', 'data']
+        >>> "## variants\\n\\n`variants` of a task" in toml_page()
+        True
     """
-    return {
-        "benchmark": Benchmark,
-        "github": GitHubRelease,
-        "hub": HubDataset,
-        "data": FolderData,
-        "prompts": PromptTemplate,
-        "tasks": TaskDefinition,
-        "rubric": Rubric,
-        "levels": Level,
-        "subjects": Subject,
-        "variants": Variant,
-        "averages": Average,
-        "columns": PublishedColumn,
+    blocks = [_MADE, _REFERENCE]
+    for title, (place, record) in _TABLES.items():
+        blocks += [f"## {title}", place, field_table(record)]
+    blocks += [
+        "## Kinds",
+        "`kind` of a task. *Columns* are what the kind reads: what a cell is, and the names of its "
+        "column unless `columns` declares others; the first one that exists counts, in any case. "
+        "*Places* are what a prompt can show. [Every figure](figures.md) explains the figures.",
+        *chain.from_iterable(map(_kind, sorted(_KINDS))),
+        "## Published tables",
+        "`published/tables.toml`: the paper's scores, among which reports show runs. Each table "
+        "has a CSV file beside it, `<number>.csv` or `<number>_<part>.csv`: models down, columns "
+        "across, cells as printed, empty where the paper has none.",
+        _rows(
+            ("field", "value", "default", "what it is"),
+            (
+                ("`benchmark`", "text", "required", "The benchmark's name."),
+                ("`paper`", "text", "required", "How to cite it in short."),
+                ("`tables`", "list of table", "required", "The tables."),
+            ),
+        ),
+        "### tables",
+        field_table(PublishedTable, without=("name", "benchmark", "source", "rows")),
+        "### columns",
+        "`columns` of a table.",
+        field_table(PublishedColumn),
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+_KINDS = sorted(
+    each.name
+    for each in entry_points(group="hkcanto.kinds")
+    if each.value.startswith("hkcanto_tasks.kinds.")
+)
+_NEEDED: dict[str, Any] = {  # by a task of some kinds
+    "label": {"labels": ("A", "B")},
+    "judged": {
+        "rubric": Rubric(
+            prompt="{answer} {levels} {code} Level: …",
+            levels=(Level(number=1, name="A"), Level(number=2, name="B")),
+            passes=(2,),
+            higher_is_better=True,
+        )
+    },
+}
+
+
+def _kind(name: str) -> Iterator[str]:
+    """Describe a kind: what its docstring says, its columns, places, keys and figures."""
+    kind = find_kind(name)
+    yield f"### {name}"
+    yield inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0]
+    columns = (
+        f"{role} ({', '.join(f'`{each}`' for each in names)})"
+        for role, names in kind.COLUMNS.items()
+    )
+    facts = {
+        "Columns": "; ".join(columns),
+        "Places": ", ".join(f"`{{{place}}}`" for place in _places(name)),
+        "Keys of its own": ", ".join(f"`{key}`" for key in kind.USES),
+        "Figures": ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
     }
+    yield "\n".join(f"* {what}: {said}" for what, said in facts.items() if said)
 
 
-def with_fields(guide: str) -> str:
-    """Return the guide with fresh tables of fields.
-
-    Args:
-        guide: The page's text. A table is between `<!-- fields: NAME -->` and `<!-- end -->`.
-    """
-
-    records = field_records()
-
-    def made(place: re.Match[str]) -> str:
-        return f"{place[1]}\n{field_table(records[place[2]])}\n<!-- end -->"
-
-    return re.sub(r"(<!-- fields: (\w+) -->)\n.*?<!-- end -->", made, guide, flags=re.DOTALL)
+def _places(name: str) -> list[str]:
+    """Return the places that a kind fills for a scored item, without those of all kinds."""
+    task = TaskDefinition(
+        name="t", title="T", kind=name, prompts={"paper": "p"}, **_NEEDED.get(name, {})
+    )
+    prompts = {"p": PromptTemplate(question="", example="")}
+    own = Benchmark(name="t", title="T", tasks=(task,), prompts=prompts, data=FolderData())
+    kind = find_kind(name)
+    made = kind(TaskVariant("t", own, task, Variant(), task.subjects), kind.Options())
+    named = [*made.values(made.made_up()), *made.names(task.subjects[0])]
+    return [each for each in named if each not in ("subject", "title", "chinese")]
 
 
 _GAMES = Path(__file__).with_name("reward_games.toml")
@@ -535,8 +657,8 @@ def with_prompts(guide: str) -> str:
     return re.sub(place, lambda found: f"{found[1]}\n{made}\n<!-- end -->", guide, flags=re.DOTALL)
 
 
-def field_table(record: type[Any]) -> str:
-    """Return the fields of a record as a table in Markdown.
+def field_table(record: type[Any], without: Collection[str] = ("home",)) -> str:
+    """Return the fields of a record as a table in Markdown, without some that no file declares.
 
     Examples:
         >>> print(field_table(FolderData).splitlines()[2])
@@ -546,32 +668,9 @@ def field_table(record: type[Any]) -> str:
     rows = [
         (f"`{name}`", in_words(hints[name]), default, helps[name])
         for name, default in _defaults(record)
-        if name != "home"  # not declared
+        if name not in without
     ]
     return _rows(("field", "value", "default", "what it is"), rows)
-
-
-def in_words(kind: Any) -> str:
-    """Name the values that a field can have.
-
-    Examples:
-        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
-        ('list of text', '`tc`, `sc`', '`true`, `false`')
-    """
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return in_words(arguments[0])
-    if origin in (Union, types.UnionType):
-        return " or ".join(in_words(each) for each in arguments if each is not type(None))
-    if origin is Literal:
-        return ", ".join(f"`{each}`" for each in arguments)
-    if origin is tuple:
-        return f"list of {in_words(arguments[0])}"
-    if origin is dict:
-        return f"table: name → {in_words(arguments[1])}"
-    if kind is bool:
-        return "`true`, `false`"
-    return {str: "text", int: "number", float: "number"}.get(kind, "table")
 
 
 def _defaults(record: type[Any]) -> Iterator[tuple[str, str]]:

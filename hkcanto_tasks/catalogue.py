@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import tomllib
+import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -213,6 +214,8 @@ class TaskDefinition(Declared, frozen=True):
         config: Configuration of a hub data set: one that its card names, or a folder.
         splits: Split (`test`, `dev`, `val`) → its name in the hub data set: `{ test = "train" }`.
         rows: Keys that lead to the rows of a JSON file, with dots between them: `data.items`.
+            They go through lists, too, and a row then has the cells of the objects around it:
+            `data.paragraphs.qas`.
         delimiter: Character between the cells of a CSV file, if it is neither a comma nor, in
             `.tsv` files, a tab.
         quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
@@ -486,8 +489,11 @@ def read_benchmark(path: Path) -> Benchmark:
             raise ValueError("Object contains unknown field `home`")
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        why = f"{error}{meant(str(error), Benchmark)}"
-        raise CatalogueError(f"{path}: {why}. Fix this entry of the catalogue.") from error
+        why, at = f"{error}{meant(str(error), Benchmark)}", re.search(r"\.tasks\[(\d+)", str(error))
+        task = declared["tasks"][int(at[1])] if at else None
+        entry = f"task {task.get('name')!r}" if isinstance(task, dict) else "this entry"
+        why += "." * (not why.endswith("?"))
+        raise CatalogueError(f"{path}: {why} Fix {entry} of the catalogue.") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
     tasks = [
         msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
@@ -566,27 +572,63 @@ def _few(names: Iterable[str]) -> str:
 
 
 def meant(error: str, record: type[Any]) -> str:
-    """Suggest the key that an unknown key may be meant for; an empty text for another error.
+    """Suggest what would fit after an error of msgspec: the nearest key, or this key's values.
 
     Args:
         error: The message of msgspec.
         record: The record that the whole file is converted to.
 
+    Returns:
+        The end of a sentence; empty if the error itself says what would fit.
+
     Examples:
         >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
         '; did you mean `revision`?'
+        >>> meant("Invalid enum value 'no' - at `$.tasks[0].option_labels`", Benchmark)
+        '; `option_labels` takes: `shown`, `remove`'
     """
-    match = re.search(r"unknown field `(.+?)`(?: - at `\$(.*)`)?$", error)
+    match = re.search(
+        r"^(?:.*(unknown|required) field `(.+?)`|Expected `[^`]*`, got .*?|Invalid enum .*?)"
+        r"(?: - at `\$(.*)`)?$",
+        error,
+    )
     if not match:
         return ""
-    for name in re.findall(r"\.(\w+)", match[2] or ""):
-        kinds = [get_type_hints(record)[name]]
-        while not (found := [each for each in kinds if hasattr(each, "__struct_fields__")]):
+    how, key, path = match.groups()
+    names, hint = re.findall(r"\.(\w+)", path or "") + [key] * (how == "required"), Any
+    for name in names:
+        kinds = [hint := get_type_hints(record)[name]]
+        while kinds and not (found := [e for e in kinds if hasattr(e, "__struct_fields__")]):
             kinds = [inner for each in kinds for inner in get_args(each)]
-        record = found[0]
-    keys = [each for each in record.__struct_fields__ if each != "home"]
-    near = difflib.get_close_matches(match[1], keys, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
+        record = found[0] if kinds else record
+    if how == "unknown":
+        keys = [each for each in record.__struct_fields__ if each != "home"]
+        near = difflib.get_close_matches(key, keys, n=1)
+        return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
+    return f"; `{names[-1]}` takes: {in_words(hint)}" if names else ""
+
+
+def in_words(kind: Any) -> str:
+    """Name the values that a field can have.
+
+    Examples:
+        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
+        ('list of text', '`tc`, `sc`', '`true`, `false`')
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return in_words(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(in_words(each) for each in arguments if each is not type(None))
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    if origin is tuple:
+        return f"list of {in_words(arguments[0])}"
+    if origin is dict:
+        return f"table: name → {in_words(arguments[1])}"
+    if kind is bool:
+        return "`true`, `false`"
+    return {str: "text", int: "number", float: "number"}.get(kind, "table")
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:
@@ -629,8 +671,10 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
         if not benchmark.hub or task.files:
             other = "`files`, too" if task.files else "no [hub] data set"
             yield f"has `{key}`, which a hub data set is read by, and {other}: declare one of them"
-    if "test" not in (task.splits or places) and (task.splits or places or not benchmark.hub):
-        yield "names no file for the split 'test'"
+    named = [*(task.splits or places)]
+    if "test" not in named and (named or not benchmark.hub):
+        instead = f", only for {', '.join(map(repr, named))}" if named else ""
+        yield f"names no file for the split 'test'{instead}: files = {{ test = \"…\" }}"
     for split in (*places, *task.splits):
         if split not in ("test", "dev", "val"):
             yield f"has files of a split {split!r}; there are test, dev and val"
@@ -847,10 +891,10 @@ def find_task(name: str) -> TaskVariant:
     """
     tasks = named_tasks()
     if name not in tasks:
-        near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.4) or [*tasks][:3]
+        near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise CatalogueError(
-            f"no task {name!r} in the catalogue. Did you mean {' or '.join(near)}? "
-            f"`hkcanto list` shows all.{_maybe_there()}"
+            f"no task {name!r} in the catalogue.{hint} `hkcanto list` shows all.{_maybe_there()}"
         )
     return tasks[name]
 

@@ -308,6 +308,8 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
         with patch.dict(os.environ, HKCANTO_DATA="sample"):
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
+        if task.benchmark.data is not None:  # which has no other data
+            raise
         home = Path(task.benchmark.home, "sample")
         lacks = f"item of {task.name}" if home.is_dir() else "sample data"
         why = f"No prompt is shown: {task.benchmark.title} has no {lacks}."

@@ -199,13 +199,23 @@ def _without_test(task: TaskVariant, folder: DataFolder) -> DataNotFound:
     places = definition.places.get("test", ())
     if places:
         stem = task.subjects[0].stem
-        named = (" with ".join(paths).replace("{stem}", stem) for paths in places)
+        there = {*folder.files()}
+        asked = ([path.replace("{stem}", stem) for path in paths] for paths in places)
+        named = (
+            " with ".join(
+                each + " (lacking)" * (len(paths) > 1 and not any(each in file for file in there))
+                for each in paths
+            )
+            for paths in asked
+        )
         expected = f"; expected {' or '.join(named)}"
     elif not definition.is_located:
         expected = '. If one of its splits is the test split, name it: splits = { test = "…" }'
     return DataNotFound(
         f"{folder.root} has no test file of {task.name}{expected}. It has "
         f"{_listed(folder.files())}."
+        + f" Correct `files` in {task.benchmark.home}/benchmark.toml."
+        * bool(places)
     )
 
 

@@ -635,9 +635,11 @@ def find_kind(name: str) -> type[Setup]:
     if declared is None and name in _RENAMED:
         raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
     if declared is None:
+        near = difflib.get_close_matches(name, _declared(), n=1)
         raise CatalogueError(
-            f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. A package adds one by "
-            "the entry point group hkcanto.kinds."
+            f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. "
+            + "".join(f"Did you mean {each!r}? " for each in near)
+            + "A package adds one by the entry point group hkcanto.kinds."
         )
     with from_package(declared):
         kind = declared.load()

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -28,10 +28,24 @@ import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task, published
-from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
+from hkcanto_tasks.catalogue import (
+    Average,
+    Benchmark,
+    DeclaredLabel,
+    Level,
+    PromptTemplate,
+    Rubric,
+    Subject,
+    TaskDefinition,
+    Variant,
+    benchmarks,
+    named_tasks,
+)
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import describe
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.published import PublishedColumn, PublishedTable
+from hkcanto_tasks.setup import find_kind, setup
 
 from .reports.harness_runs import run_inspect
 from .scripts import REPOSITORY, load_script
@@ -42,15 +56,17 @@ DOCS = REPOSITORY / "docs"
 PAGES = DOCS / "tasks"
 TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
 GUIDE = DOCS / "adding_a_benchmark.md"
+FIELDS = DOCS / "benchmark_toml.md"
+KIND = DOCS / "adding_a_kind.md"
 README = REPOSITORY / "README.md"
 SITE = REPOSITORY / ".ci" / "mkdocs.yml"
 TEXTS = [README, REPOSITORY / "README.zh-Hant.md", *sorted(DOCS.rglob("*.md"))]
 AGAIN = "run `python docs/generate.py`"
 
 
-def blocks(language: str) -> list[str]:
-    """The code blocks of the guide."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
+def blocks(language: str, page: Path = GUIDE) -> list[str]:
+    """The code blocks of the guide, or of another page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
 
 
 def shell(script: str, folder: Path, **env: str) -> str:
@@ -376,43 +392,77 @@ def test_the_recipes_of_the_notebook_log_each_step(
 # ---------------------------------------------------------------------- the guide
 
 
-def test_the_tables_of_fields_are_fresh() -> None:
-    text = GUIDE.read_text("utf-8")
-    assert generate.with_fields(text) == text, AGAIN
-    assert re.findall(r"<!-- fields: (\w+) -->", text) == [*generate.field_records()]
+def test_the_guide_is_a_page() -> None:
+    text = re.sub(r"```.*?```", "", GUIDE.read_text("utf-8"), flags=re.S)
+    assert len([word for word in text.split() if re.search(r"\w", word)]) <= 1500
 
 
-# What no file declares: it is known from where the file is.
-FILLED_IN = {(Benchmark, "home")} | {
-    (published.PublishedTable, name) for name in ("name", "benchmark", "source", "rows")
-}
+def test_the_reference_is_fresh() -> None:
+    assert FIELDS.read_text("utf-8") == generate.toml_page(), AGAIN
 
 
-def test_every_field_is_mentioned() -> None:
-    text = GUIDE.read_text("utf-8")
-    for record in (*generate.field_records().values(), published._File, published.PublishedTable):
-        for name in getattr(record, "__struct_fields__", None) or record.__annotations__:
-            if (record, name) not in FILLED_IN:
-                assert f"| `{name}` | " in text, (record, name)
-    for field in msgspec.structs.fields(published.PublishedTable):
-        if (published.PublishedTable, field.name) in FILLED_IN:
-            continue
-        (row,) = [line for line in _rows_after(text, "`[[tables]]`:") if f"`{field.name}`" in line]
-        assert ("| required |" in row) == field.required, row
+def test_every_field_is_in_the_reference_under_its_heading() -> None:
+    """A record that a `benchmark.toml` can hold has a table, also one that is added."""
+    text = FIELDS.read_text("utf-8")
+    tables = dict(re.findall(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", text, re.M | re.S))
+    homes = {
+        Benchmark: "Top of the file",
+        GitHubRelease: "github",
+        HubDataset: "hub",
+        FolderData: "data",
+        PublishedTable: "tables",
+        PublishedColumn: "columns",
+        PromptTemplate: "prompts",
+        TaskDefinition: "tasks",
+        DeclaredLabel: "labels",
+        Subject: "subjects",
+        Variant: "variants",
+        Rubric: "rubric",
+        Level: "levels",
+        Average: "averages",
+        published._File: "Published tables",
+    }
+    found: set[Any] = set()
+    new: set[Any] = {Benchmark, published._File}
+    while new:
+        found |= new
+        hints = [hint for each in new for hint in get_type_hints(each).values()]
+        parts = {part for hint in hints for part in of(hint)}
+        new = {each for each in parts if each not in found}
+    assert found == {*homes}
+    filled_in = {(Benchmark, "home")} | {  # known from where the file is
+        (PublishedTable, name) for name in ("name", "benchmark", "source", "rows")
+    }
+    for record, heading in homes.items():
+        for field in msgspec.structs.fields(record):
+            rows = [row for row in tables[heading].splitlines() if f"| `{field.name}` | " in row]
+            assert len(rows) == ((record, field.name) not in filled_in), (record, field.name)
+            assert all(("| required |" in row) == field.required for row in rows), rows
 
 
-def _rows_after(text: str, place: str) -> list[str]:
-    return [line for line in text.partition(place)[2].split("\n\n")[1].splitlines() if line]
+def of(hint: Any) -> Iterator[Any]:
+    """The records in a type."""
+    if hasattr(hint, "__struct_fields__"):
+        yield hint
+    for part in get_args(hint):
+        yield from of(part)
 
 
-def test_every_kind_is_mentioned() -> None:
-    text = " ".join(GUIDE.read_text("utf-8").split())
-    kinds = sorted(entry_points(group="hkcanto.kinds").names)
-    assert f"`kind` is one of {', '.join(f'`{name}`' for name in kinds)}, or" in text
+def test_every_kind_is_in_the_guide_and_the_reference() -> None:
+    guide, reference = GUIDE.read_text("utf-8"), FIELDS.read_text("utf-8")
+    first = " ".join(re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", guide, re.M))
+    listed = re.findall(r"`(\w+)`", first)
+    for entry in entry_points(group="hkcanto.kinds"):
+        assert entry.name in listed
+        section = reference.partition(f"### {entry.name}\n")[2].partition("\n##")[0]
+        for role in find_kind(entry.name).COLUMNS:
+            assert f"{role} (`" in section
+        for figure in find_kind(entry.name).FIGURES:
+            assert figure.part or f"`{figure.name}`" in section
 
 
 def test_every_place_on_the_map_exists() -> None:
-    table = GUIDE.read_text("utf-8").partition("| question | where |")[2]
+    table = KIND.read_text("utf-8").partition("| question | where |")[2]
     packages = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
     roots = [REPOSITORY / name for name in packages]
     for name in re.findall(r"`([\w/.*]+(?:/|\.py|\.toml))`", table):
@@ -425,8 +475,7 @@ def test_pieces_of_a_declaration_are_read() -> None:
     pieces = [tomllib.loads(block) for block in blocks("toml")]
     assert len(pieces) > 5
     for piece in pieces:
-        if "project" in piece:
-            continue
+        piece = piece.get("tasks", piece)
         release = piece.keys() & {"github", "hub"}
         declared: dict[str, Any] = (
             {**{key: value for key, value in whole.items() if key != "data"}, **piece}
@@ -458,8 +507,8 @@ def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(
 
 @pytest.mark.slow
 def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str) -> None:
-    kind, package = blocks("python")
-    (declared,) = [block for block in blocks("toml") if "entry-points" in block]
+    kind, package = blocks("python", KIND)
+    (declared,) = blocks("toml", KIND)
     groups = tomllib.loads(declared)["project"]["entry-points"]
     folder = tmp_path / "my_benchmarks"
     (folder / "capitals").mkdir(parents=True)

@@ -128,8 +128,15 @@ def read_choices(
         if cells:
             pairs = zip(letters, options[0], strict=True)
             there = ", ".join(letter for letter, text in pairs if text is not None)
-            by = definition.answer or ", or ".join(way)
-            what = f"an answer that is none of its options {there} (answers are given by {by})"
+            odd = [each for each in cells if _place(way, each, options, letters) is None]
+            names = (definition.answer,) if definition.answer else way
+            by = " or ".join(_MEANING.get(name, name) for name in names)
+            what = (
+                f"an answer that is none of its options {there}{_shown(odd)} (the column "
+                f"{column!r} gives {by}; others can be declared: answer, answers)"
+            )
+            if not several and len({*cells[0]}) > 1 and {*cells[0].upper()} <= {*there}:
+                places = {letters.find(each) for each in cells[0].upper()}
             if len(places) > 1 and None not in places:
                 what = f'{len(places)} right options: declare kind = "multi_answer" for several'
             wrong.append(record.problem(what))
@@ -150,6 +157,12 @@ def read_choices(
             f"{wrong[0]}"
         )
     return found
+
+
+def _shown(wrong: Sequence[str]) -> str:
+    """Return wrong answers to be named, unless one is a text of the release."""
+    short = all(re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", each) for each in wrong)
+    return f": {', '.join(map(repr, dict.fromkeys(wrong)))}" if short and wrong else ""
 
 
 # ------------------------------------------------------------------------------- options
@@ -244,7 +257,8 @@ def _option_reader(
         if refused or len(own) < 2:
             raise record.problem(
                 f"no column {named}; found {record.named()} (declare columns = {{ options = … }} "
-                "for other columns, or options = […] for the same options in every row)"
+                f'for others, letters = "{letters[: max(2, len(columns) - len(lacking))]}" for '
+                "fewer, or options = […] for the same options in every row)"
             )
         cells = record.cells
         absent = [name for name in own if name not in cells]
@@ -588,6 +602,9 @@ _MEANING = {
     "index": "its index from 0",
     "number": "its number from 1",
     "text": "its text",
+    "one_hot": "marks, 1 for a right option",
+    "letter_or_number": "its letter, or its number from 1",
+    "mapped": "what `answers` declares",
 }
 # A task's `answer` → the ways to read it; an option's own label is always one of them.
 _DECLARED: dict[str, Way] = {

@@ -67,9 +67,19 @@ class Record:
         if text is None or not text.strip():
             raise self.problem(
                 f"no text for the {role}: expected one in a column {' or '.join(columns)}, found "
-                f"{self.named()}"
+                f"{self.named()}{self.elsewhere(role, columns)}"
             )
         return text
+
+    def elsewhere(self, role: str, columns: Sequence[str]) -> str:
+        """Say how to declare the column of something, unless the row has one of these.
+
+        Examples:
+            >>> Record(1, "", {"input": "我哋"}).elsewhere("source", ["source"])
+            ' (declare columns = { source = "…" } for another)'
+        """
+        there = self.find(columns) is not None
+        return "" if there else f' (declare columns = {{ {role} = "…" }} for another)'
 
     def named(self) -> str:
         """Name its columns, for messages, unless the header is missing and they would be an item.
@@ -79,7 +89,7 @@ class Record:
             ('the columns input', 'a first row that is not a header')
         """
         if all(
-            re.fullmatch(r"[\w #./()-]{0,24}", name, re.ASCII) or len(name) < 5
+            re.fullmatch(rf"[\w #./()-]{{0,{_LONGEST_NAME}}}", name, re.ASCII) or len(name) < 5
             for name in self.cells
         ):
             return f"the columns {', '.join(self.cells)}"
@@ -197,6 +207,7 @@ ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
 """The endings of files that `read_table` reads, also with `.gz` or in a `.zip`."""
 
 _MOST_UNPACKED = 1 << 28
+_LONGEST_NAME = 24
 
 
 def table_ending(file: str) -> str:
@@ -300,7 +311,8 @@ def read_table(
         delimiter: The character between the cells of a CSV file; by default a tab in `.tsv` files
             and a comma in others.
         quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
-        rows: The keys that lead to the rows of a JSON object, with dots between them.
+        rows: The keys that lead to the rows of a JSON object, with dots between them. They go
+            through lists, too: a row then has the cells of the objects around it.
 
     Raises:
         DataCorrupt: The file is not such data, breaks off, names a column twice, or lacks the
@@ -461,10 +473,14 @@ def _csv(
             raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
         names = header
     names = [name.strip().lower() for name in names]
-    if twice := [str(n) for n, name in enumerate(names, 1) if name and names.count(name) > 1]:
+    if twice := [n for n, name in enumerate(names, 1) if name and names.count(name) > 1]:
+        called = names[twice[0] - 1]
+        alike = [n for n in twice if names[n - 1] == called]
         raise DataCorrupt(
-            f"{path}: the header row names a column twice, as the columns {' and '.join(twice)}."
-            " Rename one."
+            f"{path}: the header row names a column twice, as the columns "
+            f"{' and '.join(map(str, alike))}"
+            + f" ({called!r}, in any case)" * (len(called) <= _LONGEST_NAME)
+            + ". Rename one; if the first row is no header, declare header = false."
         )
     table = Table([], [])
     for number, (place, row) in enumerate(rows, start=1):
@@ -610,17 +626,37 @@ def _below(path: Path, text: str, keys: str) -> list[_Row]:
         raise DataCorrupt(f"{path} has {error}. Rename one.") from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise _unreadable(f"{path}, read with {declared},", error) from error
-    rest, above = keys, ""
-    while rest:
-        fitting = (key for key in _dict(value) if f"{rest}.".startswith(f"{key}."))
+    return [*_led_to(value, keys, f"{path}: {declared}")]
+
+
+def _led_to(
+    value: object, rest: str, says: str, above: str = "", around: Mapping[str, object] | None = None
+) -> Iterator[_Row]:
+    """Give the rows that keys lead to, with the cells of the objects whose lists they are in."""
+    if rest and isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from _led_to(each, rest, says, f"{above}[{place}]", around or {})
+    elif rest:
+        inside = _dict(value)
+        fitting = (key for key in inside if f"{rest}.".startswith(f"{key}."))
         here = max(fitting, key=len, default=rest.partition(".")[0])
-        if here not in _dict(value):
-            there = f"the keys {_keys(value)}" if _dict(value) else f"a {type(value).__name__}"
+        if here not in inside:
+            there = f"the keys {_keys(inside)}" if inside else f"a {type(value).__name__}"
             raise DataCorrupt(
-                f"{path}: {declared} finds no {here!r}: {above or 'the file'} has {there}. Correct"
-                " `rows` in the benchmark.toml."
+                f"{says} finds no {here!r}: {above or 'the file'} has {there}. Correct `rows` in "
+                "the benchmark.toml."
             )
-        value, above, rest = value[here], f"{above}.{here}".lstrip("."), rest[len(here) + 1 :]
+        if around is not None:
+            around = {key: cell for key, cell in {**around, **inside}.items() if key != here}
+        yield from _led_to(
+            inside[here], rest[len(here) + 1 :], says, f"{above}.{here}".lstrip("."), around
+        )
+    else:
+        for row in _rows_in(value, says):
+            yield {**around, **({"text": row} if isinstance(row, str) else row)} if around else row
+
+
+def _rows_in(value: object, says: str) -> list[_Row]:
     if isinstance(value, dict):
         if rows := _lists(value):
             return rows
@@ -631,8 +667,7 @@ def _below(path: Path, text: str, keys: str) -> list[_Row]:
         except msgspec.ValidationError as error:
             what = str(error)
     raise DataCorrupt(
-        f"{path}: {declared} leads to no rows, which are a list of objects, or such lists by "
-        f"subject: {what}."
+        f"{says} leads to no rows, which are a list of objects, or such lists by subject: {what}."
     )
 
 

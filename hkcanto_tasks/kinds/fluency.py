@@ -44,6 +44,6 @@ class Fluency(writing.WritingInCantonese):
         """Read a question, its fixed id and its category."""
         return Sample(
             id=record.text(self.columns("id"), "id"),
-            source=record.text(self.columns("prompt"), "question"),
+            source=record.text(self.columns("prompt"), "prompt"),
             category=record.text(self.columns("category"), "category"),
         )

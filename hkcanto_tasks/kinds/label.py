@@ -107,13 +107,17 @@ class Label(setup.Setup):
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
         if name is None or not name.strip():
             raise record.problem(
-                f"no label: expected one in a column {' or '.join(columns)}, found {record.named()}"
+                f"no label: expected one in a column {' or '.join(columns)}, found "
+                f"{record.named()}{record.elsewhere('label', columns)}"
             )
         label = self._of_cell.get(same_word(name))
         if label is None:
             found = f" ({name!r})" * (len(name) <= _LONGEST_SHOWN)
             known = ", ".join(self._cells)
-            raise record.problem(f"a label{found} that is not declared; declared are {known}")
+            raise record.problem(
+                f"a label{found} that is not declared; declared are {known} (for a label that the "
+                'data calls otherwise: labels = { "…" = { data = "…" } })'
+            )
         return Sample(id=str(record.number), source=text, target=label)
 
     def values(self, sample: Sample) -> Mapping[str, str]:

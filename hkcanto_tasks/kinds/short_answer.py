@@ -23,8 +23,8 @@ _LIKE_A_LIST = ("[", "]")
 class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
-    Several accepted answers are a list, also as a JSON text, or SQuAD's `{"text": [...]}`, or have
-    the task's `alternatives` between them. If a response announces its answer ("答案：…"), that part
+    Several accepted answers are a list, also as a JSON text, or in SQuAD's two forms,
+    `{"text": [...]}` and `[{"text": ...}]`, or have the task's `alternatives` between them. If a response announces its answer ("答案：…"), that part
     is compared, else all of it.
     """
 
@@ -80,11 +80,13 @@ class ShortAnswer(setup.Setup):
         if isinstance(cell, Mapping):
             cell = cell.get("text")
         cells = [*cell] if isinstance(cell, list | tuple) else [cell]
-        answers = [as_text(each) for each in cells]
+        texts = (each.get("text") if isinstance(each, Mapping) else each for each in cells)
+        answers = [as_text(each) for each in texts]
         if not answers or not all(each and answer_tokens(each) for each in answers):
             raise record.problem(
                 f"no answer: expected a text or a list of texts, each with a letter or number, in "
                 f"a column {' or '.join(columns)}, found {record.named()}"
+                f"{record.elsewhere('answer', columns)}"
             )
         return [each.strip() for each in dict.fromkeys(answers) if each]
 
