@@ -24,8 +24,8 @@ class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
     Several accepted answers are a list, also as a JSON text, or in SQuAD's two forms,
-    `{"text": [...]}` and `[{"text": ...}]`, or have the task's `alternatives` between them. If a response announces its answer ("答案：…"), that part
-    is compared, else all of it.
+    `{"text": [...]}` and `[{"text": ...}]`, or have the task's `alternatives` between them. If a
+    response announces its answer ("答案：…"), that part is compared, else all of it.
     """
 
     FIGURES = (
