@@ -306,7 +306,7 @@ def test_labels_are_declared_in_the_words_of_the_file(new: New) -> None:
 
 def test_codes_of_labels_are_asked_about_and_do_not_run(new: New) -> None:
     texts = ["好正嘅蝦餃", "好差嘅服務", "一流環境", "失望嘅甜品"]
-    printed = new({"q.csv": as_csv(["text", "label"], zip(texts, "1010", strict=True))})
+    printed = new({"q.csv": as_csv(["text", "label"], [*zip(texts, "1010", strict=True)])})
     assert 'What do the values of "label" mean' in printed
     assert "It does not load yet" in printed
     put('labels = { "好" = { data = "1" }, "差" = { data = "0" } }')
