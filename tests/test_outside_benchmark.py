@@ -22,7 +22,7 @@ from hkcanto import tasks
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
-from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.errors import DataCorrupt, HKCantoError, OptionError
 from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.samples import Sample
 
@@ -32,6 +32,7 @@ from .tasks.declaring import QUIZ
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 SIZES = {"yue_mmlu": 3721, "yue_arc_c": 1171, "yue_gsm8k": 1319}
+OTHERS = {"yue_trans_en_yue": 200, "yue_trans_zh_yue": 200, "yue_truthfulqa": 817}
 YUE = tuple(SIZES)
 
 # Inspect's own mock model reports no usage, and then needs a download to count tokens.
@@ -285,16 +286,23 @@ def test_the_real_data_runs_in_both_harnesses(
 
 
 @pytest.mark.realdata
+@pytest.mark.usefixtures("yue")
+def test_all_five_parts_load_from_the_real_files() -> None:
+    sizes = {task: len(load_task(task).samples) for task in SIZES | OTHERS}
+    assert sizes == SIZES | OTHERS
+
+
+@pytest.mark.realdata
 def test_no_question_of_the_benchmark_is_in_the_sample() -> None:
     from rapidfuzz import fuzz, process
 
     def questions(folder: Path) -> list[str]:
-        files = [file for part in ("MMLU", "ARC-C", "GSM8K") for file in folder.glob(f"*{part}/*")]
-        return [row["question"] for file in files for row in json.loads(file.read_text("utf-8"))]
+        rows = [row for file in folder.glob("*/*.json") for row in json.loads(file.read_bytes())]
+        return [row.get("question", row.get("en")) for row in rows]
 
     real = questions(Path(os.environ["HKCANTO_DATA_DIR"], "yue_benchmark"))
     ours = questions(EXAMPLES / "yue_benchmark" / "sample")
-    assert len(ours) == 13
+    assert len(ours) == 31
     for question in ours:
         (nearest,) = process.extract(question, real, scorer=fuzz.ratio, limit=1)
         assert nearest[1] < 65, (question, nearest)
@@ -463,3 +471,64 @@ def test_a_wrong_row_is_an_error_that_names_it(
     quiz(f'files = {{ test = "test.csv" }}\n{more}\n', test__csv=content)
     with pytest.raises(DataCorrupt, match=message):
         load_task("quiz")
+
+
+# ---------------------------------------------------------------------- sets on the hub
+
+PIQA = [
+    {"prompt": "想熱返碗飯，", "solution0": "放入微波爐", "solution1": "放入雪櫃", "label": 0},
+    {"prompt": "落大雨出街，", "solution0": "戴太陽眼鏡", "solution1": "擔遮", "label": 1},
+]
+SUM = {"question": "三加五？", "answer": "3 + 5 = <<3+5=8>>8\n#### 8"}
+
+
+@pytest.mark.parametrize(
+    ("task", "files", "targets"),
+    [
+        (
+            "global_piqa_yue",
+            {
+                "README.md": "---\nconfigs:\n"
+                + "".join(
+                    f"- config_name: {name}\n  data_files:\n"
+                    f"  - split: test\n    path: data/{name}.tsv\n"
+                    for name in ("cmn_hant", "yue_hant")
+                )
+                + "---\n",
+                "data/yue_hant.tsv": "\n".join(
+                    "\t".join(map(str, row)) for row in [[*PIQA[0]], *(r.values() for r in PIQA)]
+                ),
+                "data/cmn_hant.tsv": "prompt\tsolution0\tsolution1\tlabel\n甲\t乙\t丙\t0\n",
+            },
+            ["A", "B"],
+        ),
+        ("gsm8k_cantonese", {"data/test-00000-of-00001.parquet": [SUM]}, ["8"]),
+    ],
+)
+def test_sets_on_the_hub_load_by_their_documented_layout(
+    task: str,
+    files: dict[str, Any],
+    targets: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    for name, content in files.items():
+        path = tmp_path / task / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else parquet(content))
+    assert sorted(each.target for each in load_task(task).samples) == targets
+
+
+def test_a_split_that_a_hub_set_lacks_is_not_replaced_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.delenv("HKCANTO_DATA", raising=False)
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    (tmp_path / "gsm8k_cantonese").mkdir()
+    (tmp_path / "gsm8k_cantonese" / "train.parquet").write_bytes(parquet([SUM]))
+    with pytest.raises(HKCantoError, match=r"no split 'test'.*train"):
+        load_task("gsm8k_cantonese")

@@ -93,7 +93,7 @@ def read_choices(
         >>> read_choices([row], find_task("hkmmlu").definition, ["answer"])
         [Answered(choices=('旺角', '灣仔', None, None), answers=(1,))]
     """
-    letters, given = definition.letters, _options(records, definition)
+    letters, given = definition.letters, read_options(records, definition)
     column = _columns(records, answers)[0]
     parts = _parts(definition, several=several)
     if definition.answers:
@@ -183,9 +183,18 @@ def option_columns(columns: Iterable[str]) -> set[str]:
     return {*_LISTS, *alike} & {*there}
 
 
-def _options(
+def read_options(
     records: Sequence[Record], definition: TaskDefinition
 ) -> list[Options | UnreadableRow]:
+    """Read the options of a file's rows, as `read_choices` does.
+
+    Args:
+        records: The rows.
+        definition: What is declared of the options.
+
+    Returns:
+        Of each row its options, their labels and their order; or why it cannot be read.
+    """
     read = _option_reader(records, definition)
     found: list[Options | UnreadableRow] = []
     count = len(definition.letters)
@@ -683,7 +692,7 @@ def _decided(
         return _decide(records, given, answers, letters, parts)
     except UndecidedAnswers:
         every, sorts = release(), {*map(_sort, given)}  # files with other labels do not count
-        options = _options(every, definition) if len(every) > len(records) else []
+        options = read_options(every, definition) if len(every) > len(records) else []
         at = [place for place, each in enumerate(options) if _sort(each) in sorts]
         alike, their = [every[place] for place in at], [options[place] for place in at]
         with suppress(DataCorrupt):

@@ -14,7 +14,15 @@ from urllib.parse import quote
 
 from hkcanto_metrics.script import is_han
 
-from ..catalogue import TaskVariant, Variant, benchmarks, named_tasks, read_benchmark
+from ..catalogue import (
+    TaskDefinition,
+    TaskVariant,
+    Variant,
+    benchmarks,
+    named_tasks,
+    read_benchmark,
+)
+from ..data.declared import subjects_named
 from ..data.locating import locate
 from ..data.release_files import ReleaseRows
 from ..data.tables import container
@@ -217,22 +225,25 @@ def _toml(name: str, origin: Origin, tasks: Sequence[_Task], remarks: Sequence[s
         lines += [f"[prompts.{task.name}]"]
         lines += [f"{key} = {_value(text)}" for key, text in task.proposal.prompt.items()]
     for task in tasks:
-        lines += ["", "[[tasks]]", *_entry(task, several=len(tasks) > 1)]
+        lines += ["", "[[tasks]]", *_entry(task, origin, several=len(tasks) > 1)]
     return "\n".join([*lines, ""])
 
 
-def _entry(task: _Task, *, several: bool) -> Iterator[str]:
+def _entry(task: _Task, origin: Origin, *, several: bool) -> Iterator[str]:
     group, proposal = task.group, task.proposal
+    subjects, column = _subjects(group)
+    patterns = _by_name(group.patterns, subjects, origin)
     yield f"name = {_value(task.name)}"
     yield f"title = {_value(task.title)}"
     yield f"kind = {_value(proposal.kind)}"
     if several:
         yield f"prompts = {{ paper = {_value(task.name)} }}"
-    if group.patterns:
-        yield f"files = {_value(group.patterns)}"
+    if patterns or group.patterns:
+        yield f"files = {_value(patterns or group.patterns)}"
+    if group.rows:
+        yield f"rows = {_value(group.rows)}"
     if not group.header:
         yield "header = false"
-    subjects, column = _subjects(group)
     columns = {**proposal.columns, **({"subject": column} if column else {})}
     if group.header:
         yield f"columns = {_value(columns)}"
@@ -240,13 +251,25 @@ def _entry(task: _Task, *, several: bool) -> Iterator[str]:
     if "dev" in group.patterns:
         yield "# Worked examples in the prompt, from the dev file:"
         yield "# shots = 5"
-    if subjects:
+    if subjects and not patterns:
         yield "subjects = ["
         yield from (f"  {_value(each)}," for each in subjects)
         yield "]"
     for doubt in proposal.doubts:
         yield f"# ? {_one_line(doubt.question)}"
         yield from (f"# {line}" for line in doubt.choices)
+
+
+def _by_name(
+    patterns: Mapping[str, str], subjects: Sequence[Mapping[str, str]], origin: Origin
+) -> Mapping[str, str]:
+    """Return paths with `*` that find these subjects and no other; nothing if there are none."""
+    if not subjects or any([*each] != ["name"] for each in subjects):
+        return {}
+    found = {split: path.replace("{stem}", "*") for split, path in patterns.items()}
+    task = TaskDefinition(name="x", title="", kind="", files={**found})
+    named = subjects_named(origin.files, task)
+    return found if {*named} == {each["name"] for each in subjects} else {}
 
 
 def _subjects(group: Group) -> tuple[list[dict[str, str]], str]:

@@ -20,7 +20,7 @@ from hkcanto_metrics.number import parse_number
 
 from ..catalogue import TaskDefinition
 from ..cells import CONTEXT
-from ..data.choices import UndecidedAnswers, option_columns, read_choices
+from ..data.choices import UndecidedAnswers, option_columns, read_choices, read_options
 from ..data.tables import UnreadableRow, as_text
 from ..errors import CatalogueError, DataCorrupt
 from ..setup import find_kind
@@ -36,7 +36,8 @@ _MEANING = {
     "text": "its text",
     "letter_or_number": "its letter or its number from 1",
 }
-_SHUFFLE = "Models prefer some letters, so run it with shuffle_choices=1."
+_SHUFFLED = {"shuffle_options": 1}  # models prefer some letters
+_SAID = "The options of each question are shuffled."
 _LARGEST_SET_OF_LABELS = 12
 _SHORT = 30  # characters of an answer that is a word or a phrase
 _BAD_SHARE = 0.01
@@ -232,13 +233,16 @@ def _multiple_choice(group: Group) -> Sequence[Proposal]:
         blank_options="absent" if options.blank else "shown",
         columns={k: v if isinstance(v, str) else tuple(v) for k, v in columns.items()},
     )
+    bare = msgspec.structs.replace(definition, option_labels="remove")
+    shown, without = (_options_of(group, each) for each in (definition, bare))
+    if group.header and len(shown) == len(without) and shown != without:
+        definition, fields["option_labels"] = bare, "remove"
     others = [each for each in group.columns if each.name not in options.names]
-    answer, way, doubts = _answer(group, definition, others, options)
+    answer, found, doubts = _answer(group, definition, others, options)
     if not answer:
         return ()
     question, more = _question([each for each in others if each.name != answer], group)
-    if way:
-        fields["answer"] = way
+    fields |= found
     columns = {"question": question.name, **columns, "answer": answer}
     return [
         Proposal(
@@ -250,6 +254,12 @@ def _multiple_choice(group: Group) -> Sequence[Proposal]:
             own=options.names,
         )
     ]
+
+
+def _options_of(group: Group, definition: TaskDefinition) -> Sequence[Sequence[str | None]]:
+    """Return the options of the rows that can be read with a declaration."""
+    rows = read_options(group.records, definition)
+    return [each[0] for each in rows if not isinstance(each, UnreadableRow)]
 
 
 def _options(group: Group) -> _Options | None:
@@ -307,13 +317,13 @@ def _lengths(column: Column) -> set[int]:
 
 def _answer(
     group: Group, definition: TaskDefinition, columns: Sequence[Column], options: _Options
-) -> tuple[str, str, Sequence[Doubt]]:
-    """Return the column of the answers, how they name options, and the doubts about that."""
+) -> tuple[str, Mapping[str, Any], Sequence[Doubt]]:
+    """Return the column of the answers, its declaration, and the doubts about both."""
     if not group.header:
-        return group.columns[-1].name, "letter", ()
+        return group.columns[-1].name, {"answer": "letter"}, ()
     if options.right:
-        said = f'Each right option is the first one, A: "{options.right}". {_SHUFFLE}'
-        return options.right, "text", [Doubt(said)]
+        said = f'Each right option is the first one, A: "{options.right}". {_SAID} Is that right?'
+        return options.right, {"answer": "text", **_SHUFFLED}, [Doubt(said)]
     found = {}
     for column in columns:
         if column.texts and not column.is_called("model") and not _is_id(column):
@@ -323,7 +333,7 @@ def _answer(
     usual = [each for each in called(columns, "answer") if each.name in found]
     if not found:
         if any(_names_several(each) for each in called(columns, "answer")):
-            return "", "", ()  # the next form's
+            return "", {}, ()  # the next form's
         raise Unrecognised(
             f"it has options ({', '.join(options.names)}), and no column that names one of them in "
             f"every row. It also has {', '.join(each.name for each in columns)}."
@@ -343,15 +353,16 @@ def _answer(
         meant = " or ".join(f"{_MEANING[way]}" for way in ways)
         lines = [f'answer = "{way}"' for way in ways]
         said = f'Is "{chosen.name}" {meant}? It has the values {chosen.tally()}, and both fit.'
-        return chosen.name, "", [*doubts, Doubt(said, lines)]
+        return chosen.name, {}, [*doubts, Doubt(said, lines)]
     (places,) = distinct
     if [*ways] == ["letter_or_number"]:
         said = f'Is "{chosen.name}" {_MEANING["letter_or_number"]}? It has {chosen.tally()}.'
         doubts.append(Doubt(said))
+    found_way: dict[str, Any] = {"answer": next(iter(ways))}
     if len({*places}) == 1 and len(places) > 3:
-        said = f"Is it right that every answer is {_LETTERS[places[0]]}? If so: {_SHUFFLE}"
-        doubts.append(Doubt(said))
-    return chosen.name, next(iter(ways)), doubts
+        said = f"Is it right that every answer is {_LETTERS[places[0]]}? {_SAID}"
+        return chosen.name, {**found_way, **_SHUFFLED}, [*doubts, Doubt(said)]
+    return chosen.name, found_way, doubts
 
 
 def _is_id(column: Column) -> bool:
@@ -422,13 +433,16 @@ def _one_hot(group: Group) -> Sequence[Proposal]:
             question, doubts = _question(others, group)
             letters = _LETTERS[: max(map(len, marked))]
             first = len({each.index(1) for each in marked}) == 1
-            said = f"Each right option is the first one, A. {_SHUFFLE}"
+            said = f"Each right option is the first one, A. {_SAID} Is that right?"
+            fields: dict[str, Any] = {"answer": "one_hot", **(_SHUFFLED if first else {})}
+            if letters != "ABCD":
+                fields["letters"] = letters
             return [
                 Proposal(
                     "multiple_choice",
                     {"question": question.name, "options": column.name, "answer": column.name},
                     PROMPTS["multiple_choice"],
-                    {"answer": "one_hot"} | ({} if letters == "ABCD" else {"letters": letters}),
+                    fields,
                     doubts=[*doubts, *[Doubt(said)] * first],
                 )
             ]
@@ -595,18 +609,6 @@ def _language(column: Column) -> str:
     return language if count > len(column.texts[:200]) / 2 else ""
 
 
-def _sentiment(group: Group) -> Sequence[Proposal]:
-    """Recognise the labels of HKCanto-Eval; the next form recognises other labels."""
-    return [
-        replace(each, kind="sentiment", columns={"text": text, "sentiment": label}, fields={})
-        for each in _label(group)
-        for text, label in [(each.columns.get("text"), each.columns["label"])]
-        if text
-        and {*next(c for c in group.columns if c.name == label).counts}
-        <= {"Positive", "Negative", "Neutral"}
-    ]
-
-
 def _label(group: Group) -> Sequence[Proposal]:
     """Recognise one or several texts and one of a few labels."""
     few = [
@@ -659,7 +661,8 @@ def _label(group: Group) -> Sequence[Proposal]:
 
 def _short_answer(group: Group) -> Sequence[Proposal]:
     for column in called(group.columns, "answer"):
-        listed = [each for each in column.values if isinstance(each, list)]
+        cells = [e.get("text") if isinstance(e, Mapping) else e for e in column.values]
+        listed = [each for each in cells if isinstance(each, list)]
         texts = listed and all(as_text(text) for each in listed for text in each)
         if (texts and len(listed) == len(column.values)) or (
             column.is_whole and column.length <= _SHORT and not _repeats(column)
@@ -717,7 +720,6 @@ FORMS: Sequence[tuple[str, Form]] = (
     ("g2p", _g2p),
     ("number", _number),
     ("translation", _translation),
-    ("sentiment", _sentiment),
     ("label", _label),
     ("short_answer", _short_answer),
     ("judged", _judged),

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+
+import msgspec
 
 from ..data.layouts import SPLITS, Split, find_splits
-from ..data.tables import Record, Table, read_table
+from ..data.tables import Record, Table, read_bytes, read_table
 from ..errors import DataCorrupt
 from .columns import Column, columns_of
 from .origins import Origin
@@ -25,6 +27,7 @@ class Group:
         header: Whether the tables name their columns.
         bad: The number of rows that cannot be read.
         only: The split to ask, if there is no `test`.
+        rows: The keys that lead to the rows in its JSON files.
     """
 
     folder: str
@@ -33,6 +36,7 @@ class Group:
     header: bool = True
     bad: int = 0
     only: str = ""
+    rows: str = ""
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -81,11 +85,11 @@ def read_tables(origin: Origin) -> Tables:
     Raises:
         DataCorrupt: None of them can be read, or none has a row.
     """
-    read: list[tuple[tuple[str, tuple[str, ...], bool], Split, Table]] = []
+    read: list[tuple[tuple[str, tuple[str, ...], bool, str], Split, Table]] = []
     unread: list[str] = []
     for split in find_splits(origin.root, tuple(origin.files)):
         try:
-            table, header = _read(origin, split)
+            table, header, rows = _read(origin, split)
         except DataCorrupt as error:
             unread.append(str(error))
             continue
@@ -93,27 +97,50 @@ def read_tables(origin: Origin) -> Tables:
             unread.append(f"{origin.root / split.files[0]} has no rows.")
             continue
         columns = dict.fromkeys(name for each in table.records for name in each.cells)
-        read.append(((_outside(split.files[0]), tuple(sorted(columns)), header), split, table))
+        form = _outside(split.files[0]), tuple(sorted(columns)), header, rows
+        read.append((form, split, table))
     if not read:
         raise DataCorrupt("\n".join(unread))
     read.sort(key=lambda each: each[0])
     groups = [
-        _group(folder, header, [each[1:] for each in parts])
-        for (folder, _, header), parts in groupby(read, key=lambda each: each[0])
+        replace(_group(folder, header, [each[1:] for each in parts]), rows=rows)
+        for (folder, _, header, rows), parts in groupby(read, key=lambda each: each[0])
     ]
     return Tables(groups, unread)
 
 
-def _read(origin: Origin, split: Split) -> tuple[Table, bool]:
-    parts = [read_table(origin.root / file, (), split.delimiter) for file in split.files]
+def _read(origin: Origin, split: Split) -> tuple[Table, bool, str]:
+    keys = ""
+    try:
+        parts = [read_table(origin.root / file, (), split.delimiter) for file in split.files]
+    except DataCorrupt:
+        found = {tuple(_paths_to_rows(origin.root / file)) for file in split.files}
+        if len(found) != 1 or len(alone := found.pop()) != 1:
+            raise
+        (keys,) = alone
+        parts = [read_table(origin.root / file, rows=keys) for file in split.files]
     table = Table(
         [row for each in parts for row in each.records], [b for p in parts for b in p.bad]
     )
     if _is_csv(split) and _lacks_header(table.records):
         names = [str(place) for place, _ in enumerate(table.records[0].cells, start=1)]
         parts = [read_table(origin.root / file, names, split.delimiter) for file in split.files]
-        return Table([row for each in parts for row in each.records], []), False
-    return table, True
+        return Table([row for each in parts for row in each.records], []), False, ""
+    return table, True, keys
+
+
+def _paths_to_rows(path: Path) -> Iterator[str]:
+    """Return the keys of a JSON object that lead to lists of objects, with dots between them."""
+    try:
+        left = [("", msgspec.json.decode(read_bytes(path)))] if path.suffix == ".json" else []
+    except (msgspec.MsgspecError, RecursionError):
+        return
+    while left:
+        above, value = left.pop()
+        if isinstance(value, dict):
+            left += [(f"{above}.{key}".lstrip("."), each) for key, each in value.items()]
+        elif isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            yield above
 
 
 def _is_csv(split: Split) -> bool:

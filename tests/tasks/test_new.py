@@ -237,6 +237,115 @@ def test_several_sorts_of_files_are_several_tasks(new: New) -> None:
     assert len(load_task("quiz_sums").samples) == 2
 
 
+def test_subjects_that_are_named_as_their_files_are_found_by_pattern(new: New) -> None:
+    new({f"test/{name}.csv": as_csv(HEADER, LETTERED) for name in ("food", "hk_law")})
+    (task,) = declared()["tasks"]
+    assert task["files"] == {"test": "test/*.csv"}
+    assert "subjects" not in task
+    assert [each.name for each in find_task("quiz").subjects] == ["food", "hk_law"]
+
+
+def test_a_pattern_that_finds_another_file_is_not_used(new: New) -> None:
+    files = {f"test/{name}.csv": as_csv(HEADER, LETTERED) for name in ("food", "hk_law")}
+    new({**files, "test/readme.csv": as_csv(["x", "y"], [["甲", "乙"]])})
+    (task,) = declared()["tasks"]
+    assert [each["name"] for each in task["subjects"]] == ["food", "hk_law"]
+    assert len(load_task("quiz").samples) == 2 * len(QUIZ)
+
+
+def test_keys_lead_to_the_rows_of_a_json_file(new: New) -> None:
+    rows = listed(answer=lambda right: "ABCD"[right])
+    new({"q.json": json.dumps({"about": ["甲"], "data": {"count": 5, "items": rows}})})
+    assert declared()["tasks"][0]["rows"] == "data.items"
+    assert questions() == RIGHT
+
+
+def test_two_lists_of_rows_are_not_chosen_between(new: New) -> None:
+    rows = listed(answer=lambda right: "ABCD"[right])
+    people = [{"name": "甲"}, {"name": "乙"}]
+    printed = new({"q.json": json.dumps({"a": {"by": people, "n": 1}, "b": {"q": rows}})}, status=1)
+    assert "q.json" in printed
+    assert not Path("quiz").exists()
+
+
+def test_the_labels_of_options_are_taken_off(new: New) -> None:
+    rows = [
+        [q, *(f"{x}. {y}" for x, y in zip("ABCD", o, strict=True)), "ABCD"[right]]
+        for q, o, right in QUIZ
+    ]
+    new({"q.csv": as_csv(HEADER, rows)})
+    assert declared()["tasks"][0]["option_labels"] == "remove"
+    assert questions() == RIGHT
+
+
+@pytest.mark.parametrize("way", ["one_hot", "index"])
+def test_options_whose_right_one_is_always_the_first_are_shuffled(new: New, way: str) -> None:
+    rows: list[dict[str, Any]] = []
+    for question, options, right in QUIZ:
+        ordered = [options[right], *(each for each in options if each != options[right])]
+        marks = {each: int(each == options[right]) for each in ordered}
+        row = {"mc1_targets": marks} if way == "one_hot" else {"choices": ordered, "answer": 0}
+        rows.append({"question": question, **row})
+    printed = new({"q.json": json.dumps(rows)})
+    (task,) = declared()["tasks"]
+    assert (task["answer"], task["shuffle_options"]) == (way, 1)
+    assert "Is that right?" in printed or "Is it right that every answer is A?" in printed
+    found = {(q, choices["ABCD".index(right)]) for q, choices, right in questions()}
+    assert found == {(question, options[right]) for question, options, right in QUIZ}
+
+
+def test_labels_are_declared_in_the_words_of_the_file(new: New) -> None:
+    texts = ["好正", "好差", "麻麻地", "一流", "失望", "普通", "難食", "讚"]
+    labels = ["Positive", "Negative", "Neutral", "Positive", "Negative", "Neutral"]
+    rows = list(zip(texts, [*labels, "Negative", "Positive"], strict=True))
+    new({"q.csv": as_csv(["text", "sentiment"], rows)})
+    (task,) = declared()["tasks"]
+    assert (task["kind"], {*task["labels"]}) == ("label", {*labels})
+    assert {(each.source, each.target) for each in load_task("quiz").samples} == {*rows}
+
+
+def test_codes_of_labels_are_asked_about_and_do_not_run(new: New) -> None:
+    texts = ["好正嘅蝦餃", "好差嘅服務", "一流環境", "失望嘅甜品"]
+    printed = new({"q.csv": as_csv(["text", "label"], [*zip(texts, "1010", strict=True)])})
+    assert 'What do the values of "label" mean' in printed
+    assert "It does not load yet" in printed
+    put('labels = { "好" = { data = "1" }, "差" = { data = "0" } }')
+    assert {each.target for each in load_task("quiz").samples} == {"好", "差"}
+
+
+def test_accepted_answers_of_a_passage(new: New) -> None:
+    rows = [
+        {"context": f"{town}有個碼頭。", "question": f"{number}號碼頭喺邊？"}
+        | {"answers": {"text": [town, f"{town}區"], "answer_start": [0, 0]}}
+        for number, town in enumerate(("中環", "灣仔", "紅磡"))
+    ]
+    new({"q.json": json.dumps(rows)})
+    assert declared()["tasks"][0]["kind"] == "short_answer"
+    loaded = load_task("quiz")
+    assert {each.target for each in loaded.samples} == {
+        json.dumps([town, f"{town}區"], ensure_ascii=False, separators=(",", ":"))
+        for town in ("中環", "灣仔", "紅磡")
+    }
+    shown = [loaded.prompt(each).text() for each in loaded.samples]
+    assert all("有個碼頭。" in each and "號碼頭喺邊？" in each for each in shown)
+
+
+def test_several_right_options(new: New) -> None:
+    answers = ["AB", "C", "AD", "BCD", "B"]
+    rows = [[*row[:-1], answer] for row, answer in zip(LETTERED, answers, strict=True)]
+    new({"q.csv": as_csv(HEADER, rows)})
+    assert declared()["tasks"][0]["kind"] == "multi_answer"
+    assert sorted(each.target for each in load_task("quiz").samples) == sorted(answers)
+
+
+def test_requests_without_answers_need_a_rubric(new: New) -> None:
+    rows = [{"prompt": f"寫一封信畀{each}"} for each in ("阿媽", "老師", "業主")]
+    printed = new({"q.json": json.dumps(rows)})
+    assert "What is a good answer?" in printed
+    assert "It does not load yet" in printed
+    assert "[tasks.rubric]" in comments()
+
+
 # ---------------------------------------------------------------------- what is asked
 
 
@@ -279,7 +388,7 @@ def test_a_right_answer_that_is_always_the_first_option_is_said(new: New) -> Non
     header = ["question", "correct_answer", "distractor1", "distractor2", "distractor3"]
     printed = new({"q.csv": as_csv(header, rows)})
     assert "Each right option is the first one, A" in printed
-    assert "shuffle_choices=1" in printed
+    assert declared()["tasks"][0]["shuffle_options"] == 1
     assert {choices["ABCD".index(right)] for _, choices, right in questions()} == {
         options[right] for _, options, right in QUIZ
     }
