@@ -284,7 +284,7 @@ def test_a_letter_alone_is_not_all_that_apply(everything: Declare) -> None:
 
 def test_a_second_look_for_one_letter_is_refused(everything: Declare) -> None:
     everything()
-    with pytest.raises(OptionError, match="multiple choice alone, with one right option"):
+    with pytest.raises(OptionError, match="multiple choice with one right option"):
         tasks.run(task="all", reread=True)
 
 

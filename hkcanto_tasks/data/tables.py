@@ -88,10 +88,7 @@ class Record:
             >>> Record(1, "", {"input": "我哋"}).named(), Record(1, "", {"邊個最高?": ""}).named()
             ('the columns input', 'a first row that is not a header')
         """
-        if all(
-            re.fullmatch(rf"[\w #./()-]{{0,{_LONGEST_NAME}}}", name, re.ASCII) or len(name) < 5
-            for name in self.cells
-        ):
+        if all(map(_is_name, self.cells)):
             return f"the columns {', '.join(self.cells)}"
         return "a first row that is not a header"
 
@@ -207,7 +204,11 @@ ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
 """The endings of files that `read_table` reads, also with `.gz` or in a `.zip`."""
 
 _MOST_UNPACKED = 1 << 28
-_LONGEST_NAME = 24
+
+
+def _is_name(text: str) -> bool:
+    """Whether a heading is the name of a column and not a question, which no message may show."""
+    return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
 
 
 def table_ending(file: str) -> str:
@@ -479,7 +480,7 @@ def _csv(
         raise DataCorrupt(
             f"{path}: the header row names a column twice, as the columns "
             f"{' and '.join(map(str, alike))}"
-            + f" ({called!r}, in any case)" * (len(called) <= _LONGEST_NAME)
+            + f" ({called!r}, in any case)" * _is_name(called)
             + ". Rename one; if the first row is no header, declare header = false."
         )
     table = Table([], [])

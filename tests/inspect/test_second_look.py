@@ -146,5 +146,5 @@ def test_all_of_table_1_can_be_read_again(tmp_path: Path) -> None:
 
 
 def test_other_tasks_have_no_letters_to_read_again() -> None:
-    with pytest.raises(OptionError, match="multiple choice alone"):
+    with pytest.raises(OptionError, match="multiple choice with one right option"):
         tasks.run(task="hkcanto_g2p", reread=True)

@@ -504,7 +504,7 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
     total = len(task.dataset)
     missing = total - len(run.items)
     assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
-    assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
+    assert run.notes == (f"{missing} of {total} items have no score because of errors",)
 
 
 def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:

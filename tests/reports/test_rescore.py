@@ -423,7 +423,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
     stray = [{"id": f"hkcanto_g2p/none{place}", "response": "hou2"} for place in range(2)]
     file = write_jsonl(tmp_path / "a.jsonl", [*rows, *stray[:1]])
     said = rescored(file, "--task", "hkcanto_g2p", to=tmp_path / "one")
-    assert "1 of 61 answers are to no question" in said
+    assert "1 of 61 answers match no question" in said
     assert "line 61: there is no item 'hkcanto_g2p/none0'" in said
     assert len(read_runs(tmp_path / "one")[0].items) == 60
     write_jsonl(file, [*rows, *stray])

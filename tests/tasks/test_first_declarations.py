@@ -200,7 +200,7 @@ def test_a_mistake_names_its_place_and_what_would_fit(declare: Declare, mistake:
 def test_a_placeholder_is_named_with_the_one_that_is_meant(declare: Declare) -> None:
     declare("{question}{optoins}", MARKED, FILES)
     shown = CliRunner().invoke(app, ["show", "quiz"], env={"COLUMNS": "1000"})
-    assert "benchmark.toml: [prompts.plain] has the place {optoins}" in shown.output
+    assert "benchmark.toml: [prompts.plain] has the placeholder {optoins}" in shown.output
     assert "Did you mean {options}?" in shown.output
 
 

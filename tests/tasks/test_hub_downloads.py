@@ -270,7 +270,9 @@ def test_what_is_as_announced_is_taken_and_recorded(
 def test_a_commit_asked_for_must_be_the_one_that_comes(server: WebServer) -> None:
     publish(server, SECOND, FILES, "someone/questions", FIRST)
     folder = at(HubDataset("someone/questions", revision=FIRST))
-    with pytest.raises(DataCorrupt, match=f"answers with commit {SECOND}, not with the one asked"):
+    with pytest.raises(
+        DataCorrupt, match=f"answers with commit {SECOND}, not with the requested one"
+    ):
         folder.fetch()
     assert [problem.kind for problem in folder.verify()] == ["missing"]
     assert not [request for request in server.requests if "resolve" in request]

@@ -327,7 +327,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.tables._MOST_UNPACKED", 1000)
     folder({"test/hk_law.csv.gz": gzip.compress(as_csv(MANY).encode())})
-    with pytest.raises(DataCorrupt, match=r"hk_law\.csv\.gz is more than"):
+    with pytest.raises(DataCorrupt, match=r"hk_law\.csv\.gz has more than"):
         load_task("hkmmlu_hk_law")
 
 
@@ -409,5 +409,5 @@ def test_a_part_of_a_file_that_lacks_a_subject_does_not_give_it_another(folder: 
 def test_rows_of_another_subject_in_a_subjects_file_are_refused(folder: Folder) -> None:
     rows = [*((*row, "hk_law") for row in MANY[:9]), (*MUSIC, "香港音樂")]
     folder({"test/hk_law.csv": as_csv(rows, TITLED)})
-    with pytest.raises(DataCorrupt, match=r"hk_law\.csv, row 11 is of '香港音樂'.*'hk_law'"):
+    with pytest.raises(DataCorrupt, match=r"hk_law\.csv, row 11 belongs to '香港音樂'.*'hk_law'"):
         load_task("hkmmlu_hk_law")
