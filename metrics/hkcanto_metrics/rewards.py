@@ -172,6 +172,7 @@ def cantonese_reward(
         >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
         [0.0, 1.0]
     """
+    from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
     from hkcanto_metrics.own_words import cantonese_share, without_quotations
     from hkcanto_metrics.script import simplified_share
@@ -184,6 +185,9 @@ def cantonese_reward(
         asks, shown = _question(**asked)
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
+        cleaned = clean_output(answer)
+        if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
+            answer = cleaned.text
         said = without_quotations(answer, asks, shown)
         if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
             return 0.0

@@ -77,6 +77,7 @@ def test_a_reward_is_the_score_of_any_response(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(responses)
+@example("譯文：analysis佢哋返咗屋企。")  # a label in front of reasoning that does not end
 def test_what_earns_as_cantonese_is_fluent_and_what_earns_as_reasoning_is_cantonese(
     text: str,
 ) -> None:
