@@ -2,8 +2,10 @@
 
 import zlib
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
@@ -92,11 +94,16 @@ def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
 UNWATCHED = {"display": "none", "score_display": False, "log_realtime": False, "log_buffer": 1000}
 
 
+_IDS = count(1)
+
+
 def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> Path:
     """Run a task as `inspect eval` does; returns the log."""
     from inspect_ai import eval as inspect_eval
 
-    (log,) = inspect_eval(
-        task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
-    )
+    # Logs of one second are in the order of their names, which end in this id.
+    with patch("inspect_ai._eval.loader.uuid", lambda: f"{next(_IDS):022d}"):
+        (log,) = inspect_eval(
+            task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
+        )
     return Path(log.location.removeprefix("file://"))
