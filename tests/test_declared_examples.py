@@ -78,6 +78,10 @@ def test_a_task_of_unknown_size_is_not_planned() -> None:
     assert "its number of questions is not declared" in said
 
 
+def test_macro_f1_is_not_planned_as_a_share_of_right_answers() -> None:
+    assert "openrice_senti" not in hkcanto("plan", "openrice_senti", "--discordance", 20)
+
+
 # ---------------------------------------------------------------------- in both harnesses
 
 

@@ -59,7 +59,8 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         how, own, shown = setup(task.name), spread, task.definition.examples_from_test
         sizes = {each.name: each.rows - shown for each in task.subjects if each.rows > shown}
         items = sum(sizes.values())
-        if not items or (how.headline.unit == "share") != (spread.discordance is not None):
+        is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
+        if not items or is_share != (spread.discordance is not None):
             if task in named:
                 if not items:
                     raise OptionError(
@@ -68,7 +69,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
                     )
                 is_not, is_so = "is not a share of right answers", "is a share of right answers"
                 kinds = ("--sd", is_not), ("--discordance", is_so)
-                option, why = kinds[how.headline.unit == "share"]
+                option, why = kinds[is_share]
                 raise OptionError(f"{task.name}: its headline {why}. Plan it with {option}.")
             continue
         if how.headline.over != "questions":
