@@ -17,6 +17,7 @@ from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.catalogue import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
+from hkcanto_tasks.setup import setup
 
 from .recording import recording
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
@@ -194,7 +195,13 @@ def test_its_runs_are_compared_planned_and_published(
     second = made.other if all(task.kind != "judged" for task in declared.tasks) else made.again
     first = made.lm_eval if second is made.other else made.inspect
     assert "not read" not in hkcanto("compare", f"a={first}", f"b={second}")
-    known = [task.name for task in declared.tasks if all(each.rows for each in task.subjects)]
+    figures = {task.name: setup(task.name).headline for task in declared.tasks}
+    known = [
+        task.name
+        for task in declared.tasks
+        if all(each.rows for each in task.subjects)
+        and (figures[task.name].unit, figures[task.name].form) == ("share", "mean")
+    ]
     assert "questions" in hkcanto("plan", *known, "--discordance", 20)
     whole = bool(declared.data)
     said = hkcanto("publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole)

@@ -492,7 +492,8 @@ def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(
     _, declare, run, *_ = blocks("sh")
     listed, table, *_ = blocks("text")
     install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
-    printed = shell(declare, tmp_path)
+    printed = shell(declare, tmp_path, TTY_COMPATIBLE="1", COLUMNS="120")  # a terminal
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", printed)
     for line in listed.splitlines():
         assert line in printed
     assert "│ 天星小輪由尖沙咀開去邊度？" in printed

@@ -373,7 +373,11 @@ def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
         ("inspect_ai", "import sys; sys.exit(0)", "it ends the interpreter with status 0"),
         ("inspect_ai", "import os; os.abort()", "it crashes: Aborted"),
         ("inspect_ai", "import sys; sys.exit('no GPU')", "import fails: no GPU"),
-        ("lm_eval", "raise ValueError('odd')", "lm-eval {lm} cannot run our tasks, as"),
+        (
+            "lm_eval",
+            "raise ValueError('odd')",
+            "lm-eval {lm} cannot run our tasks: an import fails",
+        ),
     ],
 )
 def test_doctor_imports_the_harnesses(
