@@ -186,7 +186,7 @@ def test_a_package_that_fails_stops_only_its_own(group: str, text: str, tmp_path
     listed, asked = run("list"), run("show", "odd")
     assert listed.returncode == 0
     assert "\nsound\t" in listed.stdout
-    assert "\nhkmmlu " in listed.stdout
+    assert "\nhkmmlu\t" in listed.stdout
     assert "A benchmark is left out: " in listed.stderr
     assert "odd_package:FOLDER" in listed.stderr or "/no/such" in listed.stderr
     assert asked.returncode == 1
