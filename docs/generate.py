@@ -302,16 +302,16 @@ def figures_page() -> str:
     averages = [of for benchmark in _ours() for of in benchmark.averages]
     blocks += [
         "## Averages over tasks",
-        "These average the headlines of several tasks. lm-eval shows them for its groups, and "
-        "`hkcanto/hkcanto` in Inspect shows those of Table 1. Tasks joined by + are one column of "
-        "the paper's table, in which every item counts once.",
+        "Each is a mean of several tasks' headlines. lm-eval shows them for its groups; in "
+        "Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one column of the "
+        "paper's table, in which every item counts once.",
         _rows(
             ("figure", "title", "mean of"),
             ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
         ),
         "## Scores by a judge",
-        "Inspect with `-T judge=true` gives these, and reports show them. See "
-        "[what the papers used](results.md#translation-summaries-fluency).",
+        "Inspect computes these with `-T judge=true`, and reports show them. See "
+        "[Judged scores](results.md#judged-scores).",
         _rows(
             ("figure", "title", "what it is"),
             (
@@ -320,7 +320,7 @@ def figures_page() -> str:
                 if name not in ERROR_CATEGORIES
             ),
         ),
-        f"Reports also show the errors per judgement: {', '.join(ERROR_CATEGORIES)}.",
+        f"Reports also show the errors per judgement, by category: {', '.join(ERROR_CATEGORIES)}.",
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -21,15 +21,16 @@ _FLUENCY = (
 _OF_PAPERS = ("judged_accuracy", "judged_score")
 _ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
 _POINTS = "Share of the possible points, less a penalty for length."
-_DISAGREES = "Judgements that disagree on fluency with the classification by the words used."
+_MEAN = "Mean of the points: 5, 3 or 1."
+_DISAGREES = "Share of judgements that disagree on fluency with the word-based classifier."
 _ERRORS = "Labelled errors per judgement."
-_FAILED = "Unusable judgements; an item with no usable judgement is unscored."
+_FAILED = "Share of unusable judgements; an item with no usable judgement is unscored."
 JUDGED: Mapping[str, Figure] = {
     figure.name: figure
     for figure in (
         Figure("judged_accuracy", "Judged accuracy", "share", True, _ACCURACY),
         Figure("judged_score", "Judged score", "share", True, _POINTS),
-        *(Figure(of, of.capitalize(), "count", True, "Mean points, 5, 3 or 1.") for of in CRITERIA),
+        *(Figure(of, of.capitalize(), "count", True, _MEAN) for of in CRITERIA),
         Figure("fluency_disagreement_rate", "Disagrees on fluency", "share", None, _DISAGREES),
         Figure("judge_failure_rate", "Failed judgements", "share", False, _FAILED),
         *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
