@@ -303,8 +303,8 @@ def figures_page() -> str:
     blocks += [
         "## Averages over tasks",
         "Each is a mean of several tasks' headlines. lm-eval shows them for its groups; in "
-        "Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one column of the "
-        "paper's table, in which every item counts once.",
+        "Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one column of "
+        "the paper's table, in which every item counts once.",
         _rows(
             ("figure", "title", "mean of"),
             ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
