@@ -13,7 +13,7 @@ from itertools import chain
 
 import msgspec
 
-from .data.choices import decoded
+from .data.options import decoded
 from .data.stems import names, words
 from .data.tables import Record, UnreadableRow, as_text
 from .errors import CatalogueError
@@ -121,7 +121,7 @@ def _refuse_two_meanings(setup: Setup, records: Sequence[Record], place: str, co
     subjects = [names(each, benchmark.folder) for each in setup.task.definition.subjects]
     cells = {as_text(record.cells.get(column)) or "" for record in records}
     if not {words(cell, benchmark.folder) for cell in cells} <= {()}.union(*subjects):
-        file = records[0].where.rpartition(", row ")[0]
+        file = records[0].file
         raise CatalogueError(
             f"{benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the placeholder "
             f"{{{place}}}, which the kind {setup.task.definition.kind!r} fills itself, and {file} "
@@ -167,7 +167,7 @@ def _refuse_unfilled(
             if shots:
                 each.example(subject, row, 1)
     except NoSuchPlace as error:
-        file, place = record.where.rpartition(", row ")[0], error.name
+        file, place = record.file, error.name
         columns = setup.columns(place)
         free = [*own, *(each for each in record.cells if each not in taken)]
         near = difflib.get_close_matches(place.lower(), free, n=1)

@@ -43,6 +43,16 @@ class Record:
     where: str
     cells: Mapping[str, object]
 
+    @property
+    def file(self) -> str:
+        """The file that the row is in.
+
+        Examples:
+            >>> Record(1, "a.csv, row 2", {}).file
+            'a.csv'
+        """
+        return self.where.rpartition(", row ")[0]
+
     def find(self, columns: Sequence[str]) -> object:
         """Return the cell in the first of some columns that the row has; None if it has none.
 

@@ -9,8 +9,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-import msgspec
-
+from ..data.options import decoded
 from ..data.tables import Record, as_text
 
 _RIGHT = (
@@ -80,6 +79,11 @@ class Column:
         ]
         return any(re.fullmatch(_ROLES[role], each) for each in found)
 
+    @property
+    def is_id(self) -> bool:
+        """Whether its name is that of an id, and not of an answer."""
+        return self.is_called("id") and not self.is_called("answer")
+
     @cached_property
     def language(self) -> str:
         """The language in its name: `yue`, `zh`, `en`, or an empty text."""
@@ -116,7 +120,7 @@ class Column:
     @cached_property
     def values(self) -> list[Any]:
         """Its cells, with JSON texts decoded."""
-        return [_decoded(each) for each in self.cells]
+        return [decoded(each) for each in self.cells]
 
     def tally(self) -> str:
         """List its texts, the most frequent first, at most five.
@@ -141,15 +145,6 @@ def columns_of(records: Sequence[Record]) -> list[Column]:
 def called(columns: Iterable[Column], role: str) -> Iterator[Column]:
     """Return the columns whose names are usual for a role."""
     return (each for each in columns if each.is_called(role))
-
-
-def _decoded(cell: object) -> object:
-    if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
-        try:
-            return msgspec.json.decode(cell)
-        except (msgspec.MsgspecError, RecursionError):
-            return cell
-    return cell
 
 
 def _short(text: str) -> str:

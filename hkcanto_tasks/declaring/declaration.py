@@ -30,8 +30,9 @@ from ..errors import CatalogueError, HKCantoError, OptionError, on_disk
 from ..printable import printable
 from ..setup import find_kind
 from .columns import called
-from .forms import Doubt, Proposal, languages_of, recognise
+from .forms import languages_of, recognise
 from .origins import Origin, find_origin, ignoring_other_data, release_lines
+from .proposals import Doubt, Proposal
 from .tables import Group, divided, read_tables
 
 _NAME = re.compile("[a-z][a-z0-9_]*")

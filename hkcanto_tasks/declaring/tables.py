@@ -201,9 +201,7 @@ def divided(group: Group, alike: Callable[[Group], object]) -> Iterator[Group]:
     """
     parts: dict[object, list[tuple[str, list[Record]]]] = {}
     for stem, of in group.splits.items() if len(group.splits) > 1 else ():
-        own = [
-            row for row in group.records if row.where.rpartition(", row ")[0].endswith(of["test"])
-        ]
+        own = [row for row in group.records if row.file.endswith(of["test"])]
         same = alike(replace(group, splits={stem: of}, records=own))
         parts.setdefault(same if group.patterns else stem, []).append((stem, own))
     if len(parts) < 2:

@@ -5,7 +5,7 @@ judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -21,14 +21,12 @@ from hkcanto_metrics.constraints import (
     read_constraints,
 )
 
-from .. import setup
-from ..catalogue import Subject
-from ..data.tables import Record, as_text
+from ..data.tables import Record
 from ..errors import DataCorrupt
 from ..figures import Figure
 from ..judgements import Judgement
-from ..prompts import Example
 from ..samples import Sample
+from .prompted import Prompted
 from .writing import EMPTY
 
 _LOOSELY = (
@@ -39,7 +37,7 @@ _POOLED = ("inst_level_strict_acc", "inst_level_loose_acc")
 _ANSWERS = "constraint_answers.json"
 
 
-class Constraints(setup.Setup):
+class Constraints(Prompted):
     """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
     The constraints are a list of `{"name": …, "args": {…}}`, or such a list as a JSON text. An
@@ -79,15 +77,7 @@ class Constraints(setup.Setup):
         ),
         EMPTY,
     )
-    COLUMNS: ClassVar = {
-        "id": ("id",),
-        "category": ("topic", "category"),
-        "prompt": ("prompt",),
-        "constraints": ("constraints",),
-    }
-    # A cut-off answer may break a constraint on its end or form that the whole answer would follow.
-    # IFEval in lm-eval has 1,280 tokens, and a Chinese character may take two.
-    TOKENS = 2048
+    COLUMNS: ClassVar = {**Prompted.COLUMNS, "constraints": ("constraints",)}
 
     def row(self, record: Record) -> Sample:
         """Read a request and its constraints.
@@ -106,21 +96,8 @@ class Constraints(setup.Setup):
             asked = read_constraints(cell)  # type: ignore[arg-type]  # checked by it
         except ValueError as error:
             raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
-        return Sample(
-            id=as_text(record.find(self.columns("id"))) or str(record.number),
-            question=record.text(self.columns("prompt"), "prompt"),
-            category=as_text(record.find(self.columns("category"))) or "",
-            target=msgspec.json.encode(asked).decode(),
-        )
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the prompt."""
-        return {"prompt": sample.question}
-
-    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Return None: constraints have no answer to show."""
-        del subject, row, number
-        return None
+        target = msgspec.json.encode(asked).decode()
+        return msgspec.structs.replace(super().row(record), target=target)
 
     def made_up(self) -> Sample:
         """Return an item with constraints that distinguish strict from loose checks."""

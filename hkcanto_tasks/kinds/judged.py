@@ -7,27 +7,27 @@ The judge is a second model, asked by Inspect (`--model-role grader=…`) or by 
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
 from hkcanto_metrics.reasoning import strip_reasoning
 
-from .. import setup
-from ..catalogue import Level, Rubric, Subject, TaskVariant, repeated
+from ..catalogue import Level, Rubric, TaskVariant, repeated
 from ..data.tables import Record, UnreadableRow, as_text
 from ..errors import CatalogueError
 from ..figures import Figure
 from ..judgements import Judgement
-from ..prompts import Example, fill, places
+from ..prompts import fill, places
 from ..samples import Sample
 from ..signatures import Signature
+from .prompted import Prompted
 from .writing import EMPTY
 
 _OF_JUDGE = ("answer", "levels", "code")
@@ -60,7 +60,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
     failure: str = ""
 
 
-class Judged(setup.Setup):
+class Judged(Prompted):
     """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
     Other texts in the judge's prompt, such as a model answer, are columns, too.
@@ -91,13 +91,7 @@ class Judged(setup.Setup):
         ),
         EMPTY,
     )
-    COLUMNS: ClassVar = {
-        "id": ("id",),
-        "category": ("category", "topic"),
-        "prompt": ("prompt",),
-    }
     USES = ("rubric",)
-    TOKENS = 2048
 
     rubric: Rubric
 
@@ -166,7 +160,7 @@ class Judged(setup.Setup):
                 raise CatalogueError(
                     f"{self.task.benchmark.home}/benchmark.toml: task "
                     f"{self.task.definition.name!r}: rubric.prompt has the placeholder {{{place}}},"
-                    f" and nothing fills it: {records[0].where.rpartition(', row ')[0]} has "
+                    f" and nothing fills it: {records[0].file} has "
                     f"{records[0].named()}. {hint}Correct the placeholder, or write "
                     f"{{{{{place}}}}} if these characters are meant."
                 )
@@ -184,21 +178,8 @@ class Judged(setup.Setup):
                     f"{{{place}}}"
                 )
             shown[place] = text
-        return Sample(
-            id=as_text(record.find(self.columns("id"))) or str(record.number),
-            question=record.text(self.columns("prompt"), "prompt"),
-            category=as_text(record.find(self.columns("category"))) or "",
-            target=msgspec.json.encode(shown).decode() if shown else "",
-        )
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the prompt."""
-        return {"prompt": sample.question}
-
-    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Return None: there is no right answer to show."""
-        del subject, row, number
-        return None
+        target = msgspec.json.encode(shown).decode() if shown else ""
+        return msgspec.structs.replace(super().row(record), target=target)
 
     def made_up(self) -> Sample:
         """Return a made-up item with the texts that only the judge is shown."""

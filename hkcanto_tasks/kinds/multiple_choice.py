@@ -18,7 +18,8 @@ from hkcanto_metrics.choice import read_choice
 
 from .. import setup
 from ..catalogue import Subject, TaskVariant
-from ..data.choices import option_columns, read_choices
+from ..data.choices import read_choices
+from ..data.options import option_columns
 from ..data.tables import Record, UnreadableRow, as_text
 from ..errors import CatalogueError, OptionError
 from ..figures import Figure

@@ -44,17 +44,16 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         [('hkcanto_law', 424)]
     """
     known = [each.name for each in benchmarks()]
-    found, of_benchmarks = (
-        list[Part](),
-        [
-            task
-            for task in named_tasks().values()
-            if task.scope != "subject" and not task.variant.suffix
-            if task.benchmark.name in (names or known)
-        ],
-    )
-    named = [find_task(name) for name in names if name not in known]
-    seen = set[tuple[str, str]]()
+    of_benchmarks = [
+        task
+        for task in named_tasks().values()
+        if task.scope != "subject" and not task.variant.suffix
+        if task.benchmark.name in (names or known)
+    ]
+    there = {task.name for task in of_benchmarks}
+    named = [find_task(name) for name in names if name not in {*known, *there}]
+    found: list[Part] = []
+    asked: list[set[tuple[str, str]]] = []
     for task in (*of_benchmarks, *named):
         how, own, shown = setup(task.name), spread, task.definition.examples_from_test
         sizes = {each.name: each.rows - shown for each in task.subjects if each.rows > shown}
@@ -76,9 +75,13 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
             counted = subject_weights(how.headline.over, sizes, how.categories)
             shares = [size / items for size in sizes.values()]
             own = power.weighted(spread, [items * counted[name] for name in sizes], shares)
-        questions = {(task.definition.name, name) for name in sizes}
-        found.append(Part(task.name, items, own, is_whole=not questions & seen))
-        seen |= questions
+        asked.append({(task.definition.name, name) for name in sizes})
+        found.append(Part(task.name, items, own))
+    counted_already = set[tuple[str, str]]()
+    for place in sorted(range(len(found)), key=lambda place: -found[place].items):
+        if not asked[place] & counted_already:
+            found[place] = found[place]._replace(is_whole=True)
+            counted_already |= asked[place]
     return found
 
 

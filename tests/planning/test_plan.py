@@ -214,6 +214,11 @@ def test_ten_tasks_of_80_percent_pass_together_in_11() -> None:
 def test_a_part_of_a_task_counts_once_among_several() -> None:
     found = tables("hkmmlu", "hkmmlu_stem", "hkcanto_law", "--discordance", "20")
     assert [row["tasks"] for row in found["together"]] == [2]
+    names = [row["questions_of"] for row in found["takes"]]
+    assert names.count("hkmmlu_stem") == 1
+    part, whole = "tmmluplus_gen_stem", "tmmluplus_gen"
+    first = tables(part, whole, "hkcanto_law", "--discordance", "20")["together"]
+    assert first == tables(whole, part, "hkcanto_law", "--discordance", "20")["together"]
     assert "together" not in tables("--benchmark", "hkmmlu", "--discordance", "20")
 
 

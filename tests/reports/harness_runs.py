@@ -1,5 +1,6 @@
 """Runs of the real harnesses in this process, that leave the logs which a user would have."""
 
+import json
 import zlib
 from collections.abc import Callable
 from itertools import count
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
@@ -107,3 +109,32 @@ def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> P
             task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
         )
     return Path(log.location.removeprefix("file://"))
+
+
+def figures_alike(logs: Path) -> dict[str, float]:
+    """Check that both harnesses asked and judged one task alike; returns its figures, in order.
+
+    Args:
+        logs: A folder with one log of each harness.
+    """
+    from inspect_ai.log import read_eval_log
+
+    (file,), (samples,), (results,) = (
+        [*logs.rglob(name)] for name in ("*.eval", "samples_*.jsonl", "results_*.json")
+    )
+    in_lm_eval = {row["doc"]["id"]: row for row in map(json.loads, samples.open(encoding="utf-8"))}
+    log = read_eval_log(str(file))
+    assert {sample.id for sample in log.samples} == in_lm_eval.keys()
+    for sample in log.samples:
+        row = in_lm_eval[sample.id]
+        prompt = row["arguments"]["gen_args_0"]["arg_0"]
+        assert "".join(message.text for message in sample.input) == prompt
+        judgement = sample.scores["judged"].metadata["judgement"]
+        assert judgement == row["doc"]["judgement"], sample.id
+    (judged,) = log.results.scores
+    (of_task,) = json.loads(results.read_text("utf-8"))["results"].values()
+    found = {name: metric.value for name, metric in judged.metrics.items()}
+    error = next(name for name in found if name.endswith("_stderr"))
+    assert found.pop(error) > 0
+    assert found == pytest.approx({name: of_task[f"{name},none"] for name in found}, abs=1e-12)
+    return found

@@ -1,0 +1,40 @@
+"""The common base of kinds that show the model a request as it is and have no answer to show."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from .. import setup
+from ..catalogue import Subject
+from ..data.tables import Record, as_text
+from ..prompts import Example
+from ..samples import Sample
+
+
+class Prompted(setup.Setup):
+    """Requests. Columns: `prompt`; optional: `id`, `category`."""
+
+    COLUMNS: ClassVar = {
+        "id": ("id",),
+        "category": ("category", "topic"),
+        "prompt": ("prompt",),
+    }
+    # A cut-off answer may fail where the whole answer would pass. IFEval in lm-eval has 1,280
+    # tokens, and a Chinese character may take two.
+    TOKENS = 2048
+
+    def row(self, record: Record) -> Sample:
+        """Read a request."""
+        return Sample(
+            id=as_text(record.find(self.columns("id"))) or str(record.number),
+            question=record.text(self.columns("prompt"), "prompt"),
+            category=as_text(record.find(self.columns("category"))) or "",
+        )
+
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the prompt."""
+        return {"prompt": sample.question}
+
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Return None: there is no right answer to show."""
+        del subject, row, number
+        return None
