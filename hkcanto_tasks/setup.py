@@ -37,7 +37,7 @@ REASONING_TOKENS = 8192
 
 RUN_OPTIONS = {
     "shots": "a number from 0",
-    "subjects": "names of subjects or categories, with commas",
+    "subjects": "names of subjects or categories, separated by commas",
     "multiturn": "true or false",
 }
 """The options of every task, besides those of its kind, and their values."""
@@ -58,7 +58,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The options of every kind.
 
     Attributes:
-        reasoning: Leave room for a reasoning block, and do not stop at a text like the next item's.
+        reasoning: Allow a reasoning block before the answer: a higher token limit, and no stop
+            texts.
     """
 
     reasoning: bool = False
