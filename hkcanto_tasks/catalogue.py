@@ -269,8 +269,8 @@ class TaskDefinition(Declared, frozen=True):
         shuffle_options: Seed for shuffling each question's options, also in worked examples, for a
             release whose right option is always in the same position; 0 for no shuffling.
         labels: Labels of a classification: a list; or each label with other words for it that a
-            model may write, `{ Positive = ["正面"] }`; or, if the data has another value for a label,
-            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+            model may write, `{ Positive = ["正面"] }`; or, if the data has another value for a
+            label, `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
         fold_scripts: Whether a short answer in the other Chinese script is also right.
         alternatives: Separator of several right short answers in one cell: `/` for `ni1/nei1`.
         extra_stems: Stems of files in the release that are not subjects of the paper.
