@@ -90,11 +90,11 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 
 
 _INTRODUCTION = (
-    "In a *generative* task, the model writes a response, and its answer is read from it. In a "
-    "*log-likelihood* task, the answer is the letter that the model finds likeliest. lm-eval sends "
-    "the stop texts with a request, and Inspect does not. Both cut a response in the same way "
-    f"before it is scored. With `reasoning=true`, the limit is {REASONING_TOKENS:,} tokens, and "
-    "there are no stop texts.",
+    "A *generative* task reads the answer from the response that the model writes. A "
+    "*log-likelihood* task takes the letter that the model finds likeliest as its answer. lm-eval "
+    "sends the stop texts with a request, and Inspect does not. Both cut a response in the same "
+    f"way before it is scored. With `reasoning=true`, the limit is {REASONING_TOKENS:,} tokens, "
+    "and there are no stop texts.",
     "Each prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
     "data of a run, `sent:…` and `read:…` for hashes of what is sent and of how answers are read, "
     "and `pkg:…` for the package's version. Reports of generative tasks also have the [figures of "
