@@ -90,11 +90,12 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 
 
 _INTRODUCTION = (
-    "*Generative*: the model writes, and its answer is read from the text. *Log-likelihood*: the "
-    "letter that the model finds likeliest is its answer. lm-eval sends the stop texts; Inspect "
-    "sends none, and both cut a response in the same way before it is scored. With "
-    f"`reasoning=true` the limit is {REASONING_TOKENS:,} tokens, and there are no stop texts.",
-    "A prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
+    "A *generative* task reads the answer from the response that the model writes. A "
+    "*log-likelihood* task takes the letter that the model finds likeliest as its answer. lm-eval "
+    "sends the stop texts with a request, and Inspect does not. Both cut a response in the same "
+    f"way before it is scored. With `reasoning=true`, the limit is {REASONING_TOKENS:,} tokens, "
+    "and there are no stop texts.",
+    "Each prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
     "data of a run, `sent:…` and `read:…` for hashes of what is sent and of how answers are read, "
     "and `pkg:…` for the package's version. Reports of generative tasks also have the [figures of "
     "reasoning](../reasoning.md).",
@@ -413,9 +414,10 @@ def constraints_page() -> str:
 
 _REFERENCE = """# Reference of benchmark.toml
 
-Every key that a `benchmark.toml` can have; [Add a benchmark](adding_a_benchmark.md) explains how to
-write one. `[data]` is a table, `[[tasks]]` one of several, and `<name>` any name. An empty default
-means none. An unknown key is an error that names the nearest one.
+This page lists every key that a `benchmark.toml` can have;
+[Add a benchmark](adding_a_benchmark.md) explains how to write one. `[data]` is a TOML table,
+`[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. A blank default means
+that a key is empty if it is left out. An unknown key is an error that names the nearest one.
 
 | to declare | see |
 |---|---|
@@ -431,20 +433,22 @@ means none. An unknown key is an error that names the nearest one.
 _TABLES: dict[str, tuple[str, type[Any]]] = {
     "Top of the file": ("", Benchmark),
     "github": (
-        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. Beside the "
-        "file is the registry, with a line `<file> <sha256>` for each file below `prefix`. A first "
-        "line `# 390 files` says how many there must be, so that a list that was cut is noticed.",
+        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The registry "
+        "is a file beside `benchmark.toml`, with a line `<file> <sha256>` for each file below "
+        "`prefix`. A first line `# 390 files` gives their number, so that a truncated list is "
+        "noticed.",
         GitHubRelease,
     ),
     "hub": ("`[hub]`, and `[reasoning]` in the same form.", HubDataset),
     "data": ("`[data]`.", FolderData),
     "prompts": (
-        "`[prompts.<name>]`. Places in the texts are columns of the file, or filled by the "
-        "[kind](#kinds): `{passage}`, `{question}`. A path leads into a cell: `{about.place.0}`. "
-        "Every kind fills `{subject}`, `{title}` and `{chinese}` for the subject, and in worked "
-        "examples `{number}`, `{reasoning}` and `{answer}`. A place that nothing fills is an "
-        "error, and so is one that both the kind and a column of texts could fill. "
-        "`{{x}}` stands for the characters `{x}`. Other braces stay as they are.",
+        "`[prompts.<name>]`. A placeholder in a text is filled by the [kind](#kinds), like "
+        "`{question}`, or from the column with its name, like `{passage}`. A path leads into a "
+        "cell: `{about.place.0}`. Every kind fills `{subject}`, `{title}` and `{chinese}` with the "
+        "subject's names, and in worked examples `{number}`, `{reasoning}` and `{answer}`. A "
+        "placeholder that nothing fills is an error, and so is one that both the kind and a column "
+        "of texts could fill. `{{x}}` stands for the characters `{x}`. Other braces stay as they "
+        "are.",
         PromptTemplate,
     ),
     "tasks": ("`[[tasks]]`. Some keys belong to some [kinds](#kinds) only.", TaskDefinition),
@@ -456,25 +460,29 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
     ),
     "variants": ("`variants` of a task, `[[tasks.variants]]`.", Variant),
     "rubric": (
-        "`[tasks.rubric]`, for the kind [`judged`](#judged). The judge is shown the answer without "
-        "its reasoning. An answer cut off at the limit of its length is judged as far as it goes, "
-        "and its log says so. One that is empty (without `empty`), or cut off before its reasoning "
-        "ended, is not shown to the judge and has no level. The level is read from the last line "
-        "that begins with the marker and a colon. The line needs exactly one number of the scale; "
-        "another level's name behind it, or an earlier such line with another level, makes it "
-        "unread. A reply that cannot be read is asked for once more. `pass_rate` and `mean_level` "
-        "are of the answers that have a level; the others are in `unjudged_rate`, and a report "
-        "warns where they are more than 2 %. Of several models in the role, the mean counts. The "
-        "rubric's hash and the judge are in the signature. Without a judge, Inspect stops before "
-        "anything is sent. `--model-role 'grader={model: openai/gpt-4o, temperature: 0}'` sets how "
-        "it decodes, and `hkcanto agreement LOG people.csv`, with the columns `id` and `level`, "
-        "compares it with people.",
+        "`[tasks.rubric]`, for the kind [`judged`](#judged).\n\n"
+        "* **Answers.** The judge is shown the answer without its reasoning. An answer cut off at "
+        "the token limit is judged as it is, and its log says so. An empty answer, or one whose "
+        "reasoning was cut off, is not shown to the judge and has no level; with `empty`, an empty "
+        "answer has that level.\n"
+        "* **Levels.** The level is read from the last line that begins with the marker and a "
+        "colon. The line needs exactly one number, which is on the scale. The reply is unread if "
+        "another level's name follows the number, or if an earlier such line has another level. "
+        "After an unread reply, the judge is asked once more.\n"
+        "* **Figures.** `pass_rate` and `mean_level` cover the answers that have a level. The "
+        "others count in `unjudged_rate`, and a report warns if they are more than 2 %. If several "
+        "models have the role, their mean counts. The rubric's hash and the judge are in the "
+        "signature.\n"
+        "* **Judge.** Without a judge, Inspect stops before anything is sent. "
+        "`--model-role 'grader={model: openai/gpt-4o, temperature: 0}'` sets how the judge "
+        "decodes. `hkcanto agreement LOG people.csv`, with the columns `id` and `level`, compares "
+        "the judge with people.",
         Rubric,
     ),
     "levels": ("`levels` of a rubric, `[[tasks.rubric.levels]]`.", Level),
     "averages": (
-        "`[[averages]]`. With averages, lm-eval has a group of all of the benchmark's tasks, "
-        "under the benchmark's name.",
+        "`[[averages]]`. If a benchmark has averages, lm-eval has a group of all its tasks under "
+        "the benchmark's name.",
         Average,
     ),
 }
@@ -492,14 +500,15 @@ def toml_page() -> str:
         blocks += [f"## {title}", place, field_table(record)]
     blocks += [
         "## Kinds",
-        "`kind` of a task. *Columns* are what the kind reads: what a cell is, and the names of its "
-        "column unless `columns` declares others; the first one that exists counts, in any case. "
-        "*Places* are what a prompt can show. [Every figure](figures.md) explains the figures.",
+        "`kind` of a task. *Columns* are what the kind reads: the role of a cell, and the names of "
+        "its column unless `columns` declares others. The first name that exists counts, in upper "
+        "or lower case. *Placeholders* are what the kind fills in a prompt. "
+        "[Every figure](figures.md) explains the figures.",
         *chain.from_iterable(map(_kind, sorted(_KINDS))),
         "## Published tables",
-        "`published/tables.toml`: the paper's scores, among which reports show runs. Each table "
-        "has a CSV file beside it, `<number>.csv` or `<number>_<part>.csv`: models down, columns "
-        "across, cells as printed, empty where the paper has none.",
+        "`published/tables.toml` declares the paper's scores, beside which reports show runs. Each "
+        "table has a CSV file in the same folder, `<number>.csv` or `<number>_<part>.csv`: a row "
+        "for each model, and cells as printed, empty if the paper has no value.",
         _rows(
             ("field", "value", "default", "what it is"),
             (
@@ -536,7 +545,7 @@ _NEEDED: dict[str, Any] = {  # by a task of some kinds
 
 
 def _kind(name: str) -> Iterator[str]:
-    """Describe a kind: what its docstring says, its columns, places, keys and figures."""
+    """Describe a kind: what its docstring says, its columns, placeholders, keys and figures."""
     kind = find_kind(name)
     yield f"### {name}"
     yield inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0]
@@ -546,7 +555,7 @@ def _kind(name: str) -> Iterator[str]:
     )
     facts = {
         "Columns": "; ".join(columns),
-        "Places": ", ".join(f"`{{{place}}}`" for place in _places(name)),
+        "Placeholders": ", ".join(f"`{{{place}}}`" for place in _places(name)),
         "Keys of its own": ", ".join(f"`{key}`" for key in kind.USES),
         "Figures": ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
     }
@@ -554,7 +563,7 @@ def _kind(name: str) -> Iterator[str]:
 
 
 def _places(name: str) -> list[str]:
-    """Return the places that a kind fills for a scored item, without those of all kinds."""
+    """Return the placeholders that a kind fills for a scored item, without those of all kinds."""
     task = TaskDefinition(
         name="t", title="T", kind=name, prompts={"paper": "p"}, **_NEEDED.get(name, {})
     )
@@ -662,7 +671,7 @@ def field_table(record: type[Any], without: Collection[str] = ("home",)) -> str:
 
     Examples:
         >>> print(field_table(FolderData).splitlines()[2])
-        | `path` | text | `.` | Folder of the data, inside the benchmark's. |
+        | `path` | text | `.` | Folder of the data, inside the benchmark's folder. |
     """
     hints, helps = get_type_hints(record, include_extras=True), attributes(record)
     rows = [

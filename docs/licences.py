@@ -27,23 +27,23 @@ UNKNOWN = "UNKNOWN"
 REMARKS = {
     "agent-client-protocol": (
         "Apache-2.0",
-        "The metadata has no licence; the wheel holds its text, read on 2026-11-22.",
+        "The metadata names no licence; the wheel contains the licence text, read on 2026-11-22.",
     ),
     "cantonesedetect": (
         "MIT",
-        "The metadata has no licence and no address; `LICENSE` in the repository "
-        "<https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the wheel has it, "
-        "read on 2026-11-22.",
+        "The metadata names no licence and no home page. The licence is from `LICENSE` in the "
+        "repository <https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the "
+        "wheel, read on 2026-11-22.",
     ),
     "numpy": (
         "",
-        "The Linux wheels of `numpy` and `scipy` hold GCC's runtime libraries (GPL-3.0-or-later "
+        "The Linux wheels of `numpy` and `scipy` contain GCC's runtime libraries (GPL-3.0-or-later "
         "WITH GCC-exception-3.1); the exception lets programs under any licence use them.",
     ),
     "pycantonese": (
         "",
-        "The wheel holds data sets under their own terms, with each licence's text: HKCanCor and "
-        "rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) and "
+        "The wheel contains data sets under their own terms, each with its licence text: HKCanCor "
+        "and rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) and "
         "**CantoMap (GPL-3.0)**. hkcanto uses the package to convert characters and parse "
         "Jyutping, and never opens CantoMap (`pycantonese.cantomap()`). If you redistribute "
         "`pycantonese`, in a container for example, you also redistribute CantoMap under the GPL.",
@@ -55,9 +55,9 @@ REMARKS = {
     ),
     "tojyutping": (
         "BSD-2-Clause",
-        "The metadata has no licence; `LICENSE` in the repository (commit bd0ecd8, version 3.2.0) "
-        "and in the wheel has it, read on 2026-11-22. Before 2024-07-17 it was CC-BY-4.0, and at "
-        "first MIT.",
+        "The metadata names no licence. The licence is from `LICENSE` in the repository (commit "
+        "bd0ecd8, version 3.2.0) and in the wheel, read on 2026-11-22. Before 2024-07-17, the "
+        "licence was CC-BY-4.0, and at first MIT.",
     ),
     "vllm": (
         "Apache-2.0",
@@ -128,9 +128,11 @@ def page() -> str:
             "# Licences of dependencies\n",
             "hkcanto is under the Apache License 2.0 and contains none of these packages: `pip` "
             "installs them beside it, each under its own licence. The tables list what "
-            "pip-licenses reads in their metadata, and are not legal advice. For data sets see "
+            "pip-licenses reads in the packages' metadata; they are not legal advice. For data "
+            "sets see "
             "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).\n",
-            f"`pip install hkcanto` brings `{CORE}`; the others are extras.\n",
+            f"`pip install hkcanto` installs the packages marked `{CORE}`; extras install the "
+            "others.\n",
             "| package | extras | licence | home page |\n|---|---|---|---|",
             *(
                 f"| `{known[name]['Name']}` | {', '.join(extras[name])} | {known[name]['License']} "
@@ -143,7 +145,8 @@ def page() -> str:
             "obligations. If you distribute a changed copy of their files, you must distribute its "
             "source too. None of the packages on this page is under the GPL or AGPL alone.",
             f"\n## {len(others)} indirect dependencies\n",
-            "As installed on Linux when this table was made, without the dependencies of `vllm`.\n",
+            "These packages were installed on Linux when the table was made. It lacks the "
+            "dependencies of `vllm`.\n",
             "| package | licence |\n|---|---|",
             *(f"| `{known[name]['Name']}` | {known[name]['License']} |" for name in others),
             "",

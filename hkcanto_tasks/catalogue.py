@@ -45,17 +45,18 @@ class PromptTemplate(Declared, frozen=True):
 
     Attributes:
         question: Text of a question, both scored and in worked examples.
-        system: Instruction before everything else, with the white space that follows it.
+        system: Instruction before everything else, including the white space after it.
         answer_separator: Text between a question and its answer.
         example_separator: Text after each worked example.
         example: Text of a worked example's question, where it differs from the scored one.
         zero_shot: Text for `{zero}` in multiple-choice prompts without worked examples; in other
             kinds, replacement for `system` in such prompts.
         zero_shot_question: Replacement for `question` in prompts without worked examples.
-        cue: Text for `{cue}`: the start of an answer, left out of a scored question that
-            asks for the answer on a last line.
-        scaffold: Text for `{scaffold}` when an answer in a fixed form is asked for.
-        stop: Texts that only a run-away base model writes; a response ends before the first one.
+        cue: Text for `{cue}`, the start of an answer. It is left out if the prompt asks for the
+            answer on a last line (`+scaffold`).
+        scaffold: Text for `{scaffold}`, which asks for an answer in a fixed form (`+scaffold`).
+        stop: Stop texts: what only a base model that goes on after its answer writes, such as the
+            next item. A response is cut before the first one.
         system_cot: Replacement for `system` that asks for a chain of thought.
         question_cot: Replacement for the scored `question` that asks for a chain of thought.
         example_cot: Replacement for `example` in worked examples with a chain of thought.
@@ -91,7 +92,8 @@ class Subject(Declared, frozen=True):
     """One subject of a task: a file of questions in each split.
 
     Attributes:
-        name: Last part of its task's name; empty if it is the task's only subject.
+        name: Last part of the name of the subject's own task; empty if the task has only one
+            subject.
         stem: Text for `{stem}` in the task's file names, or the subject's value in the column
             that names subjects; by default the name.
         title: Title in the paper; by default made from the name.
@@ -99,7 +101,7 @@ class Subject(Declared, frozen=True):
         rows: Published number of test rows; 0 if it is not known.
         shown: Name in the prompt; by default the stem with spaces for underscores.
         category: Category that the paper counts it under.
-        groups: Further sets that the paper reports, such as `hk_specific`.
+        groups: Further sets of subjects in the paper that it belongs to, such as `hk_specific`.
         aliases: Other stems that a release may use.
     """
 
@@ -129,8 +131,8 @@ class Variant(Declared, frozen=True):
 
     Attributes:
         suffix: End of the variant's name; empty for the task itself.
-        scoring: `generative` if the model writes an answer; `loglikelihood` if the likeliest
-            letter is its answer.
+        scoring: `generative` if the model writes an answer; `loglikelihood` if its answer is the
+            letter that it finds likeliest.
         shots: Number of worked examples, where it differs from the task's.
         cot: Whether a chain of thought is asked for.
         script: `tc`, or `sc` for questions and prompt in Simplified script.
@@ -160,8 +162,8 @@ class Level(Declared, frozen=True):
 
     Attributes:
         number: Number that the judge writes for it.
-        name: Name for people.
-        meaning: Description of the answers that are of this level.
+        name: Human-readable name.
+        meaning: Description of the answers at this level.
     """
 
     number: Annotated[int, msgspec.Meta(ge=0)]
@@ -174,15 +176,15 @@ class Rubric(Declared, frozen=True):
 
     Attributes:
         prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
-            the scale, a level on a line; `{code}` a text that no answer can know, for the tags
-            around the answer. Any other placeholder is one of the task's own or a column; the model
-            under test is shown it only if its own prompt has that placeholder, too.
+            the scale, one level per line; `{code}` a text that no answer can guess, for the tags
+            around the answer. Any other placeholder is one of the task's own or a column. The model
+            under test sees its text only if its own prompt has that placeholder, too.
         levels: Levels of the scale.
         passes: Numbers of the levels that pass.
         higher_is_better: Whether a higher level is better.
         marker: Word that begins the line on which the judge gives the level: `Level: 2`.
-        empty: Level of an empty answer, which the judge is not shown; without one, an empty answer
-            counts as unjudged.
+        empty: Level of an empty answer, which is not sent to the judge. Without this key, an empty
+            answer counts as unjudged.
     """
 
     prompt: str
@@ -198,88 +200,91 @@ class TaskDefinition(Declared, frozen=True):
 
     Attributes:
         name: Name in lm-eval.
-        title: Title for people.
+        title: Human-readable title.
         kind: Kind of task, which reads, renders and scores the items; see `hkcanto_tasks.kinds`.
-        version: Version of the task: raised by every change of prompts, of what is read from
+        version: Version of the task. Raise it with every change of prompts, of what is read from
             answers, or of averages.
         headline: Figure to read first; by default the kind's first one.
-        files: Split (`test`, `dev`, `val`) → path in the release; a text alone is the path of
+        files: Split (`test`, `dev`, `val`) → path in the release; a single text is the path of
             `test`. `{stem}` stands for each subject's stem. `*` matches any name, and each name
             that it matches is a subject: `test/*.csv`. A file in an archive is
             `data.zip/test/law.csv`. In a list of files, the first that exists is read. A table of
-            column → path names text files whose lines belong together:
-            `{ source = "a.yue", target = "a.zho" }`. Without a `dev` file there are no worked
-            examples from data. A hub data set does not need `files`: `config` and `splits`, its
-            card, or the names of its files say which file is which.
+            column → path names parallel text files: `{ source = "a.yue", target = "a.zho" }`.
+            Without a `dev` file there are no worked examples from data. A hub data set does not
+            need `files`: `config` and `splits`, its card, or the names of its files say which file
+            is which.
         config: Configuration of a hub data set: one that its card names, or a folder.
         splits: Split (`test`, `dev`, `val`) → its name in the hub data set: `{ test = "train" }`.
-        rows: Keys that lead to the rows of a JSON file, with dots between them: `data.items`.
-            They go through lists, too, and a row then has the cells of the objects around it:
+        rows: Path to the rows of a JSON file, its keys joined by dots: `data.items`. The path may
+            lead through lists; each row then also has the cells of the objects around it:
             `data.paragraphs.qas`.
-        delimiter: Character between the cells of a CSV file, if it is neither a comma nor, in
-            `.tsv` files, a tab.
-        quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
+        delimiter: Delimiter of a CSV file, if it is not a comma (in `.tsv` files: not a tab).
+        quotes: Whether quotation marks enclose cells of a CSV file; if not, they are part of the
+            text.
         subjects: Subjects, in the paper's order. With `*` in `files`, only those that need a
             title, a category or the like.
-        prompts: Name of a prompt that one can choose → its key in the benchmark's prompts; `paper`
-            is the default.
+        prompts: Name that selects a prompt → its key in the benchmark's prompts; `paper` is the
+            default.
         inspect: Name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
-        parameter: Parameter that selects it among the tasks that share its name in Inspect:
+        parameter: Parameter that selects this task among those that share its name in Inspect:
             `language=yue`.
-        by_default: Whether it is the one of them that runs if none is selected.
+        by_default: Whether this task runs if no parameter selects one of the tasks that share its
+            name in Inspect.
         chinese: Title in Chinese.
         specified: Part of the paper that specifies it.
         shots: Default number of worked examples.
         metric: How the headline is computed, for the signature.
-        table: Figures in the harnesses' tables, besides the headline; by default all that
-            the kind does not call diagnostic. Reports have all figures.
-        printed: The paper's name for the headline, and its table: `Average (Table 2)`. lm-eval
-            sorts its table by name; if the headline would not come first, it is repeated under
-            this name.
-        examples: The paper's worked examples, keyed as in the template.
-        language: `en`, `zh` or `yue` where tasks differ by it; a translation's is the target's.
+        table: Figures in the harnesses' tables, besides the headline; by default all that the kind
+            does not mark as diagnostic. Reports have all figures.
+        printed: The paper's name for the headline and the paper's table that has it:
+            `Average (Table 2)`. lm-eval sorts its results by name; if the headline would not come
+            first, it is repeated under this name.
+        examples: The paper's worked examples, each a table of the texts that the prompt shows.
+        language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
+            target language.
         sentence: The paper's sentence at the start of the prompt.
         sentences: Our sentence for each of the other prompts, by the prompt's name.
-        letters: Labels of the options. If options or their columns are declared one by one, only
-            as many labels are used as there are of these.
-        blank_options: Whether a blank cell is an option with an empty text (`shown`), or no option
-            (`absent`, also where the cell itself is missing).
+        letters: Letters of the options. If the options or their columns are listed, only as many
+            letters are used as are listed.
+        blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
+            (`absent`; a missing cell is then no option either).
         header: Whether CSV files have a header row.
-        columns: Role of a cell → the names of its column, in any case; the first that exists is
-            read. Roles that are not declared have the kind's own names (`Setup.COLUMNS`).
+        columns: Role of a cell → the names of its column, in upper or lower case; the first that
+            exists is read. A role that is not declared has the kind's own names (`Setup.COLUMNS`).
             Any other key is a placeholder of the prompt: `passage` for `{passage}`.
         question: Question of every row, where the rows have none of their own.
         options: Options of every row, in the order of their letters, where the rows have none
             of their own: `["啱", "唔啱"]`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
-            (from 1), by either (`letter_or_number`), by the option's `text`, or as a list with 1
-            for a right option and 0 for another (`one_hot`), also in one column with the options.
-            By default, the one of the first five that fits all rows of a file. Numbers for the
-            options of every row (`options`) must be declared.
-        answers: Content of an answer cell → the letter of the option, or letters of several:
+            (from 1), by letter or number (`letter_or_number`), by the option's `text`, or as a list
+            with 1 for each right option and 0 for the others (`one_hot`; the list may be in the
+            same column as the options). By default, the one of the first five that fits all rows of
+            a file. If `options` declares the options of every row, answers that are numbers need
+            this key.
+        answers: Value of an answer cell → the letter of the option, or the letters of several:
             `{ similar = "A", different = "B" }`. Replaces `answer`.
-        option_labels: Treatment of an `A. ` or `(1)` at the start of the release's options:
-            `shown` as it is, or removed (`remove`). With `remove`, a label that does not fit the
-            option's place is an error.
-        shuffle_options: Seed with which each question's options are shuffled, those of worked
-            examples too, for a release whose right option is always in the same place; 0 for none.
-        labels: Labels of a classification: a list of them, or each with other words for it that
-            a model may write, `{ Positive = ["正面"] }`; if the data has another value for it,
-            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
-        fold_scripts: Whether a short answer in the other Chinese script is right, too.
-        alternatives: Text between short answers that are all right, in one cell: `/` for
-            `ni1/nei1`.
-        extra_stems: Files of the release that are not a subject of the paper.
+        option_labels: Treatment of an `A. ` or `(1)` at the start of the release's options: left as
+            it is (`shown`) or removed (`remove`). With `remove`, a label that does not fit the
+            option's position is an error.
+        shuffle_options: Seed for shuffling each question's options, also in worked examples, for a
+            release whose right option is always in the same position; 0 for no shuffling.
+        labels: Labels of a classification: a list; or each label with other words for it that a
+            model may write, `{ Positive = ["正面"] }`; or, if the data has another value for a
+            label, `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+        fold_scripts: Whether a short answer in the other Chinese script is also right.
+        alternatives: Separator of several right short answers in one cell: `/` for `ni1/nei1`.
+        extra_stems: Stems of files in the release that are not subjects of the paper.
         dev_rows: Number of rows of a dev file that are used as worked examples.
-        examples_from_test: Number of first test rows that are worked examples and not scored.
+        examples_from_test: Number of test rows, from the first, that are worked examples and not
+            scored.
         variants: Named variants.
-        types: Type of question → regular expression that its text matches; the first one counts.
-            An expression that takes longer than a second on a question is an error.
-        coarse: Type of question → the types that it sums up.
-        titles: Category, set or type → its title for people.
+        types: Type of question → regular expression for the question's text; the first that matches
+            counts. An expression that takes longer than a second on a question is an error.
+        coarse: Broader type of question → the types that it includes.
+        titles: Category, set or type → its human-readable title.
         rubric: Rubric by which a model judges the answers, for the kind `judged`.
-        subject_files: Whether lm-eval's folder has a file for each subject. If not, lm-eval has
-            these tasks in memory, as it has those of benchmarks from outside.
+        subject_files: Whether lm-eval's task folder has a file for each subject. If not, these
+            tasks are made in memory, like those of benchmarks from outside this package.
     """
 
     name: _Name
@@ -389,8 +394,8 @@ class Average(Declared, frozen=True):
     Attributes:
         name: Name of the figure.
         title: Title in the paper.
-        columns: Columns that it is the mean of. A column with one task is that task's headline;
-            a column with several is the accuracy over all of their questions.
+        columns: Columns whose mean it is, each a list of tasks. A column with one task is that
+            task's headline; a column with several is the accuracy over all of their questions.
     """
 
     name: _Name
@@ -403,7 +408,7 @@ class Benchmark(Declared, frozen=True):
 
     Attributes:
         name: Short name; with `averages`, also the name of its group in lm-eval.
-        title: Title for people.
+        title: Human-readable title.
         folder: Name of the release's folder in the data directory and in the cache.
         paper: Title, authors and year of the paper.
         terms: Terms under which the data may be used.
@@ -621,7 +626,7 @@ def in_words(kind: Any) -> str:
     if origin in (Union, types.UnionType):
         return " or ".join(in_words(each) for each in arguments if each is not type(None))
     if origin is Literal:
-        return ", ".join(f"`{each}`" for each in arguments)
+        return ", ".join(f"`{each}`" for each in arguments if each != "")
     if origin is tuple:
         return f"list of {in_words(arguments[0])}"
     if origin is dict:

@@ -49,7 +49,7 @@ class Figure:
 
     Attributes:
         name: The key in results.
-        title: Title for people.
+        title: Human-readable title.
         unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
             if there are more errors than reference units; `score` from 0 to 100; `count`, without
             a limit; `number` on a scale of its own, from 0.

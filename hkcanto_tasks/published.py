@@ -51,9 +51,9 @@ class PublishedColumn(Declared, frozen=True):
         category: Category that it is restricted to.
         subject: Subject that it is restricted to.
         mean_of: Columns that it is the mean of.
-        unmeasured: Why no run of ours measures it; empty if one does.
-        repeats: Table that has the same figures; empty if none has. A table is not shown for such
-            columns alone.
+        unmeasured: Why none of our runs measures it; empty if one does.
+        repeats: Table that has the same figures; empty if none has. A report leaves out a table in
+            which a run has only such columns.
     """
 
     name: str
@@ -115,7 +115,7 @@ class PublishedTable(Declared, frozen=True):
         number: Number in the paper.
         title: Title in our words.
         columns: Columns, without the column of names.
-        part: Part of the paper's table, where that is divided.
+        part: Part of the paper's table, if it has several.
         headline: Column to read first; empty for a table of subjects.
         protocol: How the paper's measurement differs from ours, and other remarks on it.
         transposed: Whether the paper prints these columns as rows.

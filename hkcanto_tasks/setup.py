@@ -37,7 +37,7 @@ REASONING_TOKENS = 8192
 
 RUN_OPTIONS = {
     "shots": "a number from 0",
-    "subjects": "names of subjects or categories, with commas",
+    "subjects": "names of subjects or categories, separated by commas",
     "multiturn": "true or false",
 }
 """The options of every task, besides those of its kind, and their values."""
@@ -58,7 +58,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The options of every kind.
 
     Attributes:
-        reasoning: Leave room for a reasoning block, and do not stop at a text like the next item's.
+        reasoning: Allow a reasoning block before the answer: a higher token limit, and no stop
+            texts.
     """
 
     reasoning: bool = False
@@ -101,7 +102,7 @@ class Setup(ABC):
     """The keys in `OF_SOME_KINDS` that this kind uses."""
 
     TOKENS: ClassVar[int]
-    """The longest answer to ask for, without a reasoning block."""
+    """The token limit of an answer, without a reasoning block."""
 
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
@@ -309,7 +310,7 @@ class Setup(ABC):
     # ------------------------------------------------------------------ rendering
 
     def made_up(self) -> Sample:
-        """Return a made-up item, with which the hashes of a signature are computed.
+        """Return a made-up item, from which the hashes of a signature are computed.
 
         A kind with fields of another form overrides it: `values`, `example` and `judge` must accept
         the item. (OpenCC's configurations convert its words differently.)
@@ -352,14 +353,14 @@ class Setup(ABC):
         }
 
     def system(self, subject: Subject) -> str:
-        """Return the instruction before everything else, with placeholders for what items vary."""
+        """Return the instruction before everything else, with placeholders for an item's texts."""
         text = self.template.system
         if not self.shots and self.template.zero_shot:
             text = self.template.zero_shot
         return fill(text, self.names(subject), keep=True)
 
     def question(self, subject: Subject) -> str:
-        """Return the text of a scored question, with placeholders for what items vary."""
+        """Return the text of a scored question, with placeholders for an item's texts."""
         text = self.template.question
         if not self.shots and self.template.zero_shot_question is not None:
             text = self.template.zero_shot_question

@@ -18,9 +18,10 @@ class GitHubRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         repository: `owner/name`.
-        commit: The full id of the commit that files come from, unless the registry says otherwise.
-        registry: The file of checksums in the benchmark's folder; for the format see
-            `read_registry`.
+        commit: The full id of the commit that files come from, unless the registry names another
+            for a file.
+        registry: Name of the file of checksums in the benchmark's folder; `read_registry` documents
+            its format.
         prefix: The folder of the release in the repository, with a final slash.
 
     Examples:
@@ -39,10 +40,10 @@ class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         repo_id: `owner/name`.
-        revision: A commit id, tag or branch. None means the default branch as it is at the first
-            download: the commit found then is recorded beside the data and used ever after.
+        revision: A commit id, tag or branch. Without one, the default branch is used as it is at
+            the first download: its commit is recorded beside the data and used from then on.
         allow: Patterns of the files to download, as in `huggingface_hub.snapshot_download`; by
-            default the card and all files that can be read.
+            default the card and all files in formats that can be read.
 
     Examples:
         >>> HubDataset("chuxuecao/HKMMLU").revision is None
@@ -61,7 +62,7 @@ class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in the benchmark's own folder.
 
     Attributes:
-        path: Folder of the data, inside the benchmark's.
+        path: Folder of the data, inside the benchmark's folder.
 
     Examples:
         >>> FolderData("questions").path

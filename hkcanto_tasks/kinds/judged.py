@@ -63,7 +63,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 class Judged(Prompted):
     """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
-    Other texts in the judge's prompt, such as a model answer, are columns, too.
+    Other texts in the judge's prompt, such as a reference answer, are columns, too.
     """
 
     FIGURES = (

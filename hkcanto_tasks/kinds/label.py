@@ -32,8 +32,8 @@ _LONGEST_SHOWN = 24
 class Label(setup.Setup):
     """Texts and their labels, which the task declares. Columns: `text`, `label`.
 
-    The template's placeholder for the text is `{source}`. A template without it, as for rows of two
-    sentences, shows columns by their names, and the column `text` is not needed.
+    The template's placeholder for the text is `{source}`. A template without it, such as one for
+    pairs of sentences, has placeholders with the names of columns; it needs no column `text`.
     """
 
     FIGURES = (

@@ -56,10 +56,10 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
         prompt: `paper`, or the language of one of our own prompts: `zh`, `yue`, `en`; with
             `+scaffold`, the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` for Simplified script: the release's own questions if it has them,
-            else converted questions (OpenCC hk2s), and a converted prompt.
-        shuffle_choices: Seed with which each question's options are shuffled, to expose a position
-            bias; 0 keeps their order.
+        script: `tc`, or `sc` for Simplified script: the prompt is converted, and so are the
+            questions (OpenCC hk2s), unless the release has its own in this script.
+        shuffle_choices: Seed for shuffling each question's options, to expose a position bias; 0
+            keeps their order.
     """
 
     prompt: str = "paper"

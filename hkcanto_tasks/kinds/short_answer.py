@@ -23,9 +23,9 @@ _LIKE_A_LIST = ("[", "]")
 class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
-    Several accepted answers are a list, also as a JSON text, or in SQuAD's two forms,
-    `{"text": [...]}` and `[{"text": ...}]`, or have the task's `alternatives` between them. If a
-    response announces its answer ("答案：…"), that part is compared, else all of it.
+    Several accepted answers are a list (also as a JSON text), have one of SQuAD's two forms,
+    `{"text": [...]}` and `[{"text": ...}]`, or are separated by the task's `alternatives`. If a
+    response announces its answer ("答案：…"), only that part is compared; otherwise all of it.
     """
 
     FIGURES = (

@@ -1,9 +1,9 @@
 """Remove the text that models put around a translation, before it is scored.
 
-First goes the wrapping of the whole response, then the text before and after the translation (see
-`hkcanto_metrics.translation_layout`). No rule looks at the quality of a text, so cleaning favours
-no model. Of several versions, the one in the requested language is kept. The names of the removed
-parts are reported.
+The wrapping of the whole response is removed first, then the text before and after the translation
+(see `hkcanto_metrics.translation_layout`). No rule looks at the quality of a text, so cleaning
+favours no model. If there are several versions, the one in the requested language is kept. The
+names of the removed parts are reported.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         text: A model's response.
         source: The text to be translated. A kind of wrapping that the source has, too, is part of
             the translation and is kept.
-        language: The language asked for: ``yue``, ``zh`` or ``en``. Of several texts, the one in
-            that language is the translation. By default, Cantonese is preferred to Written Chinese
-            if the source is Written Chinese.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. If there are several texts, the
+            one in that language is the translation. By default, Cantonese is preferred to Written
+            Chinese if the source is Written Chinese.
 
     Returns:
         The text without its wrapping, and the names of the removed parts.
