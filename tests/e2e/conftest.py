@@ -1,4 +1,4 @@
-"""The small real model on every kind of task, through both command lines: run once, and read."""
+"""Runs of models through both command lines, shared by the tests that read their logs."""
 
 import os
 import subprocess
@@ -30,25 +30,28 @@ def model() -> Path:
 
 
 @pytest.fixture(scope="session")
-def lm_eval_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lm_eval_logs_of_model(
+    tiny_model: Path, lean_path: str, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with lm-eval's logs of two items of every kind of task."""
-    folder = tmp_path_factory.mktemp("small_model_lm_eval")
+    folder = tmp_path_factory.mktemp("tiny_model_lm_eval")
     run(
-        *("lm_eval", "--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
+        *("lm_eval", "--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32"),
         *("--device", "cpu", "--batch_size", "2", "--limit", "2", "--tasks", ",".join(LM_EVAL)),
         *("--gen_kwargs", "max_gen_toks=24", "--output_path", "out", "--log_samples"),
         cwd=folder,
+        PYTHONPATH=lean_path,
     )
     return folder
 
 
 @pytest.fixture(scope="session")
-def inspect_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inspect_logs_of_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with Inspect's logs of the same."""
-    folder = tmp_path_factory.mktemp("small_model_inspect")
+    folder = tmp_path_factory.mktemp("tiny_model_inspect")
     run(
         *("inspect_ai", "eval", *(f"hkcanto/{task}" for task in INSPECT)),
-        *("--model", f"hf/{model}", "-M", f"model_path={model}", "-M", "do_sample=false"),
+        *("--model", f"hf/{tiny_model}", "-M", f"model_path={tiny_model}", "-M", "do_sample=false"),
         *("-M", "dtype=float32", "-M", "batch_size=2", "-M", "device=cpu"),
         *("--limit", "2", "--max-tokens", "24"),
         *("--log-dir", "logs", "--display", "plain"),
@@ -57,9 +60,9 @@ def inspect_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
-def run(*command: str, cwd: Path) -> None:
+def run(*command: str, cwd: Path, **env: str) -> None:
     """Run a command of a harness on the data that there is; on failure show what it printed."""
-    environment = {**os.environ, **DATA, "HF_HUB_OFFLINE": "1"}
+    environment = {**os.environ, **DATA, "HF_HUB_OFFLINE": "1", **env}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=cwd,

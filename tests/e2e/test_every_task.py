@@ -1,4 +1,4 @@
-"""The small real model runs every kind of task, a few items each, through both command lines."""
+"""A model of Transformers runs every kind of task, two items each, through both command lines."""
 
 import json
 from pathlib import Path

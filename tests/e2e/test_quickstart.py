@@ -1,4 +1,4 @@
-"""The quick start's third step, as printed, with the small model under the names of the page."""
+"""The quick start's third step, as printed, with the tiny model under the names of the page."""
 
 import re
 import subprocess
@@ -19,12 +19,12 @@ NAMES = ("Qwen2.5-0.5B-Instruct", "Qwen2.5-1.5B-Instruct")
 
 @pytest.mark.parametrize("tab", ["lm-eval", "Inspect"])
 def test_two_models_are_evaluated_and_compared_as_printed(
-    model: Path, tmp_path: Path, tab: str
+    tiny_model: Path, lean_path: str, tmp_path: Path, tab: str
 ) -> None:
     """Two items instead of 200; the compared models are one, so the gate has too few items."""
     (tmp_path / "Qwen").mkdir()
     for name in NAMES:
-        (tmp_path / "Qwen" / name).symlink_to(model)
+        (tmp_path / "Qwen" / name).symlink_to(tiny_model)
     of_tab = STEP.partition(f'=== "{tab}"')[2]
     evaluate = re.search(r"```bash\n(.*?)```", of_tab, re.S)
     compare = re.search(r"^```bash\n(.*?)```", STEP, re.S | re.M)
@@ -36,7 +36,7 @@ def test_two_models_are_evaluated_and_compared_as_printed(
     done = subprocess.run(
         ["bash", "-e", "-c", script + compare[1]],
         cwd=tmp_path,
-        env={**environ, **DATA, "HF_HUB_OFFLINE": "1", "PATH": path},
+        env={**environ, **DATA, "HF_HUB_OFFLINE": "1", "PATH": path, "PYTHONPATH": lean_path},
         capture_output=True,
         text=True,
         timeout=1200,

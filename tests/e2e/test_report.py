@@ -1,4 +1,4 @@
-"""A page of real runs, of the small model and rule engines in both harnesses, in a real browser."""
+"""A page of real runs, of the tiny model and rule engines in both harnesses, in a real browser."""
 
 import re
 from collections.abc import Iterator

@@ -32,7 +32,7 @@ def judged(sample: dict[str, Any]) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def logs(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(model: Path, lean_path: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the logs of both harnesses, one item at a time: padding tips near-ties."""
     folder = tmp_path_factory.mktemp("small_model")
     run(
@@ -41,6 +41,7 @@ def logs(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--device", "cpu", "--batch_size", "1", "--gen_kwargs", f"max_gen_toks={TOKENS}"),
         *("--output_path", "out", "--log_samples"),
         cwd=folder,
+        PYTHONPATH=lean_path,
     )
     run(
         *("inspect_ai", "eval", "hkcanto/g2p", "hkcanto/phonology", "--limit", str(ITEMS)),
