@@ -1,4 +1,4 @@
-"""`hkcanto board`: what is on it, what is refused, and what a build changes."""
+"""`hkcanto board`: its contents, what it refuses, and what a build changes."""
 
 import json
 import re
@@ -25,7 +25,7 @@ WHO = ("--by", "A Lab", "--relationship", "third_party", "--url", "https://examp
 
 
 def entry(record: dict[str, Any], name: str = "") -> dict[str, Any]:
-    """Return a figure of a record, without a name its headline."""
+    """Return a figure of a record; by default its headline."""
     for each in record["evaluation_results"]:
         about = each["metric_config"]["additional_details"]
         if about["name"] == name or (not name and about["headline"] == "yes"):
@@ -34,7 +34,7 @@ def entry(record: dict[str, Any], name: str = "") -> dict[str, Any]:
     raise LookupError(name)
 
 
-# ---------------------------------------------------------------------- the first day
+# ---------------------------------------------------------------------- a first board
 
 
 def test_without_results_the_papers_rows_are_the_board(board: Board) -> None:
@@ -62,7 +62,7 @@ def test_each_published_row_names_the_table_that_it_is_from(board: Board) -> Non
         "CER as published (lower is better) %",
         "From",
     ]
-    # Table 3: GPT-4o has 5.4 %, and is first of the models.
+    # Table 3: GPT-4o has 5.4 % and is the best model.
     assert table["GPT4o"][:3] == ["1", "5.4", "HKCanto-Eval (Cheng et al., 2025), Table 3"]
 
 
@@ -149,7 +149,7 @@ def test_items_are_read_once(quiz: Path, board: Board, monkeypatch: pytest.Monke
     assert "org--other-7b.html" in board(quiz).page("index.html")
 
 
-# ---------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------- refusals
 
 
 def of(name: str, **fields: Any) -> Change:
@@ -336,7 +336,7 @@ def test_a_newer_result_takes_the_place_of_an_older_one(results: Results, board:
 
 
 def test_results_that_are_not_told_apart_share_ranks() -> None:
-    # b - a: 0.03 with reach sqrt(0.04² + 0.03²) = 0.05; c is behind both; d has no interval.
+    # b - a is 0.03, within sqrt(0.04² + 0.03²) = 0.05; c is behind both; d has no interval.
     found = ranks(
         {
             "a": Estimate(0.60, 0.56, 0.64, 500),
@@ -365,7 +365,7 @@ def test_ranks_stand_beside_the_papers_models(results: Results, board: Board) ->
     results.add("org/best-7b", skill=0.97)
     page = board(results.folder).page("tasks/hkcanto_cultural.html")
     table = rows(page, "contest_0")
-    # The best of Table 7 has 77.5 %.
+    # The best model in Table 7 has 77.5 %.
     assert next(iter(table)) == "org/best-7b"
     assert table["org/best-7b"][0] == "1"
     assert len(table) == 1 + 23

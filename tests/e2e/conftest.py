@@ -1,4 +1,4 @@
-"""The small real model on every kind of task, through both command lines: run once, and read."""
+"""The small real model on every kind of task, run once through both command lines."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ def lm_eval_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="session")
 def inspect_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with Inspect's logs of the same."""
+    """A folder with Inspect's logs of the same items."""
     folder = tmp_path_factory.mktemp("small_model_inspect")
     run(
         *("inspect_ai", "eval", *(f"hkcanto/{task}" for task in INSPECT)),
@@ -58,7 +58,7 @@ def inspect_logs_of_model(model: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 def run(*command: str, cwd: Path) -> None:
-    """Run a command of a harness on the data that there is; on failure show what it printed."""
+    """Run a command of a harness on real or sample data; show its output on failure."""
     environment = {**os.environ, **DATA, "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, "-m", *command],

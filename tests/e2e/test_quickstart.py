@@ -1,4 +1,4 @@
-"""The quick start's third step, as printed, with the small model under the names of the page."""
+"""The quick start's third step, with the small model under the names on the page."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ NAMES = ("Qwen2.5-0.5B-Instruct", "Qwen2.5-1.5B-Instruct")
 def test_two_models_are_evaluated_and_compared_as_printed(
     model: Path, tmp_path: Path, tab: str
 ) -> None:
-    """Two items instead of 200; the compared models are one, so the gate has too few items."""
+    """Two items instead of 200, and one model for both names: the gate has too few items."""
     (tmp_path / "Qwen").mkdir()
     for name in NAMES:
         (tmp_path / "Qwen" / name).symlink_to(model)

@@ -1,4 +1,4 @@
-"""A page of real runs, of the small model and rule engines in both harnesses, in a real browser."""
+"""A report of real runs (small model, rule-based engines; both harnesses) in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from ..reports.browser import Browser, chromium
 
 pytestmark = [
     *(pytest.mark.e2e, pytest.mark.slow, pytest.mark.browser),
-    pytest.mark.xdist_group("every task"),  # whose runs are on the page
+    pytest.mark.xdist_group("every task"),  # the page shows these runs
 ]
 
 
 @pytest.fixture(scope="module")
 def engines() -> Path:
-    """Both rule engines on the sample data, one in each harness."""
+    """Both rule-based engines on the sample data, one in each harness."""
     return run_example()
 
 

@@ -1,4 +1,4 @@
-"""A real model through both harnesses' command lines, on real questions where they are."""
+"""A real model through both harnesses' command lines, on real questions if available."""
 
 import json
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from .conftest import run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("others")]
 
-# The model writes Jyutping for some sentences only; the fifth is the first of them.
+# The model writes Jyutping only for some sentences, first for the fifth.
 ITEMS, TOKENS = 6, 48
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What both harnesses logged of a task."""
+    """Both harnesses' logged items of a task."""
 
     task: str
     lm_eval: dict[str, dict[str, Any]]
@@ -26,14 +26,14 @@ class Runs:
 
 
 def judged(sample: dict[str, Any]) -> dict[str, float]:
-    """The values of all metrics of a sample of lm-eval."""
+    """The values of all metrics in an lm-eval sample."""
     values: dict[str, float] = sample["doc"]["judgement"]["values"]
     return values
 
 
 @pytest.fixture(scope="module")
 def logs(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the logs of both harnesses, one item at a time: padding tips near-ties."""
+    """A folder with both harnesses' logs, with batch size 1: padding would decide near-ties."""
     folder = tmp_path_factory.mktemp("small_model")
     run(
         *("lm_eval", "--tasks", "hkcanto_g2p,hkcanto_phonology", "--limit", str(ITEMS)),

@@ -1,4 +1,4 @@
-"""Our options share one mapping with lm-eval's model arguments; a mistake is named."""
+"""Our options share a mapping with lm-eval's model arguments; errors name a mistyped one."""
 
 import os
 import subprocess

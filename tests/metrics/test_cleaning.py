@@ -1,4 +1,4 @@
-"""The text removed around a translation; no style of response gains by it."""
+"""Text around a translation is removed, and no style of response has an advantage."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_wrapping_costs_every_style_the_same_score(wrapping: str) -> None:
         "「冇收尾",
         "「",
         "",
-        "結果：佢走咗。",  # a word of labels that says nothing about translation
+        "結果：佢走咗。",  # a word used in labels, but not about translation
         "廣東話好難學：我學咗三年。",
         "呢句嘅翻譯：好難。",
         "好的，以下是翻譯：你好",  # a sentence of the model's own

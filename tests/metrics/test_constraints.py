@@ -345,7 +345,7 @@ def test_traditional_only_refuses_each_simplification(character: str) -> None:
 
 
 def test_real_sentences_are_not_refused_in_their_script() -> None:
-    """Common Voice's sentences, of which five have characters such as 权 and 戯."""
+    """Common Voice's sentences; five have characters such as 权 and 戯."""
     path = files("pycantonese") / "data" / "common_voice" / "sents.json"
     real = [text for text in json.loads(path.read_text("utf-8")) if re.search("[一-鿿]", text)]
     traditional, simplified = (
@@ -502,7 +502,7 @@ def test_loose_is_without_asterisks_too_and_in_every_combination() -> None:
 
 
 def test_the_four_figures_are_those_of_ifeval() -> None:
-    # Two of three prompts loosely and one strictly; of five instructions three and four.
+    # Strictly one of three prompts and three of five instructions; loosely two and four.
     results = [
         Followed((True, True), (True, True)),
         Followed((True, False), (True, False)),

@@ -1,4 +1,4 @@
-"""Which number a response gives as its final answer."""
+"""The number that a response gives as its final answer."""
 
 from fractions import Fraction
 
@@ -157,7 +157,7 @@ def test_evidence_in_a_long_text() -> None:
         ("#### 18？\n其實係 5 個。", 5),
         ("#### 18 = 9 × 2？\n其實係 5 個。", 5),
         ("#### 十八蚊", 18),
-        # a heading is no mark
+        # a heading, not an announcement
         ("#### 18 個人分 9 個餅：\n每人有 9 ÷ 18 = 0.5 個。", Fraction(1, 2)),
         ("#### 3 個步驟：\n每人有 9 個。", 9),
         ("#### 1. 計總數\n3 + 4 = 7\n#### 2. 乘以 2\n7 × 2 = 14。", 14),
@@ -169,7 +169,7 @@ def test_evidence_in_a_long_text() -> None:
         ("####\n兩年前佢有 20 個。佢有幾多個？\n####", None),
         ("#### 3. 一盒有幾多個？", None),
         ("#### 3. 25 個", 25),
-        # of an unknown, nothing is known; with an equals sign it is
+        # an expression with an unknown has no value, unless an equals sign follows
         ("####x - 48", None),
         ("####x -48", None),
         ("####48 - x", None),

@@ -59,7 +59,7 @@ def test_simplified_becomes_traditional(simplified: str, traditional: str) -> No
     ],
 )
 def test_no_word_is_replaced_by_another_regions_word(word: str, simplified: str) -> None:
-    # Not 软件, 出租车, 鼠标, 土豆, 公交车.
+    # Not converted to the mainland's words 软件, 出租车, 鼠标, 土豆, 公交车.
     assert to_simplified(word) == simplified
 
 
