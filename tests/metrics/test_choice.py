@@ -221,7 +221,7 @@ def test_a_calculation_ends_with_its_result(text: str, letter: str | None) -> No
         ("大液泡儲水（見課本）。睇返四項，D 最切合。", "D"),
         ("## Conclusion\nThe place is the one given in C. It has a membrane.", "C"),
         ("細胞有好多結構，B、C、D 都有其他用途。A", "A"),  # contrasted with all the others
-        ("A produces energy. B makes proteins. C stores DNA. D stores water.", None),  # each described
+        ("A produces energy. B makes proteins. C stores DNA. D stores water.", None),  # listed
         ("細胞有好多種。例如 B 就係其中一種。", None),
         ("Both have DNA. I would need more information about B.", None),
         ("資料唔夠，好難講。D 有機會。", None),

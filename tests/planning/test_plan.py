@@ -113,8 +113,9 @@ SHARE, OPENRICE, FACEBOOK = 0.293, 1_199, 398  # one item each is a worked examp
 
 
 def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_questions() -> None:
-    # TMMLU+: 66 subjects of different sizes in 4 categories. An item weighs 1 / (4 k n) in a subject
-    # of n items and a category of k subjects. The variance is 0.293 times the sum of squares.
+    # TMMLU+: 66 subjects of different sizes in 4 categories. An item weighs 1 / (4 k n) if its
+    # subject has n items and its category k subjects. The mean's variance is 0.293 times the sum of
+    # the squared weights.
     subjects = find_task("tmmluplus_gen").subjects
     in_category = Counter(subject.category for subject in subjects)
     squares = sum(1 / (4 * in_category[each.category]) ** 2 / each.rows for each in subjects)

@@ -143,8 +143,8 @@ def test_a_syllabic_nasal_has_no_place_for_an_onset():
 
 
 def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
-    # One of eight gold syllables is wrong, in its tone; the published figure is the mean of
-    # 1/3, 0 and 0.
+    # The tone of one of eight gold syllables is wrong; the published figure is the mean of 1/3, 0
+    # and 0.
     (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
     (figures,) = table(section, "Figures")
     assert figures[1] == pytest.approx(1 / 9)
