@@ -1,4 +1,4 @@
-"""Benchmarks made on the spot: a folder with a `benchmark.toml`, as of anyone outside."""
+"""Declare temporary benchmarks: folders with a `benchmark.toml`, like a user's."""
 
 from pathlib import Path
 
@@ -52,12 +52,12 @@ def declare(
     folder: str = "release",
     checksums: str = "",
 ) -> Benchmark:
-    """Write a benchmark that is published so, and read it.
+    """Write a benchmark whose data is published in a given way, and read it.
 
     Args:
         home: Its own folder.
         release: Where its data is published.
-        folder: What its data's folder is called.
+        folder: The name of its data folder.
         checksums: The text of its registry.
     """
     home.mkdir(parents=True, exist_ok=True)

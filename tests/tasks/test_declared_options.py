@@ -1,4 +1,4 @@
-"""What a benchmark from outside may declare of its questions, options and answers."""
+"""Declarations of questions, options and answers in benchmarks from outside."""
 
 import json
 import logging
@@ -142,7 +142,7 @@ def test_an_option_is_shown_alone_as_it_is_shuffled(quiz: Quiz) -> None:
 
 
 def test_a_path_into_the_column_of_the_options_is_refused(quiz: Quiz) -> None:
-    """It would show them where they stand in the release, not as they are shuffled."""
+    """The prompt would show them in the release's order instead of the shuffled one."""
     quiz('columns = { options = "choices" }', FERRY, question="{choices.A}")
     with pytest.raises(CatalogueError, match=r"\{choices\.A\}.*reads the column 'choices\.a'"):
         load_task("quiz")
@@ -382,7 +382,7 @@ def test_a_number_in_front_is_no_label(quiz: Quiz) -> None:
     assert shown() == ["邊個係島？\nA. 1.5 米\nB. 2.5 米\nC. 3.5 米"]
 
 
-# ---------------------------------------------------------------------- the place of the right one
+# ---------------------------------------------------------------------- a fixed place of the answer
 
 FIRST = [
     {"question": f"{number} 個人去邊？", "A": "中環", "B": "旺角", "C": "沙田", "answer": "A"}

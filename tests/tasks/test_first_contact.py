@@ -1,4 +1,4 @@
-"""A release loads in whatever layout it comes, and a bad row costs a row."""
+"""A release loads in any usual layout, and a bad row costs only that row."""
 
 import csv
 import io
@@ -66,7 +66,7 @@ def as_parquet(records: list[dict[str, Any]]) -> bytes:
 
 
 def each(form: Callable[..., str | bytes], name: str) -> dict[str, str | bytes]:
-    """A file for each subject and split, called as `name` says."""
+    """A file for each subject and split, named by the template `name`."""
     return {
         name.format(stem=stem, split=split): form(rows)
         for stem, rows in ROWS.items()
@@ -111,7 +111,7 @@ def with_blank_lines(rows: Iterable[Iterable[str]]) -> str:
 
 
 def listed(rows: Iterable[Iterable[str]]) -> bytes:
-    """As many data sets on the hub have it: a list of choices, and an index."""
+    """The form of many data sets on the hub: a list of choices, and an index."""
     return as_parquet(
         [
             {"question": row[0], "choices": list(row[1:5]), "answer": "ABCD".index(row[5])}
@@ -202,10 +202,10 @@ def targets(task: str) -> list[str]:
 @pytest.mark.parametrize(
     ("answers", "letters"),
     [
-        ("0123", "ABCD"),  # from 0: there is a 0
-        ("1234", "ABCD"),  # from 1: there is a 4
+        ("0123", "ABCD"),  # counted from 0, because there is a 0
+        ("1234", "ABCD"),  # counted from 1, because there is a 4
         ("２０", "CA"),
-        (("2.0", "0.0"), "CA"),  # what a blank makes of a column of numbers
+        (("2.0", "0.0"), "CA"),  # a blank turns a column of numbers into this
         ("A3", None),
         ("12", None),
         ("4444", "DDDD"),
@@ -383,7 +383,7 @@ def test_what_stays_unmatched_is_one_error_that_shows_how_to_map_it(
     assert "hk_music" in message
     assert "files: songs" in message
     assert "HKCANTO_ALIASES='songs=" in message
-    assert len(load_task("hkmmlu_hk_law").samples) == 1  # confined to what was asked for
+    assert len(load_task("hkmmlu_hk_law").samples) == 1  # only the requested subjects
     monkeypatch.setenv("HKCANTO_ALIASES", "songs=hk_music")
     assert {sample.subject for sample in load_task("hkmmlu").samples} == {"hk_law", "hk_music"}
 

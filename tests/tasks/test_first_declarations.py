@@ -1,6 +1,6 @@
-"""What somebody declares for the first time: SQuAD's nested form, and twelve mistakes.
+"""First declarations of a benchmark: SQuAD's nested form, and twelve mistakes.
 
-Each mistake is an error that names the key or the column, the file, the row, and what would fit.
+The error for each mistake names the key or column, the file, the row, and what would fit.
 """
 
 import json
@@ -30,7 +30,7 @@ Declare = Callable[[str, str, Mapping[str, str]], Path]
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return what declares the task `quiz`: its prompt, its entry, its files."""
+    """Return a function that declares the task `quiz`: its prompt, its entry, its files."""
 
     def declare(prompt: str, task: str, files: Mapping[str, str]) -> Path:
         text = TOML.replace("{prompt}", prompt).replace("{task}", task)

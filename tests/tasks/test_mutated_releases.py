@@ -144,7 +144,7 @@ def test_mutated_releases_give_the_same_rows_or_an_error() -> None:
 
 # ------------------------------------------------------------------------------- by hand
 
-# Twenty-four questions, each with other options; and the same with another answer.
+# Twenty-four questions with different options; and the same with other answers.
 PIERS = [
     (
         f"第{n}題：邊度有渡輪碼頭？",

@@ -1,4 +1,4 @@
-"""Benchmark files are read as they are, and what only looks like one is refused."""
+"""Benchmark files are read unchanged, and files that only look like one are refused."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def read_records(path: Path, columns: Sequence[str] = ()) -> list[Record]:
-    """The rows of a file of which none is bad."""
+    """The rows of a file without bad rows."""
     table = read_table(path, columns)
     assert table.bad == []
     return table.records
@@ -105,7 +105,7 @@ def test_whatever_the_csv_module_writes_is_read_back(
     csv.writer(written, quoting=csv.QUOTE_ALL).writerows(rows)
     file.write_bytes(written.getvalue().encode())
     expected = [row for row in rows if any(cell.strip() for cell in row)]
-    if expected:  # blank rows alone are an empty file
+    if expected:  # a file with only blank rows counts as empty
         assert headerless(file, len(rows[0])) == expected
 
 
