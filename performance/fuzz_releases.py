@@ -44,7 +44,7 @@ from hkcanto_tasks.loading import LoadedTask, load_task
 
 BATCH = 25
 FREE = ("hkmmlu", "tmmluplus", "outside")
-"""Seeds whose layout is not declared, or is mutated too: they are used more often."""
+"""Seeds that are used more often: their layout is undeclared, or is also mutated."""
 
 
 @dataclass(frozen=True)

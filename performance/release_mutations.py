@@ -13,7 +13,7 @@ from made_releases import ANSWERS, FORMATS, LETTERS, OPTIONS, WRAPS, File, Relea
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 
 ROWS = 8
-"""How many rows of a file are used, so that a case takes milliseconds."""
+"""The number of rows used of each file; with few, a case takes milliseconds."""
 
 MODELS = (
     *("baselines/gpt-4o", "outputs", "results/qwen2.5-7b", "predictions", "submissions/a"),

@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[str | None, str | None]] = {
     "empty": ("", None),
     "null-content": (None, None),
 }
-"""Model → what it says, with a place for the letter, and what stands in its field of reasoning."""
+"""Model → its answer, with a place for the letter, and the content of its reasoning field."""
 
 
 def letter(prompt: str) -> str:

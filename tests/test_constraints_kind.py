@@ -284,7 +284,7 @@ def test_a_wrong_constraint_in_a_release_is_not_set_aside(
 
 
 @pytest.mark.usefixtures("example")
-def test_training_on_equal_constraints_is_no_contamination(tmp_path: Path) -> None:
+def test_training_on_equal_constraints_is_not_contamination(tmp_path: Path) -> None:
     """Only the prompt identifies an item: others may ask for two lines in the same words."""
     rows = (EXAMPLES / "constraints/prompts.jsonl").read_text("utf-8").splitlines()
     for field, found in (("constraints", 0), ("prompt", 1)):
@@ -304,7 +304,7 @@ def read_hash() -> str:
 
 @pytest.mark.usefixtures("example")
 @pytest.mark.parametrize("name", VERIFIERS)
-def test_a_verifier_that_behaves_otherwise_changes_the_signature(
+def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of_name, before = VERIFIERS[name], read_hash()

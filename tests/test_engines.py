@@ -49,7 +49,7 @@ def ask(server: RecordingServer, folder: Path, form: str, more: str = "") -> lis
     return [(text.answer, text.response) for text in found.items.texts]
 
 
-def test_think_end_token_takes_the_reasoning_away_and_reports_say_so(
+def test_think_end_token_removes_the_reasoning_and_reports_say_so(
     server: RecordingServer, tmp_path: Path
 ) -> None:
     whole = ask(server, tmp_path / "logs/whole", "think")

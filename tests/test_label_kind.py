@@ -244,7 +244,7 @@ def test_other_labels_are_another_reading(declare: Declare, other: str) -> None:
     assert before[1] != after[1]
 
 
-def test_a_reader_that_behaves_otherwise_is_another_reading(
+def test_a_change_in_reading_changes_the_signature(
     declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hkcanto_metrics import labels as reader

@@ -28,8 +28,8 @@ MIN_CANTONESE_RATIO = 0.9
 """The share of Cantonese features that a text with SWC features needs to pass.
 
 `performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
-features are also words of Cantonese, such as 把 in
-一把遮: 11 of the 20 Cantonese articles and talks in HKCanto-Eval have some.
+features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
+talks in HKCanto-Eval have some.
 """
 
 

@@ -96,7 +96,7 @@ def test_logs_are_on_the_board_with_the_figures_of_their_items(quiz: Path, board
     assert cell.startswith("62.5")
 
 
-def test_a_record_needs_no_items_and_says_who_ran_the_model(quiz: Path, board: Board) -> None:
+def test_a_record_needs_no_items_and_names_who_ran_the_model(quiz: Path, board: Board) -> None:
     publish(quiz)
     shutil.rmtree(quiz / "logs")
     page = board(quiz).page("models/org--model-7b.html")
@@ -261,7 +261,7 @@ def test_a_record_as_published_is_right(results: Results, board: Board) -> None:
     assert "1 results of 1 models are right, 0 files" in made.output
 
 
-def test_files_that_are_no_records_are_named(results: Results, board: Board) -> None:
+def test_files_other_than_records_are_named(results: Results, board: Board) -> None:
     (results.folder / "broken.json").write_text('{"evaluation_results": [', encoding="utf-8")
     (results.folder / "other.json").write_text("{}", encoding="utf-8")
     (results.folder / ".hidden").mkdir()
@@ -308,7 +308,7 @@ def test_never_two_setups_in_one_column(results: Results, board: Board) -> None:
     assert len({titles[at] for at in set.union(*filled)}) == 4
 
 
-def test_models_run_otherwise_have_rows_of_their_own(results: Results, board: Board) -> None:
+def test_models_under_other_conditions_have_separate_rows(results: Results, board: Board) -> None:
     half = replaced("model_info", "additional_details", "dtype", by="float16")
     results.add(skill=0.5)
     results.add(skill=0.6, day=1, change=half)
@@ -335,7 +335,7 @@ def test_a_newer_result_takes_the_place_of_an_older_one(results: Results, board:
     assert float(figure.split()[0]) < 60
 
 
-def test_results_that_are_not_told_apart_share_ranks() -> None:
+def test_results_without_a_significant_difference_share_ranks() -> None:
     # b - a is 0.03, within sqrt(0.04² + 0.03²) = 0.05; c is behind both; d has no interval.
     found = ranks(
         {
@@ -361,7 +361,7 @@ def test_errors_are_ranked_the_other_way() -> None:
     assert (found["a"].text, found["b"].text) == ("2", "1")
 
 
-def test_ranks_stand_beside_the_papers_models(results: Results, board: Board) -> None:
+def test_ranks_include_the_papers_models(results: Results, board: Board) -> None:
     results.add("org/best-7b", skill=0.97)
     page = board(results.folder).page("tasks/hkcanto_cultural.html")
     table = rows(page, "contest_0")
@@ -415,7 +415,7 @@ def test_a_wrong_models_toml_is_a_message(
     assert why in made.output
 
 
-def test_a_link_that_is_no_web_address_is_no_link(results: Results, board: Board) -> None:
+def test_only_web_addresses_become_links(results: Results, board: Board) -> None:
     details = {"logs": "javascript:alert(1)"}
     results.add(change=replaced("source_metadata", "additional_details", by=details))
     made = board(results.folder)

@@ -69,7 +69,7 @@ def test_a_log_of_another_task_is_scored(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_target_that_is_no_letter_is_said(tmp_path: Path) -> None:
+def test_a_target_that_is_not_a_letter_is_reported(tmp_path: Path) -> None:
     log = run(quiz(letters=False), tmp_path, reply, fail_on_error=False, score=False)
     done = score(log)
     assert "sample 2 has 3 choices and the target '4'" in " ".join(

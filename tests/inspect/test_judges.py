@@ -312,7 +312,7 @@ def test_a_task_without_sources_cannot_be_judged(tmp_path: Path) -> None:
     assert "sample t/1: metadata['source']" in log.error.message
 
 
-def test_no_judgements_are_no_score() -> None:
+def test_without_judgements_there_is_no_score() -> None:
     with pytest.raises(ValueError, match="at least one judgement"):
         judged_translation("zh_yue", judgements=0)
     with pytest.raises(ValueError, match="at least one judgement"):
@@ -438,7 +438,7 @@ def test_an_answer_that_was_cut_off_is_not_completed(translate: Callable[..., An
     assert translate(model(script)).value["judge_failure_rate"] == 1
 
 
-def test_repeating_the_form_is_no_answer(
+def test_repeating_the_form_is_not_an_answer(
     translate: Callable[..., Any], summarize: Callable[..., Any]
 ) -> None:
     parrot = model(lambda messages, _: messages[0].text.partition("The texts end here.")[2])
@@ -644,7 +644,7 @@ def test_what_changed_in_a_text_is_on_record(
         assert shown == "brackets shown as others: 4"
 
 
-def test_a_text_without_end_is_cut_before_it_is_paid_for_and_the_record_says_so(
+def test_an_endless_text_is_cut_before_judging_and_the_record_says_so(
     translate: Callable[..., Any], summarize: Callable[..., Any]
 ) -> None:
     sent = []
@@ -891,7 +891,7 @@ def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
         assert agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE)[0]["items"] in (2, 3)
 
 
-def test_a_folder_is_no_log_and_no_csv(judged: Any, tmp_path: Path) -> None:
+def test_a_folder_is_neither_a_log_nor_a_csv(judged: Any, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
     for paths in ((tmp_path, tmp_path / "people.csv"), (judged.location, tmp_path)):
         done = CliRunner().invoke(app, ["agreement", *map(str, paths)])

@@ -55,7 +55,7 @@ def file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_errors_stand_where_they_do_in_the_translation(tmp_path: Path, errors: ModuleType) -> None:
+def test_errors_have_their_positions_in_the_translation(tmp_path: Path, errors: ModuleType) -> None:
     """The annotator's text is 佢去[戲院],睇戲[，] 食飯[。]; positions refer to this text."""
     marks = [
         mark("食飯", 9, "Mistranslation", "Major"),
@@ -85,7 +85,7 @@ def test_a_place_that_is_off_is_the_nearest_one(tmp_path: Path, errors: ModuleTy
     assert sorted(each.start for each in made.spans) == [0, 8]
 
 
-def test_the_papers_categories_and_theirs_have_common_ones(errors: ModuleType) -> None:
+def test_both_sets_of_error_categories_map_to_common_ones(errors: ModuleType) -> None:
     assert {errors.common(each) for each in ERROR_CATEGORIES} == set(errors.CATEGORIES)
 
 
@@ -108,7 +108,7 @@ def test_a_few_useless_marks_are_left_out_and_many_are_an_error(
         ([row(0, mt="")], "src, mt and ref must have a text"),
     ],
 )
-def test_a_file_that_is_no_such_file_is_refused(
+def test_a_file_in_another_format_is_refused(
     tmp_path: Path, errors: ModuleType, rows: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

@@ -179,7 +179,7 @@ def test_what_is_missing_from_the_data_is_in_the_tasks_title() -> None:
     assert results["results"]["hkmmlu"]["alias"] == "hkmmlu (8 of 66 subjects, sample data)"
 
 
-def test_the_group_of_a_tasks_subjects_is_there_for_who_wants_their_rows() -> None:
+def test_a_group_has_a_row_for_each_subject_of_a_task() -> None:
     results = evaluate("hkmmlu_by_subject", model=AnsweringLM())
     present = [task for task, samples in results["samples"].items() if samples]
     assert {task.removeprefix("hkmmlu_") for task in present} == {

@@ -100,7 +100,7 @@ def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
     assert row.alpha == pytest.approx(1 - 16 / (4 * 4))
 
 
-def test_one_item_is_no_correlation() -> None:
+def test_one_item_has_no_correlation() -> None:
     [row] = agreement({"x": {"a": 5.0}}, {"x": {"a": [5.0]}})
     assert math.isnan(row.pearson)
 

@@ -92,7 +92,7 @@ def test_a_letter_with_its_own_text_is_one_mention(text: str, letter: str) -> No
         "\\boxed{A}\\boxed{B}",
     ],
 )
-def test_two_options_where_it_decides_are_no_choice(text: str) -> None:
+def test_two_options_in_the_decision_give_no_choice(text: str) -> None:
     assert extract_choice(text, CELLS) is None
 
 
@@ -248,7 +248,7 @@ def test_a_correction_overrides_the_first_line(text: str) -> None:
     assert extract_choice("A\n\n細胞核都有 DNA，C 都好重要。", CELLS) == "A"
 
 
-def test_the_letter_a_is_no_article_after_a_noun() -> None:
+def test_the_letter_a_after_a_noun_is_not_an_article() -> None:
     assert extract_choice("The answer is A planet close to the Sun.", PLANETS) is None
     assert extract_choice("It is hot there. Row A describes this.", PLANETS) == "A"
 
@@ -564,11 +564,11 @@ def test_no_letter_is_read_where_none_is_stated(template: str) -> None:
 
 @pytest.mark.parametrize("letter", "EFGHIJ")
 @pytest.mark.parametrize("template", ["{x}", "答案：{x}", "The answer is {x}.", r"\boxed{{{x}}}"])
-def test_a_letter_that_is_no_option_is_no_answer(template: str, letter: str) -> None:
+def test_a_letter_without_an_option_is_not_an_answer(template: str, letter: str) -> None:
     assert extract_choice(template.format(x=letter), ISLANDS) is None
 
 
-def test_a_letter_that_is_no_option_takes_the_decision_before_it_back() -> None:
+def test_a_letter_without_an_option_revokes_the_decision_before_it() -> None:
     assert extract_choice("答案：A。更正：答案是E。", ISLANDS) is None
 
 
@@ -665,7 +665,7 @@ def test_a_reading_says_why_and_where(
         *("I don't know", "It is none of the four", "**Content filtered**"),
     ],
 )
-def test_a_refusal_is_told_from_an_answer_without_a_decision(text: str) -> None:
+def test_a_refusal_is_distinguished_from_indecision(text: str) -> None:
     assert read_choice(text, ISLANDS).reason == "none: refusal"
 
 

@@ -205,7 +205,7 @@ def test_of_two_versions_the_one_in_the_language_asked_for_is_kept(
     assert clean_output(text, source=ENGLISH, language="zh").text in (MANDARIN, CHINESE)
 
 
-def test_a_version_of_a_short_sentence_is_told_too() -> None:
+def test_a_version_of_a_short_sentence_is_recognised_too() -> None:
     for source, version in (("他走了。", "佢走咗。"), ("他今天沒有空。", "佢今日冇空。")):
         text = f"{source}\n直接翻譯成粵語：{version}"
         assert clean_output(text, source=source, language="yue").text == version
@@ -245,7 +245,7 @@ def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
     ],
 )
 @pytest.mark.parametrize("source", [ENGLISH, CHINESE])
-def test_a_romanisation_with_a_note_is_no_translation(source: str, note: str) -> None:
+def test_a_romanisation_with_a_note_is_not_a_translation(source: str, note: str) -> None:
     cleaned = clean_output(ROMANISED + note, source=source, language="yue")
     assert cleaned.text == ""
     assert "romanisation" in cleaned.removed

@@ -256,7 +256,7 @@ def test_other_keys_are_only_refused_where_asked() -> None:
         ("1. 甲\n3. 丙", 0, 1),
     ],
 )
-def test_items_are_told_from_what_looks_like_them(answer: str, bullets: int, numbered: int) -> None:
+def test_items_are_distinguished_from_lookalikes(answer: str, bullets: int, numbered: int) -> None:
     assert VERIFIERS["bullet_items"].function(answer) == bullets
     assert VERIFIERS["numbered_items"].function(answer) == numbered
 
@@ -364,7 +364,7 @@ def test_neither_script_is_one_without_chinese() -> None:
     assert not holds("script", "OK!", script="traditional")
 
 
-def test_numerals_are_told_from_words_with_numerals() -> None:
+def test_numerals_are_distinguished_from_words_with_numerals() -> None:
     assert holds("numerals", "萬一落雨，一齊喺 3 號出口等，千萬唔好走", form="arabic")
     assert not holds("numerals", "3 個人食兩碗飯", form="arabic")
     assert holds("numerals", "十分好食，第二個食 3 碗", form="arabic")

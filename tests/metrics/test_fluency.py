@@ -274,7 +274,7 @@ def calibration() -> ModuleType:
 
 
 @pytest.mark.realdata
-def test_real_pairs_are_told_apart_where_the_threshold_was_not_chosen_on_them(
+def test_held_out_real_pairs_are_distinguished(
     calibration: ModuleType,
 ) -> None:
     data = Path(os.environ["HKCANTO_DATA_DIR"])

@@ -81,9 +81,7 @@ def test_the_label_that_a_response_settles_on(
         ({"a": ["？"], "b": []}, "a word is blank"),
     ],
 )
-def test_labels_that_cannot_be_told_apart_are_an_error(
-    labels: dict[str, list[str]], message: str
-) -> None:
+def test_indistinguishable_labels_are_an_error(labels: dict[str, list[str]], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         read_label("a", labels)
 

@@ -183,7 +183,7 @@ def test_a_gold_string_without_end_is_refused() -> None:
 
 
 @pytest.mark.parametrize("score", [score_translation, bootstrap_translation])
-def test_a_string_is_no_corpus(score: Callable[..., object]) -> None:
+def test_a_string_is_not_accepted_as_a_corpus(score: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
         score("a", "b")
     with pytest.raises(TypeError, match="references is a string"):
@@ -201,7 +201,7 @@ def test_a_string_has_no_statistics() -> None:
     ("pool", "scorer"),
     [(pool_fluency, "cantonese_fluency"), (pool_jyutping, "score_jyutping")],
 )
-def test_texts_are_no_scores(pool: Callable[..., object], scorer: str) -> None:
+def test_texts_are_not_accepted_as_scores(pool: Callable[..., object], scorer: str) -> None:
     for texts in ("nei5", ["nei5 hou2", "佢"]):
         with pytest.raises(TypeError, match=f"pass the results of {scorer}"):
             pool(texts)

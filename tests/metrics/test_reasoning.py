@@ -52,7 +52,7 @@ WRAPPINGS = {
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_every_wrapping_is_told_from_the_answer(wrapping: str) -> None:
+def test_every_wrapping_is_separated_from_the_answer(wrapping: str) -> None:
     opening, closing = WRAPPINGS[wrapping]
     for began in (opening, ""):
         found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
@@ -133,7 +133,7 @@ def test_a_megabyte_of_tags_is_read_at_once(read: Callable[[str], object], repea
     assert_quick(lambda text: read(f"<think>{text}"), repeated)
 
 
-def test_many_signs_that_are_no_tags_hide_no_answer() -> None:
+def test_many_signs_without_tags_do_not_hide_the_answer() -> None:
     thought = "[1] a < b ◁ c > d\n" * 10_000
     assert strip_reasoning(f"<think>{thought}</think>B") == "B"
 

@@ -237,7 +237,7 @@ def test_the_least_length_is_in_different_characters_without_particles(character
     assert found == [float(characters == 5)] * 2
 
 
-def test_a_copied_question_is_no_reasoning() -> None:
+def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
     texts = ["<think>{}</think>A".format(TRAM["question"][0] + more) for more in ("", "諗下先")]
     assert reasoning_language_reward(texts, **(TRAM | {k: v * 2 for k, v in TRAM.items()})) == [
         0,

@@ -71,7 +71,7 @@ def test_the_number_of_characters_stays(change: object, text: str) -> None:
 
 
 @pytest.mark.parametrize("change", [to_simplified, to_traditional, fold_script])
-def test_what_is_no_chinese_character_stays(change: object) -> None:
+def test_other_characters_than_chinese_stay(change: object) -> None:
     text = "OK 123 ｶﾅ かな 한 ㄅ 😀 。，「」\ud800\n"
     assert callable(change)
     assert change(text) == text

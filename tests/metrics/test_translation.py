@@ -316,11 +316,11 @@ def test_copies_of_the_source_are_counted(output: str, is_copy: bool) -> None:
     assert scores["copied_source"] == is_copy
 
 
-def test_punctuation_alone_is_no_copy() -> None:
+def test_punctuation_alone_is_not_a_copy() -> None:
     assert score_translation(["……"], ["你好"], sources=["？"])["copied_source"] == 0
 
 
-def test_an_output_that_must_equal_its_source_is_no_copy() -> None:
+def test_an_output_that_must_equal_its_source_is_not_a_copy() -> None:
     assert score_translation(["你好！"], ["你好！"], sources=["你好！"])["copied_source"] == 0
 
 

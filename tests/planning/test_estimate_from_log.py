@@ -176,7 +176,7 @@ def test_another_task_is_refused(tmp_path: Path) -> None:
     assert "only of hkmmlu_cot" in refusal("hkmmlu_mc", "--from", log)
 
 
-def test_a_part_does_not_stand_for_the_whole(tmp_path: Path) -> None:
+def test_a_part_of_a_task_does_not_estimate_the_whole(tmp_path: Path) -> None:
     log = run_lm_eval(tmp_path / "part", "hkmmlu_stem")
     assert "is not representative of hkmmlu" in refusal("hkmmlu", "--from", log)
     row, _ = estimated("hkmmlu_stem", "--from", log)

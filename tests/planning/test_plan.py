@@ -230,7 +230,7 @@ def test_a_task_of_another_kind_is_not_left_out_of_several_unsaid() -> None:
     assert "--sd" in done.output
 
 
-def test_tasks_without_an_assumption_are_no_logs() -> None:
+def test_tasks_without_an_assumption_are_not_taken_for_logs() -> None:
     done = hkcanto("hkmmlu", "tmmluplus_gen")
     assert done.exit_code == 2
     assert "--discordance" in done.output

@@ -248,7 +248,7 @@ def equal_runs(
 
 
 @pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
-def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind: str) -> None:
+def test_among_twenty_equal_checkpoints_one_is_called_different_in_five_percent(kind: str) -> None:
     rng, repeats, told, luck, said = np.random.default_rng(1), 200, 0, [], []
     of: dict[str, Any] = {"task": "hkcanto_law"}
     if kind == "subjects":

@@ -62,7 +62,7 @@ def test_each_model_has_room_of_its_own() -> None:
     assert found.left_out == 2
 
 
-def test_the_worst_come_first_where_there_is_no_right_and_wrong() -> None:
+def test_the_worst_come_first_if_answers_are_not_right_or_wrong() -> None:
     g2p = with_texts(a_run("hkcanto_g2p", {"cer_published": [0.1, 0.0, 0.9, 0.5]}))
 
     assert [row["prompt"] for row in view(g2p).rows] == [

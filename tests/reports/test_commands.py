@@ -347,7 +347,7 @@ def test_markdown_for_a_pull_request_has_the_gate_first_and_subjects_folded(
     ("order", "status"), [((0, 1), 0), ((1, 0), 1), ((0, 0), 2)], ids=["passed", "not", "refused"]
 )
 @pytest.mark.parametrize("form", [(), ("--format", "md"), ("-o", "report.md")])
-def test_the_exit_status_stands_whoever_reads(
+def test_the_exit_status_does_not_depend_on_the_reader_of_the_pipe(
     engine: Path,
     other_engine: Path,
     order: tuple[int, int],
@@ -388,13 +388,13 @@ def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
     assert re.search(r"−\d+\.\d \[−\d+\.\d, −\d+\.\d\]\s+\d+/\d+/\d+\s", row)
 
 
-def test_the_same_log_twice_is_told_what_to_do(engine: Path) -> None:
+def test_the_same_log_twice_is_refused_with_advice(engine: Path) -> None:
     done = hkcanto("compare", engine, engine)
     assert done.exit_code == 2
     assert f"compare a={next(engine.rglob('results_*.json'))} b=ANOTHER_LOG" in done.output
 
 
-def test_two_conditions_in_one_folder_are_told_to_be_named(tmp_path: Path) -> None:
+def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")

@@ -468,7 +468,7 @@ def test_a_mean_over_subjects_is_not_bounded_without_some_of_them():
     )
 
 
-def test_items_of_a_run_that_did_not_end_are_no_sample():
+def test_items_of_an_unfinished_run_are_not_a_sample():
     stopped = replace(law([1] * 60), status="cancelled")
     assert "cancelled, with 60 of" in refusal(law([1] * 60), stopped)
 
@@ -502,7 +502,7 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     )
 
 
-def test_more_candidates_than_said_are_refused_and_some_are_told_of(compared):
+def test_more_candidates_than_declared_are_refused_and_undeclared_ones_are_noted(compared):
     runs = [[law([1] * 60, label)] for label in "abcd"]
     assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[1].text
     with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
@@ -564,7 +564,7 @@ def test_what_cannot_be_compared_is_refused(b: Run, metric: str | None, message:
         compare(law(A), b, metric=metric)
 
 
-def test_a_number_that_is_no_score_is_refused():
+def test_a_number_that_is_not_a_score_is_refused():
     run = a_run("hkcanto_summarization", {"n_characters": [200, 300]})
     with pytest.raises(ComparisonError, match="n_characters is not a share"):
         compare(run, run, metric="n_characters")
@@ -587,7 +587,7 @@ def test_conditions_may_differ_and_that_is_said():
     assert said[0].startswith("No difference shown between m (chain of thought, 0-shot")
 
 
-def test_another_harness_is_no_other_condition():
+def test_another_harness_is_not_another_condition():
     run = law(A, "old")
     said = notes(sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)]))
     assert "They were run by different harnesses: old: lm-eval; new: inspect." in said
@@ -828,7 +828,7 @@ def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one(com
         compared([a], [b, with_options(a, prompt="yue")])
 
 
-def test_two_prompts_in_one_run_are_told_to_be_named(compared):
+def test_two_prompts_in_one_run_must_be_named(compared):
     one = replace(law(A), sources=(Path("runs/x/results_1.json"),))
     other = replace(with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),))
     with pytest.raises(ComparisonError) as caught:
@@ -836,7 +836,7 @@ def test_two_prompts_in_one_run_are_told_to_be_named(compared):
     assert "compare a=runs/x/results_1.json b=runs/x/results_2.json" in str(caught.value)
 
 
-def test_two_logs_of_one_run_are_told_to_be_named(compared):
+def test_two_logs_of_one_run_must_be_named(compared):
     made, status = compared([law(A, "a"), law(B, "a")], [law(B, "b")], gate=90)
     assert status == 2
     assert "a, Hong Kong law, 5-shot: another log has it, too" in left_out(made)

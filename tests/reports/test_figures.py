@@ -350,7 +350,7 @@ def test_epochs_of_an_item_are_one_value():
         pytest.param(beginning("hkcanto_cultural", 60, value=np.nan), id="without values"),
     ],
 )
-def test_there_is_no_estimate_where_items_are_no_sample_of_a_known_whole(run):
+def test_there_is_no_estimate_if_items_are_not_a_sample_of_a_known_whole(run):
     assert full_set(run, "acc") is None
 
 

@@ -284,7 +284,7 @@ def test_json_is_as_its_schema_says(
     assert document["tables"]
 
 
-def test_the_schema_refuses_what_is_no_report(
+def test_the_schema_refuses_other_data_than_reports(
     logs: tuple[Path, Path], schema: jsonschema.Draft202012Validator
 ) -> None:
     document = json.loads(hkcanto("report", logs[0], "--format", "json").stdout)

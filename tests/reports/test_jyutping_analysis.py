@@ -97,7 +97,7 @@ def test_a_share_is_of_the_syllables_that_were_read():
     assert confusions(pairs + Counter({("haa6", "aa6"): 1}), "onset")[-1] == ("h", "∅", 1, 1)
 
 
-def test_what_is_no_jyutping_is_wrong_in_every_part_unless_it_is_the_gold_word():
+def test_a_word_other_than_jyutping_is_wrong_in_every_part_unless_gold():
     pairs = Counter({("hou2", "hao2"): 1, ("app", "app"): 1, ("app", "ipad"): 1})
     for part in ("onset", "nucleus", "coda"):
         assert sum(n for gold, read, n, _ in confusions(pairs, part) if gold != read) == 2

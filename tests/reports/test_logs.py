@@ -410,7 +410,9 @@ def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path
     assert skipped.reason == f"it is also in {log} and was read there"
 
 
-def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs: Path) -> None:
+def test_a_file_that_is_not_a_log_is_refused_with_advice(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
     with pytest.raises(LogError, match="runs/tuned does not exist"):
         read_runs(["runs/tuned"])
     with pytest.raises(LogError, match=r"has no logs.*--log_samples"):

@@ -75,7 +75,7 @@ def test_both_harnesses_in_two_folders() -> None:
     ]
 
 
-def test_models_that_never_stand_beside_each_other_keep_short_names() -> None:
+def test_models_in_different_tables_keep_short_names() -> None:
     one, other = origin("a/chat"), origin("b/chat")
     assert labels({one: {"hkmmlu"}, other: {"hkcanto_g2p"}}) == {one: "chat", other: "chat"}
 

@@ -173,6 +173,6 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
         ([0, 0, 0], [0, 0, 0], {"clusters": [1, 1, 2]}),
     ],
 )
-def test_what_is_no_loss_is_refused(a: list[float], b: list[float], how: dict[str, object]):
+def test_invalid_losses_are_refused(a: list[float], b: list[float], how: dict[str, object]):
     with pytest.raises(ValueError, match="must be"):
         non_inferiority(a, b, **{"delta": 0.02, **how})

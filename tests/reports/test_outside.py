@@ -126,7 +126,7 @@ def test_it_is_in_every_part_of_a_report(runs: Sequence[Run]) -> None:
     assert "10 figures equal those of the harnesses." in notes
 
 
-def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Run]) -> None:
+def test_a_run_is_ranked_in_its_benchmarks_own_tables(runs: Sequence[Run]) -> None:
     scores = found(build_report(runs).sections, "published_sums_1")
     assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
     for run in runs:

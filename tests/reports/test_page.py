@@ -251,7 +251,7 @@ def test_tables_sort_by_the_keyboard_and_one_column_at_a_time(opened: Opened) ->
     assert model.get_attribute("aria-sort") == "descending"
 
 
-def test_a_plot_moves_with_its_row_and_is_no_column_to_sort_by(opened: Opened) -> None:
+def test_a_plot_moves_with_its_row_and_cannot_be_sorted_by(opened: Opened) -> None:
     browser = opened(report(section(dots())))
     assert not browser.all("thead th.plot button")
     dots_of = (

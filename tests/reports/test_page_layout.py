@@ -146,7 +146,7 @@ def printed_pages(browser: Browser) -> int:
 
 
 @pytest.mark.parametrize("limit", [0, 5])
-def test_sixteen_models_are_no_long_page_no_large_file_and_few_sheets_of_paper(
+def test_sixteen_models_make_a_short_page_a_small_file_and_few_printed_sheets(
     browser: Browser, tmp_path: Path, limit: int
 ) -> None:
     assert len(html(16, limit).encode()) <= 400_000

@@ -134,7 +134,7 @@ def test_rows_say_whose_they_are_where_their_names_do_not_and_where_there_are_se
     assert shown(only_runs)[0].mark == ""
 
 
-def test_a_column_without_any_value_is_left_out_but_for_the_first() -> None:
+def test_columns_without_values_are_left_out_except_the_first() -> None:
     columns = [
         (Column("x"), str),
         (Column("y"), lambda _: None),
@@ -418,7 +418,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         assert max(map(cell_len, printed(made, width).splitlines())) <= width
 
 
-def test_columns_stand_under_each_other_where_names_are_chinese() -> None:
+def test_columns_are_aligned_with_chinese_names() -> None:
     from rich.cells import cell_len
 
     text = printed(report(section(scores())), 160).splitlines()

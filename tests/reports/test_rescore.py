@@ -432,7 +432,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
     assert "At most 2% may be" in said
 
 
-def test_two_items_with_one_question_are_told_apart_by_their_options_alone() -> None:
+def test_two_items_with_one_question_are_identified_by_their_options() -> None:
     from hkcanto_tasks.rescoring.answers import Answer
     from hkcanto_tasks.rescoring.matching import Questions
     from hkcanto_tasks.samples import Sample

@@ -301,7 +301,9 @@ BEST = load_script("performance/simulate_best.py")
 
 
 @pytest.mark.parametrize(("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)])
-def test_equal_runs_are_seldom_told_apart_from_the_best(runs: int, items: int, correlation: float):
+def test_equal_runs_are_seldom_called_different_from_the_best(
+    runs: int, items: int, correlation: float
+):
     naive, told, covered, luck, said = BEST.choice(items, np.full(runs, 0.6), correlation, 300)
     assert naive > 15  # for McNemar's test between the best and each other run
     assert told < 5 + 100 * 3 * np.sqrt(0.05 * 0.95 / 300)

@@ -16,7 +16,7 @@ name = "quiz"
 title = "Quiz"
 kind = "multiple_choice"
 """
-"""A benchmark of one task, up to where its files are declared."""
+"""The benchmark.toml of one task, up to the declaration of its files."""
 
 OWN = """
 name = "own"
@@ -31,7 +31,7 @@ title = "Own data"
 kind = "multiple_choice"
 files = { test = "test.csv" }
 """
-"""A benchmark with data in its own folder, at a path that is to be filled in."""
+"""A benchmark with data in its own folder, at a path to be filled in."""
 
 _REST = """
 [prompts.plain]

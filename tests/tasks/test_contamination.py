@@ -59,7 +59,7 @@ def test_a_unit_is_a_chinese_character_or_another_word() -> None:
         ("don't stop", "DON T\nSTOP"),
     ],
 )
-def test_script_case_width_and_punctuation_are_no_difference(one: str, other: str) -> None:
+def test_script_case_width_and_punctuation_are_ignored(one: str, other: str) -> None:
     assert units([one]).hashes.tolist() == units([other]).hashes.tolist()
 
 

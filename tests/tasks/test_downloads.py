@@ -32,7 +32,7 @@ ANSWERS = '{"Jyutping": "nei5 hou2"}\n'
 GOLD = f"/someone/release/{OLD}/data/answers.json"
 
 PATIENCE = 5.0
-"""Seconds in which a user without a network must hear about it."""
+"""Seconds within which a user must be told that there is no network."""
 
 
 def sha256(text: str) -> str:

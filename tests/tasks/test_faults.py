@@ -35,7 +35,7 @@ COMMIT = "b" * 40
 FILES = {f"test/{name}.csv": f"問題,甲,乙,{name}\n" * 40 for name in "vwxyz"}
 TRANSFERS = "hkcanto_tasks.data.transfers"
 SECRET = "呢條係問題嚟㗎"
-"""What no message may show."""
+"""Secrets that no message may show."""
 
 
 def address(file: str) -> str:
@@ -166,7 +166,7 @@ def test_a_busy_hub_is_asked_again(
 
 
 @pytest.mark.slow
-def test_who_waits_for_a_server_is_told_so(
+def test_waiting_for_a_server_is_announced(
     server: WebServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     for file, text in FILES.items():
@@ -237,7 +237,7 @@ def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -
 
 
 @pytest.mark.slow
-def test_who_waits_for_another_process_is_told_so(
+def test_waiting_for_another_process_is_announced(
     release: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.downloads._SILENT_WAIT", 0.3)
@@ -470,7 +470,7 @@ def loading(task: str = "hkmmlu_hk_law") -> str:
         ("empty folder", "is a folder where a file belongs"),
     ],
 )
-def test_what_is_no_file_is_said_to_who_wants_it(folder: Path, what: str, said: str) -> None:
+def test_a_path_without_a_file_is_reported(folder: Path, what: str, said: str) -> None:
     path = folder / "hk_law.csv"
     path.unlink()
     if what == "empty folder":
@@ -518,7 +518,7 @@ def test_a_card_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("folder")
-def test_names_of_subjects_that_are_no_text_are_said(
+def test_an_alias_file_that_is_not_text_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "aliases").write_bytes(b"\xff\xfe")

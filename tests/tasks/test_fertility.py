@@ -151,7 +151,7 @@ def test_a_file_that_is_not_there_is_said_to_be():
         load_tokenizer("none/tokenizer.json")
 
 
-def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path):
+def test_a_file_that_is_not_a_tokenizer_is_named(tmp_path: Path):
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
     with pytest.raises(OptionError, match=r"tokenizer\.json is not a tokenizer"):

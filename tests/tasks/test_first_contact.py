@@ -187,7 +187,7 @@ def test_a_release_loads_in_this_layout(folder: Folder, layout: str) -> None:
 
 
 @pytest.mark.parametrize("answer", ["C", " c ", "Ｃ", "C.", "C. 007", "（C）", "C：007", "007"])
-def test_an_answer_may_be_written_so(folder: Folder, answer: str) -> None:
+def test_an_answer_is_read_in_this_form(folder: Folder, answer: str) -> None:
     folder({"test/hk_music.csv": as_csv([(*MUSIC[:5], answer)])})
     (sample,) = load_task("hkmmlu_hk_music").samples
     assert sample.target == "C"
@@ -259,7 +259,9 @@ NAMES = [
 
 
 @pytest.mark.parametrize("names", NAMES)
-def test_option_columns_may_be_called_so(folder: Folder, names: tuple[str, ...]) -> None:
+def test_option_columns_are_recognised_by_these_names(
+    folder: Folder, names: tuple[str, ...]
+) -> None:
     folder({"test/hk_law.csv": as_csv([LAW, LONG], ("question", *names, "answer"))})
     samples = load_task("hkmmlu_hk_law").samples
     assert {sample.choices for sample in samples} == {LAW[1:5], LONG[1:5]}
@@ -301,7 +303,7 @@ PAIR = ("佢哋啱啱返咗屋企，仲未食飯。", "他们刚刚回家，还�
     [("input", "output"), ("source", "target"), ("Cantonese", "Mandarin"), ("yue", "zh")],
 )
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_translation_files_may_be_called_so(
+def test_translation_files_are_recognised_by_these_names(
     folder: Folder, name: str, columns: tuple[str, str], ending: str
 ) -> None:
     if ending == "csv":
@@ -316,7 +318,7 @@ def test_translation_files_may_be_called_so(
 
 
 @pytest.mark.parametrize("name", ["man2can", "zh_yue", "mandarin_to_cantonese", "普譯粵"])
-def test_the_other_direction_is_told_from_it(folder: Folder, name: str) -> None:
+def test_the_other_direction_is_distinguished(folder: Folder, name: str) -> None:
     record = json.dumps({"input": PAIR[1], "output": PAIR[0]})
     folder({f"{name}.jsonl": record, "can2man.jsonl": json.dumps({"yue": PAIR[0], "zh": PAIR[1]})})
     for task, (source, target) in {"zh_yue": PAIR[::-1], "yue_zh": PAIR}.items():
@@ -461,7 +463,7 @@ def test_more_than_one_in_a_hundred_is_an_error(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("split", ["test", "dev"])
-def test_a_bad_row_is_no_matter_of_other_subjects(folder: Folder, split: str) -> None:
+def test_a_bad_row_does_not_affect_other_subjects(folder: Folder, split: str) -> None:
     bad = [(*LAW[:5], "E")] * 5
     folder({"test/hk_law.csv": as_csv(MANY), "test/hk_music.csv": as_csv([MUSIC]),
             f"{split}/hk_law.csv": as_csv(bad)})  # fmt: skip
@@ -498,7 +500,7 @@ def test_a_blank_right_option_is_kept_with_a_warning(
         ("<!DOCTYPE html><html></html>", "HTML page"),
     ],
 )
-def test_what_is_no_release_is_an_error(folder: Folder, content: str, complaint: str) -> None:
+def test_a_file_that_is_not_data_is_an_error(folder: Folder, content: str, complaint: str) -> None:
     with pytest.raises(DataCorrupt, match=rf"(?s)hk_law.*({complaint})"):
         load(folder, content)
 

@@ -204,7 +204,7 @@ def test_a_placeholder_is_named_with_the_one_that_is_meant(declare: Declare) -> 
     assert "Did you mean {options}?" in shown.output
 
 
-def test_a_benchmark_that_is_left_out_is_no_misspelt_task(declare: Declare) -> None:
+def test_a_task_of_a_skipped_benchmark_is_not_called_misspelt(declare: Declare) -> None:
     declare("{question}", 'kind = "quizz"\nfiles = "exam.csv"', FILES)
     shown = CliRunner().invoke(app, ["show", "quiz"], env={"COLUMNS": "1000"})
     assert "Did you mean hk" not in shown.output

@@ -466,7 +466,7 @@ def test_a_github_repository_is_pinned_with_its_checksums(
     assert questions() == RIGHT  # fetched again, because its checksum differs
 
 
-def test_the_items_of_a_release_are_for_the_eyes_of_who_downloaded_it(
+def test_items_of_a_release_are_shown_only_on_a_terminal(
     new: New, cache: Path, server: WebServer
 ) -> None:
     publish(server, FIRST, {"test.csv": as_csv(HEADER, LETTERED)}, "me/quiz")

@@ -172,7 +172,7 @@ def test_an_answer_that_is_no_option_is_refused(quiz: Quiz, how: str, answer: An
 
 
 @pytest.mark.parametrize("options", ["A. 大澳 B. 中環", 7, None, {"1": "大澳", "2": "中環"}])
-def test_what_is_no_list_of_options_is_refused(quiz: Quiz, options: Any) -> None:
+def test_anything_but_a_list_of_options_is_refused(quiz: Quiz, options: Any) -> None:
     quiz(IN_ONE_COLUMN, rows(options, "A"))
     with pytest.raises(HKCantoError, match=r"test\.json, row 1 has "):
         load_task("quiz")

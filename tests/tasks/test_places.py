@@ -329,7 +329,7 @@ def test_a_type_that_never_ends_is_an_error_in_time(logic: Declare) -> None:
     assert time.perf_counter() - begun < 60
 
 
-def test_a_type_that_is_no_expression_is_an_error(logic: Declare) -> None:
+def test_a_type_that_is_not_an_expression_is_an_error(logic: Declare) -> None:
     logic("{question}", more=f'{OPTIONS}\ntypes = {{ broken = "(a" }}')
     with pytest.raises(CatalogueError, match=r"type 'broken': the regular expression '\(a' is not"):
         load_task("logic")

@@ -174,7 +174,7 @@ def test_scores_are_those_of_the_paper(
         ("Rule Based", 0.008, 0.001),
     ],
 )
-def test_levenshtein_is_no_percentage_in_the_paper(
+def test_levenshtein_is_not_a_percentage_in_the_paper(
     row: str, error_rate: float, levenshtein: float
 ) -> None:
     assert [*table("hkcanto_3").row(row).values.values()] == [error_rate, levenshtein]

@@ -245,7 +245,7 @@ def test_table_4_counts_the_test_rows_of_law_only() -> None:
         assert sum(subject["rows"] for subject in subjects) == row.questions, row.title
 
 
-def test_english_has_what_chinese_has_but_for_two_subjects() -> None:
+def test_english_has_all_chinese_subjects_except_two() -> None:
     for family, chinese_only in (("dse", {"ths"}), ("professional", {"taxi"})):
         chinese, english = (
             {

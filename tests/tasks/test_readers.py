@@ -52,7 +52,7 @@ def test_line_breaks_commas_and_quotes_inside_quotes_are_kept(file: Path) -> Non
     ]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_cell(file: Path) -> None:
+def test_a_byte_order_mark_is_not_part_of_the_first_cell(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbfQuestion,Answer\n1+1,2\n")
     assert [row.cells for row in read_records(file)] == [{"question": "1+1", "answer": "2"}]
 
@@ -173,7 +173,7 @@ def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
     ],
     ids=["pointer", "HTML", "HTML after a mark", "empty", "blank", "Big5", "UTF-16", "NUL"],
 )
-def test_what_is_no_data_is_refused_with_the_file_and_the_remedy(
+def test_files_that_are_not_data_are_refused_with_the_file_and_the_remedy(
     file: Path, ending: str, content: bytes, complaint: str
 ) -> None:
     file = file.with_suffix(ending)
@@ -233,7 +233,7 @@ def test_rows_of_blank_cells_are_no_rows(file: Path, blank: str) -> None:
     ],
     ids=["not an object", "not JSON"],
 )
-def test_a_line_that_is_no_row_is_set_aside(file: Path, content: str, bad: str) -> None:
+def test_a_line_that_is_not_a_row_is_set_aside(file: Path, content: str, bad: str) -> None:
     file = file.with_suffix(".jsonl")
     file.write_text(content, encoding="utf-8")
     table = read_table(file)
@@ -264,7 +264,7 @@ def test_json_lines_that_break_off_are_refused(file: Path) -> None:
         ("{}", "one JSON object, with no keys"),
     ],
 )
-def test_json_that_is_no_list_of_rows_is_called_what_it_is(
+def test_json_without_a_list_of_rows_is_named_by_its_type(
     file: Path, content: str, says: str
 ) -> None:
     file = file.with_suffix(".json")

@@ -203,7 +203,7 @@ def test_two_candidates_for_one_subject_are_an_error_unless_equal(
 
 
 @pytest.mark.parametrize("name", ["predictions/hk_law", "gpt-4o/hk_law", "test/hk_law_qwen2.5"])
-def test_the_answers_of_a_model_alone_are_no_release(folder: Folder, name: str) -> None:
+def test_a_models_answers_alone_are_not_a_release(folder: Folder, name: str) -> None:
     folder({"data/test/hk_music.csv": as_csv([MUSIC]), f"{name}.csv": as_csv(OTHER)})
     with pytest.raises(DataCorrupt, match=rf"{name}\.csv.*a model's answers"):
         load_task("hkmmlu")

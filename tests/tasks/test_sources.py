@@ -212,7 +212,7 @@ def test_pointer_files_are_called_that(local: Path, release: Benchmark) -> None:
     assert "git lfs pull" in problem.detail
 
 
-def test_without_a_record_only_what_is_no_data_is_a_problem(
+def test_without_recorded_checksums_only_unreadable_files_are_a_problem(
     local: Path, questions: Benchmark
 ) -> None:
     write(local / "questions", a="1,A", b="<html></html>")

@@ -32,7 +32,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_what_a_version_stands_for_does_not_change(name: str) -> None:
+def test_the_behaviour_behind_a_version_does_not_change(name: str) -> None:
     known, entry = json.loads(PINNED.read_text("utf-8")).get(name, NEW), ENTRIES[name]
     made = pins(entry)
     assert entry.version != known["version"] or not (lost := changed(known["pins"], made)), (

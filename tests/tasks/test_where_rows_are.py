@@ -507,7 +507,7 @@ def test_a_declaration_that_says_two_things_is_refused(
         load_task("quiz")
 
 
-def test_a_file_that_is_no_subject_is_named(declare: Declare) -> None:
+def test_a_file_without_a_subject_is_named(declare: Declare) -> None:
     declare(f'{PATTERNS}\nextra_stems = ["all", "Hong Kong-Law"]', BY_NAME)
     assert sorted(quiz_tasks()) == ["quiz", "quiz_art", "quiz_arts"]
     assert asked() == sorted(TOWNS[:2])

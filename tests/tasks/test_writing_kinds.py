@@ -409,7 +409,7 @@ def translated(response: str, target: str, source: str) -> Any:
     return how.judge(response, Sample(id="", target=target, source=source))
 
 
-def test_what_stands_around_a_translation_is_counted_and_not_scored() -> None:
+def test_text_around_a_translation_is_counted_but_not_scored() -> None:
     source = "我哋聽日出發，你都一齊嚟啦。"
     plain = translated("我們明天出發，你也一起來吧。", "我們明天出發。", source)
     around = "Here is the translation:\n\n{}\n\nNote: 「啦」 is a particle that softens a request."
@@ -444,7 +444,7 @@ def test_faults_of_a_translation(response: str, target: str, source: str, fault:
     assert translated(response, target, source).values[fault] == 1
 
 
-def test_a_sentence_that_is_the_same_in_both_is_no_copy() -> None:
+def test_a_sentence_equal_in_both_languages_is_not_a_copy() -> None:
     assert translated("天氣好。", "天氣好。", "天氣好。").values["copied_source"] == 0
 
 

@@ -15,13 +15,13 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     announced: int | None = None
-    """Content-Length; None for the true one. With more than that the transfer breaks off."""
+    """Content-Length; None for the true one. With a larger one, the transfer breaks off."""
     hangs: bool = False
-    """Whether it falls silent after half of the body."""
+    """Whether it stops sending after half of the body."""
     drips: bool = False
-    """Whether the whole answer, headers too, comes a byte at a time."""
+    """Whether the whole answer, including headers, is sent one byte at a time."""
     first: Sequence["Answer"] = ()
-    """What is said to the first who ask."""
+    """Answers to the first requests, in order."""
 
 
 class _Listener(ThreadingHTTPServer):
