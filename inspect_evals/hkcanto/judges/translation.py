@@ -33,12 +33,12 @@ class LabelledError(Form):
     """An error as the judge writes it down.
 
     Attributes:
-        text: The words with the error, quoted.
-        occurrence: Which occurrence of these words is meant, from 1.
-        to_end: Whether the error continues to the end of the text, so that ``text`` is only its
-            beginning. A judge cannot copy everything that a model in a loop has written.
-        reason: Why it is an error.
-        category: The paper's name for the error category.
+        text: The stretch that holds it.
+        occurrence: Which of the places of that stretch is meant, from 1.
+        to_end: Whether it goes on to the end, so that ``text`` is only its beginning. No judge
+            could copy what a model in a loop has written.
+        reason: Why it is one.
+        category: The paper's name for its kind.
     """
 
     text: str
