@@ -211,7 +211,7 @@ def test_an_answer_that_is_cut_off_is_judged_and_said_to_be(tmp_path: Path) -> N
     (sample,) = read_eval_log(str(file)).samples
     score = sample.scores["judged"]
     assert score.metadata["judgement"]["details"]["cut_off"] == "yes"
-    assert score.explanation.startswith("The answer is cut off at the limit of its length.")
+    assert score.explanation.startswith("The answer is cut off at the token limit.")
     assert score.value["pass_rate"] == 1
 
 

@@ -181,7 +181,7 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
     """
     if max_characters < 1:
         raise ValueError(
-            f"max_characters is {max_characters}, but a summary of that length does not exist; "
+            f"max_characters is {max_characters}, but a summary has at least one character; "
             "give a number from 1 up, or None for no limit"
         )
     excess = max(0, n_characters - max_characters)

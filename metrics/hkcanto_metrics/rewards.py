@@ -116,7 +116,7 @@ def jyutping_reward(
 
     if not (isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1):
         raise ValueError(
-            f"jyutping_reward: tone_weight is {tone_weight!r}; a wrong tone counts 0 to 1 errors"
+            f"jyutping_reward: tone_weight is {tone_weight!r}; give a number from 0 to 1"
         )
 
     def score(text: str, jyutping: Any) -> float | None:

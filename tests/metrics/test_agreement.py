@@ -182,7 +182,7 @@ def test_one_item_has_no_interval() -> None:
 
 
 def test_each_item_has_both_scores() -> None:
-    with pytest.raises(ValueError, match="1 scores of people, 2 of the judge"):
+    with pytest.raises(ValueError, match="1 human scores and 2 of the judge"):
         corrected_mean([0.5], [0.5, 0.6])
 
 
