@@ -1,4 +1,4 @@
-"""Generate `docs/tasks`, three other pages of tables, and tables in two pages.
+"""Generate the pages in `docs/tasks`, three other pages, and the tables in two more.
 
     python docs/generate.py [BENCHMARK …]
 
@@ -134,7 +134,7 @@ def page(benchmark: Benchmark) -> str:
 
 
 def _items(of: Description) -> str:
-    """Say how many items are published, and how many of them run by default."""
+    """Return how many items are published, and how many of them run by default."""
     size = int(getattr(of.setup.options, "size", 0))
     published = sum(subject.rows for subject in of.task.subjects)
     run = f" ({size:,} by default)" if 0 < size < published else ""
@@ -183,7 +183,7 @@ def _facts(of: Description) -> str:
 
 
 def _limits(of: Setup) -> str:
-    """Say which token limit and stop texts are sent."""
+    """Return the token limit and the stop texts that are sent."""
 
     def texts(chat: bool) -> str:
         sent = of.sent_stop(chat=chat)
@@ -429,7 +429,7 @@ that a key is empty if it is left out. An unknown key is an error that names the
 | what a kind reads, shows and measures | [kinds](#kinds) |
 | the scores of a paper | [published tables](#published-tables) |"""
 
-# Heading → where it stands in the file, and its record.
+# Heading → its place in the file, and its record.
 _TABLES: dict[str, tuple[str, type[Any]]] = {
     "Top of the file": ("", Benchmark),
     "github": (
@@ -545,7 +545,7 @@ _NEEDED: dict[str, Any] = {  # by a task of some kinds
 
 
 def _kind(name: str) -> Iterator[str]:
-    """Describe a kind: what its docstring says, its columns, placeholders, keys and figures."""
+    """Describe a kind by its docstring, columns, placeholders, keys and figures."""
     kind = find_kind(name)
     yield f"### {name}"
     yield inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0]
@@ -590,7 +590,7 @@ _REWARDS = {
 
 
 def games() -> list[tuple[dict[str, Any], float]]:
-    """Return the completions in `docs/reward_games.toml` and what each earns now."""
+    """Return the completions in `docs/reward_games.toml`, with their present rewards."""
     told = tomllib.loads(_GAMES.read_text(encoding="utf-8"))
     shared = {name: [told[name]] for name in ("question", "options", "answer")}
     made = []

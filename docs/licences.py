@@ -23,7 +23,7 @@ PAGE = REPOSITORY / "docs" / "licences.md"
 CORE, DEVELOPMENT = "core", ("dev", "docs", "e2e")
 UNKNOWN = "UNKNOWN"
 
-# What pip-licenses cannot know: licences missing from the metadata, and remarks.
+# Additions to pip-licenses' table: licences missing from the metadata, and remarks.
 REMARKS = {
     "agent-client-protocol": (
         "Apache-2.0",
@@ -87,7 +87,7 @@ def direct() -> dict[str, list[str]]:
 
 
 def brought() -> set[str]:
-    """Return the installed packages that the direct dependencies bring."""
+    """Return the installed packages that the direct dependencies require, also indirectly."""
     seen, waiting = set[tuple[str, str]](), [(name, "") for name in direct()]
     while waiting:
         name, extra = waiting.pop()

@@ -3,7 +3,7 @@
     python performance/bench_board.py [--models 40] [--logs 2]
 
 The records are made up, in the form of `hkcanto publish --to eee`, for every task and variant; they
-stand for over ten million items. The logs are made by make_logs.py, for HKMMLU at its full size;
+summarise over ten million items. The logs are made by make_logs.py, for HKMMLU at its full size;
 the time grows linearly with the number of models. The targets are 60 s for the first board of 40
 models, 5 s for one more model, and 1.5 GB.
 """
@@ -21,7 +21,7 @@ from measuring import arguments, memory
 
 
 def built(results: Path, site: Path) -> None:
-    """Build a board and print what it takes."""
+    """Build a board, and print its time, memory and largest page."""
     command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
     done = subprocess.run(
@@ -62,7 +62,7 @@ def main() -> None:
             else:
                 print(f"logs of {models} models on 26,368 questions")
             subprocess.run(made, check=True, capture_output=True)
-            for file in logs.rglob("results_*.json"):  # A board has no data that nobody knows.
+            for file in logs.rglob("results_*.json"):  # A board leaves out unknown data.
                 text = re.sub(r"data:[^|\"]+", "data:ba2a58b", file.read_text("utf-8"))
                 file.write_text(text, encoding="utf-8")
             built(logs, site)

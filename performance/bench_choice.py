@@ -1,8 +1,8 @@
 """Accuracy and time of reading a letter: `python performance/bench_choice.py [CASES]`.
 
 Accuracy is measured on the labelled responses in tests/metrics/choice_cases.jsonl or in another
-file of the same form, with `model` for `tag`; responses whose `sure` is false are left out. Time is
-given as calls a second on short answers, and as seconds for a megabyte of one repeated text.
+file of the same form, with `model` for `tag`; responses whose `sure` is false are left out. The
+output gives calls per second on short answers, and seconds for a megabyte of one repeated text.
 """
 
 import json
@@ -23,7 +23,7 @@ SHORT = ("B", "答案：B", "B. 南丫島", "The answer is (B).", "我揀B，因
 
 
 def accuracy(path: Path) -> None:
-    """Print one row per tag: responses, share read right, letters read although there is none."""
+    """Print one row per tag: responses, share read right, letters read where there is none."""
     total, right, false_letters = Counter[str](), Counter[str](), Counter[str]()
     times = []
     for line in path.read_text("utf-8").splitlines():

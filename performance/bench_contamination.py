@@ -1,4 +1,4 @@
-"""How fast `hkcanto contamination` reads, and how much memory it takes.
+"""Throughput and memory of `hkcanto contamination`.
 
     HKCANTO_DATA_DIR=… python performance/bench_contamination.py [FILE]
 

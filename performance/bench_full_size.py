@@ -5,9 +5,9 @@
     HKCANTO_DATA_DIR=… python performance/bench_full_size.py --shots 5
 
 The questions come from HKCANTO_DATA_DIR, or else from the sample data, repeated to the published
-number in each of the 66 subjects. Our share is the time in our code that lm-eval calls, without the
-time in lm-eval's code that ours calls. Targets: 0.2 ms a question, 200 MB, 4 s to the first request
-in addition to lm-eval's own index, and growth in proportion to the number of questions.
+number in each of the 66 subjects. Our share is the time in our code when lm-eval calls it, without
+lm-eval's code that ours calls. Targets: 0.2 ms a question, 200 MB, 4 s to the first request in
+addition to lm-eval's own index, and growth in proportion to the number of questions.
 """
 
 import csv
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def measure(shots: int) -> None:
-    """Run the task and print what it took."""
+    """Run the task, and print its times and memory."""
     from lm_eval import simple_evaluate
     from lm_eval.api.model import LM
     from lm_eval.api.task import ConfigurableTask

@@ -40,7 +40,7 @@ def answer(gold: list[list[str]]) -> str:
 
 
 def enumerate_variants(text: str, gold: list[list[str]]) -> None:
-    """The same three minima, by looking at every variant."""
+    """Compute the same three minima by enumerating every variant."""
     variants = [" ".join(parts) for parts in product(*gold)]
     max(Indel.normalized_similarity(variant, text) for variant in variants)
     min(Levenshtein.distance(variant, text) / len(variant) for variant in variants)

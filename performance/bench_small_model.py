@@ -40,7 +40,7 @@ def reference(model: object, tokenizer: object, batch: int) -> tuple[float, floa
 
 
 def ours(lm: object, tasks: tuple[str, ...]) -> tuple[float, float]:
-    """Return seconds and accuracy of our tasks in lm-eval, its index apart."""
+    """Return seconds and accuracy of our tasks in lm-eval, without the time for its index."""
     from lm_eval import evaluator
     from lm_eval.tasks import TaskManager
 

@@ -1,4 +1,4 @@
-"""The cost of ``hkcanto.pth`` for each interpreter start, and for each import.
+"""Overhead of ``hkcanto.pth`` for each interpreter start and each import.
 
     python performance/bench_startup.py [PAIRS]
 

@@ -72,7 +72,7 @@ def read_questions(data: Path, *patterns: str) -> list[str]:
 
 
 def halves(items: Sequence[T], seed: int) -> tuple[list[T], list[T]]:
-    """Split at random: the half to decide on, and the half held out."""
+    """Split at random into the half for choosing the threshold, and the held-out half."""
     shuffled = random.Random(seed).sample(items, len(items))
     return shuffled[: len(items) // 2], shuffled[len(items) // 2 :]
 
@@ -81,7 +81,7 @@ judge = cache(cantonese_fluency)
 
 
 def ours(text: str) -> bool:
-    """The metric as it is shipped."""
+    """The metric as shipped."""
     return judge(text).passed
 
 
@@ -98,7 +98,7 @@ def at(threshold: float) -> Callable[[str], bool]:
 
 @cache
 def plain_label(text: str) -> bool:
-    """The detector as it comes, with its defaults."""
+    """The detector with its defaults."""
     return str(CantoneseDetector().judge(text)) == "cantonese"
 
 
@@ -122,7 +122,7 @@ def choose_threshold(groups: list[list[Pair]], long_texts: list[str]) -> float:
 def held_out_accuracies(
     groups: list[list[Pair]], long_texts: list[str], splits: int = 300
 ) -> dict[str, list[float]]:
-    """Balanced accuracy on the half that the threshold was not chosen on, for each split."""
+    """Balanced accuracy on the held-out half of each split."""
     accuracies = defaultdict(list)
     for seed in range(splits):
         known, held_out = halves(groups, seed)
@@ -165,7 +165,7 @@ def main(data: Path) -> None:
 
     cantonese = read_questions(data, "canto-mmlu/test/*.csv")
     written_chinese = read_questions(data, "dse/test/*_zh_*.csv", "professional/test/*_zh_*.csv")
-    print("questions, labelled by the file that they stand in, not by reading:")
+    print("questions, labelled by their file, not by reading:")
     for name, passes in (("plain label", plain_label), ("cantonese_fluency", ours)):
         right = fmean(map(passes, cantonese)), 1 - fmean(map(passes, written_chinese))
         print(f"  {name}: {right[0]:.1%} of {len(cantonese)} Cantonese pass, ", end="")

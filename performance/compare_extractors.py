@@ -43,7 +43,7 @@ def first(patterns: Sequence[str], take: int, text: str, options: Mapping[str, s
 
 
 def simple_evals_multilingual(text: str, options: Mapping[str, str]) -> str | None:
-    """simple-evals takes markup away and widths before it searches."""
+    """simple-evals, which first removes markup and converts full-width letters."""
     plain = re.sub(r"\*\*|\\(?:boxed|text|mathrm|mathbf)|[${}\\]", "", text)
     return first(
         [SIMPLE_EVALS_WORDS], 0, plain.translate(str.maketrans("ＡＢＣＤ", "ABCD")), options
@@ -51,7 +51,7 @@ def simple_evals_multilingual(text: str, options: Mapping[str, str]) -> str | No
 
 
 def evalscope(marker: str, text: str, options: Mapping[str, str]) -> str | None:
-    """The label after the last marker, else the last capital letter of the text."""
+    """The label after the last marker, or else the last capital letter of the text."""
     for found in reversed(list(re.finditer(rf"{marker}\s*[:：]\s*\**\s*", text))):
         label = re.match(r"[\s$\\({（\[【a-z]*?([A-J]+)(?![A-Za-z])", text[found.end() :])
         if label and set(label[1]) <= set(options):
@@ -61,7 +61,7 @@ def evalscope(marker: str, text: str, options: Mapping[str, str]) -> str | None:
 
 
 def lighteval(is_chinese: bool, text: str, options: Mapping[str, str]) -> str | None:
-    """Patterns by rank, of each the rightmost match: its index extraction without an anchor."""
+    """LightEval's index extraction without an anchor: the rightmost match of the best pattern."""
     letters = "".join(options)
     word, stop, comma, colon, space = (
         ("答案", "。", "，", "：", "") if is_chinese else ("answer", *".,: ")

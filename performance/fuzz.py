@@ -112,7 +112,7 @@ PIECES = (
 
 
 def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
-    """A text that a model may have written, or may not."""
+    """Return a text like a model's output, or an unlikely one."""
     text = str(row["text"])
     for _ in range(random.choice((0, 1, 1, 2, 3, 5))):
         start, end = sorted(random.choices(range(len(text) + 1), k=2))
@@ -158,7 +158,7 @@ def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
 
 
 def calls(number: int, seed: int, rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """What every scorer is asked in a case."""
+    """Yield the name and the call of every scorer for a case."""
     random = Random(f"{seed}/{number}")
     row, other = random.choice(rows), random.choice(rows)
     text = mutated(row, rows, random)
@@ -201,7 +201,7 @@ class Tally:
     raised: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
-        """Take another's calls in."""
+        """Add the calls of another tally."""
         self.calls += other.calls
         self.seconds += other.seconds
         self.slowest = max(self.slowest, other.slowest)
@@ -215,7 +215,7 @@ def score(number: int, seed: int, rows: Sequence[Row]) -> tuple[bytes, dict[str,
         start, raised = thread_time(), []
         try:
             result = repr(call())
-        except Exception as error:  # what is looked for
+        except Exception as error:  # this is a finding
             result = f"{type(error).__name__}: {error}"
             raised.append((number, result))
         seconds = thread_time() - start
@@ -238,14 +238,14 @@ def read(paths: Iterable[Path]) -> list[Row]:
 
 
 def start_process(paths: Sequence[Path]) -> None:
-    """Load what a process needs, so that no call is charged for it."""
+    """Load libraries and outputs, so that no call's time includes this."""
     _rows.extend(read(paths))
     for number in range(-5, 0):
         score(number, 0, _rows)
 
 
 def score_batch(numbers: range, seed: int, threads: int) -> tuple[list[bytes], dict[str, Tally]]:
-    """Score some cases in a process, in threads if it is to."""
+    """Score some cases in a process, in several threads if asked."""
     with ThreadPoolExecutor(threads) as pool:
         scored = list(pool.map(partial(score, seed=seed, rows=_rows), numbers))
     return [digest for digest, _ in scored], summed(tallies for _, tallies in scored)
@@ -287,7 +287,7 @@ def run(
 
 
 def show(number: int, arguments: argparse.Namespace) -> None:
-    """Print a case and what every scorer says of it."""
+    """Print a case and the result of every scorer."""
     rows = read(arguments.outputs)
     for name, call in calls(number, arguments.seed, rows):
         start = thread_time()

@@ -44,21 +44,21 @@ from hkcanto_tasks.loading import LoadedTask, load_task
 
 BATCH = 25
 FREE = ("hkmmlu", "tmmluplus", "outside")
-"""Seeds whose layout is not declared, or is mutated too: they are used more often."""
+"""Seeds that are used more often: their layout is undeclared, or is also mutated."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case.
+    """The result of a case.
 
     Attributes:
-        number: The case.
-        seed: What it was made of.
-        what: `same`, `set aside`, `error`, or what is wrong; `no release` where no disk can hold it
-            (a file and a folder of one name).
-        detail: The error, or what was read otherwise.
-        seconds: The processor's time to load it.
-        mutations: What was done to the release.
+        number: The case's number.
+        seed: The seed release that was mutated.
+        what: `same`, `set aside`, `error`, or what is wrong; `no release` if it cannot be written
+            to disk (a file and a folder have the same name).
+        detail: The error, or the differences in what was read.
+        seconds: Processor time of loading it.
+        mutations: The mutations of the release.
     """
 
     number: int
@@ -121,7 +121,7 @@ def checked(
         if release.is_harmless:
             unchanged = checked(number, seed, data, place / "unchanged", changed=False)
             what = "error" if unchanged.what == "error" else "refused"
-    except Exception as error:  # what is looked for
+    except Exception as error:  # this is a finding
         what, detail = "exception", f"{type(error).__name__}: {error}"
     seconds = process_time() - start
     detail = detail.replace(str(root), release.folder)
@@ -156,7 +156,7 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def _no_writes() -> Iterator[list[str]]:
-    """Give the files that are written meanwhile, but for bytecode."""
+    """Collect the files that are written meanwhile, except bytecode."""
     global _written
     found: list[str] = []
     _written = found
@@ -169,7 +169,7 @@ def _no_writes() -> Iterator[list[str]]:
 
 
 def _compared(loaded: LoadedTask, release: Release) -> tuple[str, str]:
-    """Compare what was loaded with what the release says."""
+    """Compare the loaded rows with those of the release."""
     counted = re.search(r"-(\d+)rows$", loaded.revision)
     aside = int(counted[1]) if counted else 0
     stems = {name: stem for stem, name in release.subjects.items()}
@@ -213,7 +213,7 @@ def _plain(content: Content) -> Content:
 def _matched(
     samples: Sequence[Any], source: Sequence[tuple[Row, set[str], list[Content]]], release: Release
 ) -> tuple[list[str], int]:
-    """Return what was read that a source does not say, and how many of its rows were not read."""
+    """Return the rows read that a source does not have, and how many of its rows were not read."""
     free = [*source]
     wrong = []
     for sample in samples:
@@ -234,7 +234,7 @@ def _matched(
 
 
 def _as_declared(row: Row, contents: Sequence[Content], release: Release) -> list[Content]:
-    """Return what a row says if its answers are read as declared, and they are something else."""
+    """Return a row's contents if its answers are read in the declared form, but have another."""
     way = release.declared["tasks"][0].get("answer", "") if release.declared else ""
     found = []
     for question, choices, letter in contents if way else ():
@@ -272,11 +272,11 @@ def check_batch(numbers: range, seed: int, data: Path | None) -> list[Outcome]:
     assert _place
     found = []
     for number in numbers:
-        place = _place / str(number)  # one for each, since the package keeps what it found by path
+        place = _place / str(number)  # one for each, because the package caches by path
         place.mkdir()
         found.append(checked(number, seed, data, place))
         shutil.rmtree(place)
-    for each in vars(catalogue).values():  # they would keep the benchmarks of all cases
+    for each in vars(catalogue).values():  # these caches would keep the benchmarks of all cases
         getattr(each, "cache_clear", int)()
     return found
 
@@ -296,7 +296,7 @@ def run(count: int, seed: int, data: Path | None, processes: int) -> list[Outcom
 
 
 def show(number: int, seed: int, data: Path | None, keep: Path | None) -> None:
-    """Print a case: its mutations, its files, and what comes of it."""
+    """Print a case: its mutations, its files, and its result."""
     start_process()
     place = keep or Path(tempfile.mkdtemp())
     place.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 MODEL is a folder with Gemma 3 270M. On a CPU, its vocabulary of 262,144 tokens takes most of the
 time, so it is trained with only 38,094: those of Chinese and Japanese, and the most common others.
 
-REWARD is `now` or `before`: the present `cantonese_reward`, or that of version 0.2, which paid for
+REWARD is `now` or `before`: the present `cantonese_reward`, or that of version 0.2, which rewarded
 any text with a Chinese character and without words of Written Chinese. Each step's completions are
 written to OUTPUT, one a line, with both rewards.
 """
@@ -42,7 +42,7 @@ COMMON, IS_ASCII = 20_000, re.compile("[▁\n!-~]+")
 
 
 def before(completions: Sequence[str], **_: object) -> list[float]:
-    """The reward of version 0.2: any Chinese without words of Written Chinese, and no loop."""
+    """The reward of version 0.2: for any Chinese without words of Written Chinese or loops."""
     return [
         float(
             any(map(is_han, text)) and not is_degenerate(text) and (not written or ratio >= least)
@@ -54,12 +54,12 @@ def before(completions: Sequence[str], **_: object) -> list[float]:
 
 
 def now(completions: Sequence[str], question: Sequence[str], **_: object) -> list[float]:
-    """The reward as it is."""
+    """The present reward."""
     return [reward or 0.0 for reward in cantonese_reward(completions, question)]
 
 
 def with_fewer_tokens(source: Path, target: Path) -> Path:
-    """Write a model without the tokens of most languages, and return where it is."""
+    """Write a copy of a model without the tokens of most languages; return its folder."""
     spec = json.loads((source / "tokenizer.json").read_text(encoding="utf-8"))
     old = spec["model"]["vocab"]
     kept = [
@@ -97,7 +97,7 @@ def with_fewer_tokens(source: Path, target: Path) -> Path:
 
 
 def main() -> None:
-    """Train, and write what was rewarded."""
+    """Train, and write the completions with their rewards."""
     given = arguments(
         __doc__, {"model": None, "reward": "now", "output": "curves.jsonl"}, steps=200
     )

@@ -20,7 +20,7 @@ DAY = 86_400
 
 
 def names(count: int) -> list[str]:
-    """Return names of models, of several sizes; every fifth is a checkpoint of one training run."""
+    """Return model names in several sizes; every fifth is a checkpoint of one training run."""
     sizes = ("270m", "1.5b", "7b", "14b", "72b")
     return [
         f"org/tuned-7b@step{place // 5 * 1000 + 1000}"
@@ -106,7 +106,7 @@ def _value(
     right: Mapping[str, int],
     luck: random.Random,
 ) -> tuple[float, float, int]:
-    """Return a figure, half of its interval, and of how many items it is."""
+    """Return a figure, half the width of its interval, and its number of items."""
     groups = {each.name: each.category for each in how.task.subjects}
     items = sum(scored.values())
     if figure.averages != "acc" or figure.form != "mean":

@@ -1,4 +1,4 @@
-"""Model of a release that can be written to disk in any layout, with the rows a reader may return.
+"""A model of a release: it can be written in any layout, and knows the rows a reader may return.
 
 A `Release` is made from a seed, changed by mutations, and written. The permitted contents of its
 rows are known from this model, not from the package's reader; the fuzz compares with them.
@@ -55,9 +55,9 @@ class Row:
         split: `test` or `dev`.
         cells: `question`, `A` …, `answer` (a letter); or `source`, `target`, `number`.
         blank: The cells that a mutation blanked.
-        may_lack: Whether a mutation cut it off, so that nobody can miss it.
-        cut: What a mutation left of the cell that it cut through, if that can still be read.
-        spoiled: What stands in place of its answer, and is none.
+        may_lack: Whether a mutation cut it off, and a reader cannot notice that it is missing.
+        cut: The rest of the cell that a mutation cut through, if that can still be read.
+        spoiled: A text in place of its answer that is not an answer.
     """
 
     subject: str
@@ -69,7 +69,7 @@ class Row:
     spoiled: str = ""
 
     def copied(self) -> "Row":
-        """Return the same as another row."""
+        """Return an equal row."""
         return replace(self, cells={**self.cells}, blank={*self.blank}, cut={**self.cut})
 
     @property
@@ -78,7 +78,7 @@ class Row:
         return "".join(letter for letter in LETTERS if letter in self.cells)
 
     def contents(self, *, dropped: Iterable[str], in_simplified: bool) -> list[Content]:
-        """Return what it may be read as; nothing if it must be set aside.
+        """Return the contents that it may be read as; none if it must be set aside.
 
         Args:
             dropped: The columns that the file lacks.
@@ -120,18 +120,18 @@ class File:
     """A file of rows.
 
     Attributes:
-        path: Where, in the release.
+        path: Its path in the release.
         rows: Its rows, in order.
         names: Role → the name of its column, in the order of a CSV file.
-        source: The files of one source are shards of one; others are copies, or candidates.
-        trust: `own`; `neutral` for another candidate that is called as a release may be; `model`
-            for a candidate that is called as a model's answers.
-        moved: Whether a mutation changed what it is called by.
-        extra: Further columns → a text for all rows, or one for each.
+        source: The files with the same source are shards of it; others are copies, or candidates.
+        trust: `own`; `neutral` for another candidate with a name that a release may have; `model`
+            for a candidate with a name like that of a model's answers.
+        moved: Whether a mutation changed its name.
+        extra: Additional columns → a text for all rows, or one for each.
         dropped: Roles whose column a mutation dropped.
         in_simplified: Whether a mutation converted its text.
         null: Whether blank cells are null where the format has that.
-        shift: By how many rows numbers may be off, because of a second header.
+        shift: The number of rows that row numbers may be off by, because of a second header.
     """
 
     path: str
@@ -234,7 +234,7 @@ class File:
     # ------------------------------------------------------------------ bytes
 
     def content(self) -> bytes:
-        """Return the file's bytes, and note in its rows what a cut took."""
+        """Return the file's bytes, and mark the rows that a cut affects."""
         mark = {"utf-16": "\ufeff".encode("utf-16-le"), "utf-8-sig": b"\xef\xbb\xbf"}
         code = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(self.encoding, self.encoding)
         chunks = [each.encode(code, "replace") for each in self._chunks()]
@@ -250,7 +250,7 @@ class File:
         return whole
 
     def _note(self, chunks: Sequence[bytes], at: int) -> None:
-        """Mark the rows that a cut takes, where a reader cannot know that they were there."""
+        """Mark the rows that a cut removes without a trace for a reader."""
         if self.format in ("json", "parquet") or self.encoding.startswith("utf-16"):
             return
         head = len(chunks) - len(self.rows)
@@ -272,7 +272,7 @@ class File:
         return {"tsv": "\t", "semicolon": ";"}.get(self.format, ",")
 
     def _chunks(self) -> Iterator[Any]:
-        """Give the text in pieces: what is in front, and then one for each row."""
+        """Yield the text in pieces: those before the rows, then one for each row."""
         records = self.records()
         if self.format == "parquet":
             yield _Bytes(_parquet(records))
@@ -313,7 +313,7 @@ class File:
 
 
 class _Bytes(bytes):
-    """What is bytes already, among texts to encode."""
+    """Bytes among texts that are to be encoded."""
 
     def encode(self, *_: object) -> bytes:
         """Return itself."""
@@ -370,10 +370,10 @@ def _wrapped(wrap: str, records: Sequence[Mapping[str, Any]], rows: Sequence[Row
 
 @dataclass
 class Release:
-    """A release, the task that reads it, and what may come of that.
+    """A release, the task that reads it, and the permitted results.
 
     Attributes:
-        seed: What it was made of.
+        seed: The seed that it was made from.
         task: The task that is loaded.
         folder: The release's folder in the data folder.
         subjects: Stem → the subject's name.
@@ -381,14 +381,14 @@ class Release:
         strays: Path → content of other files.
         asked: The options of `load_task`.
         declared: The benchmark's own benchmark.toml, for one from outside.
-        lines: Changes of its text: (what, where, with what).
-        in_folder: Whether its data is in the benchmark's own folder.
+        lines: Changes to its text: (change, place, new text).
+        in_folder: Whether its data is in the benchmark's folder.
         tells_script: Whether the task has a variant in Simplified script, so that a release in the
             other script is refused.
         is_harmless: Whether it is changed only in ways that leave it readable.
         skipped: How many rows of each subject are worked examples.
         unknown: Keys of the benchmark.toml that no benchmark has.
-        mutations: What was done to it.
+        mutations: Descriptions of its mutations.
     """
 
     seed: str
@@ -473,7 +473,7 @@ class Release:
         text = to_toml(self.declared or {})
         return not self.lines and any(re.search(rf"\b{key} = ", text) for key in self.unknown)
 
-    # ------------------------------------------------------------------ what may come of it
+    # ------------------------------------------------------------------ permitted results
 
     def sources(self, subject: str, split: str) -> list[list[tuple[Row, set[str], list[Content]]]]:
         """Return the sources that a subject's rows may be read from.

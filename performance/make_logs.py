@@ -26,7 +26,7 @@ FORMS = ("{}", "{}", "{}", "答案：{}", "答案係{}。", "The answer is {}.")
 
 
 class Answers:
-    """A model: skilled at some questions, silent at a few; every fourth one thinks aloud."""
+    """A model: good at some questions, silent at a few; every fourth model writes its reasoning."""
 
     def __init__(self, number: int, of: int, seed: int) -> None:
         self.name = f"model-{number}"

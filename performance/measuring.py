@@ -19,8 +19,8 @@ def arguments(
 
     Args:
         doc: The benchmark's docstring, for --help.
-        positional: Arguments that may be left out, with their defaults. The default's type is the
-            argument's; None stands for a text.
+        positional: Arguments that may be left out, with their defaults. An argument has the type
+            of its default; None means a text.
         options: The same for options: a bool is a flag, a tuple lists the choices, the default
             first.
     """

@@ -1,7 +1,7 @@
 """Plot the rewards of training runs: `python performance/plot_grpo.py OUTPUT.svg TITLE=CURVES …`.
 
-CURVES: a file written by grpo_curves.py. Each gets a panel with the reward that it was trained on,
-and the present `cantonese_reward` of the same completions. Points are means of five steps.
+CURVES: a file written by grpo_curves.py. Each gets a panel with the reward used in training and the
+present `cantonese_reward` of the same completions. Points are means of five steps.
 """
 
 import json
@@ -16,7 +16,7 @@ COLOURS = {"trained on": "#1f77b4", "present reward": "#d62728"}
 
 
 def panel(title: str, path: Path, left: int) -> str:
-    """Draw one training."""
+    """Draw one training run."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     paid = {
         "trained on": [fmean(row[row["trained"]]) for row in rows],

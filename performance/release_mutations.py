@@ -13,7 +13,7 @@ from made_releases import ANSWERS, FORMATS, LETTERS, OPTIONS, WRAPS, File, Relea
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 
 ROWS = 8
-"""How many rows of a file are used, so that a case takes milliseconds."""
+"""The number of rows used of each file; with few, a case takes milliseconds."""
 
 MODELS = (
     *("baselines/gpt-4o", "outputs", "results/qwen2.5-7b", "predictions", "submissions/a"),
@@ -75,7 +75,7 @@ CODES = ("utf-8-sig", "utf-16", "big5hkscs", "gb18030", "cp1252", "utf-16-le")
 
 
 def seeds(data: Path | None) -> dict[str, Callable[[Random], Release]]:
-    """Return what releases are made of.
+    """Return name → a function that makes a release.
 
     Args:
         data: The folder of the real releases, to use their first rows too.
@@ -324,7 +324,7 @@ def _own_rows(stem: str, split: str, random: Random, letters: str) -> list[Row]:
 
 
 def _form(file: File, random: Random, stem: str) -> None:
-    """Give a file one of the forms that are documented, and that its rows decide."""
+    """Give a file one of the documented forms that can be recognised from its rows."""
     file.options = random.choice(("columns", "columns", *OPTIONS))
     file.format = random.choice(("csv", "json", "jsonl", "parquet"))
     if file.options != "columns":
@@ -417,7 +417,7 @@ def _renamed_columns(release: Release, random: Random) -> str:
         return ""
     taken = {name.strip().lower() for name in (*file.names.values(), *file.extra)}
     if file.dropped or {*file.extra} & {"label", "option", "answer_idx", "score"}:
-        return ""  # what is left over would be what was renamed, for any reader
+        return ""  # any reader could infer the renamed column
     letters = [role for role in file.names if role in [*LETTERS]]
     roles = [role for role in file.names if role not in letters]
     renamed = {}
@@ -450,7 +450,7 @@ def _reordered_columns(release: Release, random: Random) -> str:
     if not file:
         return ""
     roles = [*file.names]
-    if not file.header:  # only what can be told: the answer somewhere else
+    if not file.header:  # without a header, only a moved answer can be recognised
         roles = [roles[-1], *roles[:-1]]
     else:
         random.shuffle(roles)
@@ -480,13 +480,13 @@ def _added_column(release: Release, random: Random) -> str:
     if name.lower() in ("label", "answer_idx", "source", "option", "choices", "options") and (
         file.names.get("answer", "").lower() != "answer"
     ):
-        return ""  # it would be the answer for any reader
+        return ""  # any reader would take it for the answer
     if name == "split" and random.random() < 0.5:
         file.extra[name] = next(row.split for row in file.rows)
     else:
         cells = [*EXTRA[name]]
         file.extra[name] = [random.choice(cells) for _ in file.rows]
-    if name == "split":  # which rows are examples, if the cells say so, is another release
+    if name == "split":  # it changes which rows are examples, so this is another release
         file.extra[name] = next(row.split for row in file.rows)
     if name in ("lang", "language", "script"):
         file.extra[name] = random.choice(cells if random.random() < 0.5 else ["tc", "zh-hk"])
@@ -521,7 +521,7 @@ def _rename(release: Release, file: File, path: str) -> None:
         swapped = {"test", "dev"} & {*PurePosixPath(path).parts} - {*PurePosixPath(file.path).parts}
         lost = "dev" in file.path and "dev" not in path
         if lost or (swapped and any(row.split not in swapped for row in file.rows)):
-            return  # it would be the other split for any reader
+            return  # any reader would take it for the other split
         file.path, file.moved = path, True
 
 
@@ -733,7 +733,7 @@ def _one_column(file: File, random: Random, forms: Sequence[str]) -> str:
     if file.options == "marked" and file.labels[0] not in "A01":
         file.labels = LETTERS
     if file.answer in ("index", "number", "float index") and (file.order or file.labels[0] in "01"):
-        file.answer = "letter"  # an index into a list in another order is another answer
+        file.answer = "letter"  # with another order of the options, an index is another answer
     return f"{file.path}: options as {file.options} {file.labels[:5]} {file.order}"
 
 
@@ -786,7 +786,7 @@ def _second_header(release: Release, random: Random) -> str:
         file.second_header, file.shift = True, file.shift + 1
         return f"{file.path}: a second header"
     file.header = not file.header
-    if not file.header:  # what is taken for the header is lost, and that may not be
+    if not file.header:  # the row taken for the header is lost, and must not be
         return f"{file.path}: no header"
     file.shift += 1
     return f"{file.path}: a header"
@@ -817,7 +817,7 @@ def _stray(release: Release, random: Random) -> str:
 
 
 def _layout(release: Release, random: Random) -> str:
-    """Lay all files out as on a hub, or as people do."""
+    """Arrange all files as on a hub, or in another usual way."""
     form = random.choice(
         (
             *("{stem}/{split}/0000.{e}", "{stem}/{split}-00000-of-00001.{e}", "{split}/{stem}.{e}"),
@@ -992,7 +992,7 @@ def _declared_otherwise(release: Release, random: Random) -> str:
 
 
 def _unknown_key(release: Release, random: Random) -> str:
-    """Misspell a key somewhere in the benchmark.toml: it is never ignored."""
+    """Misspell a key somewhere in the benchmark.toml, which must never be ignored."""
     declared = release.declared
     if not declared:
         return ""
@@ -1013,7 +1013,7 @@ def _unknown_key(release: Release, random: Random) -> str:
     return f"benchmark.toml: {misspelt} for {key}"
 
 
-# ------------------------------------------------------- what leaves a release readable
+# ------------------------------------------------------- harmless mutations
 
 ALIASES = {
     "question": ("Question", "QUESTION", "題目", "問題"),
@@ -1148,7 +1148,7 @@ MUTATIONS: Sequence[Callable[[Release, Random], str]] = (
 
 
 def mutated(release: Release, random: Random, count: int) -> Release:
-    """Change a release in some ways; in one that is harmless, by what it stays readable with."""
+    """Mutate a release; a harmless one only in ways that leave it readable."""
     while len(release.mutations) < count:
         mutation = random.choice(HARMLESS if release.is_harmless else MUTATIONS)
         if done := mutation(release, random):

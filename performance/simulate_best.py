@@ -20,7 +20,7 @@ FLAT, RISING = "flat", "rising"
 
 
 def noise(rng: np.random.Generator, rows: int, runs: int, correlation: float) -> np.ndarray:
-    """Standard normal numbers, in which each run is as correlated with the one before it."""
+    """Standard normal numbers; each run has this correlation with the run before it."""
     drawn = rng.normal(size=(rows, runs))
     for place in range(1, runs):
         own = np.sqrt(1 - correlation**2) * drawn[:, place]
@@ -37,10 +37,10 @@ def answers(
 
 
 def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int) -> list[float]:
-    """Return four shares and means in percent.
+    """Return figures in percent.
 
-    An equal run told apart by McNemar's test and by ours, all differences to the best covered, and
-    what the best is too good by, in truth and as we say it.
+    How often McNemar's test, and ours, call some equal run different; how often all differences to
+    the best are covered; and by how much the best is too high, in truth and as we report it.
     """
     rng, found = np.random.default_rng(0), []
     equal = accuracies == accuracies.max()
@@ -63,7 +63,7 @@ def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int)
 
 
 def trends(steps: int, correlation: float, repeats: int) -> float:
-    """Return how many flat curves in a hundred pass for a rise with signal."""
+    """Return how many flat curves in a hundred are taken for a rise with signal."""
     drawn = 50 + noise(np.random.default_rng(0), repeats, steps, correlation)
     found = [signal_of([own.tolist()]) for own in drawn]
     return 100 * float(np.mean([own.rise >= 0.5 and own.ratio >= 2 for own in found]))

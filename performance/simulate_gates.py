@@ -1,4 +1,4 @@
-"""Simulate how often a gate passes a run that loses exactly the tolerance: at most 5 % is promised.
+"""Simulate how often a gate passes a run that loses exactly the tolerance; it promises at most 5 %.
 
 Run it as `python performance/simulate_gates.py [--repeats 1000]` (about ten minutes). Its tables
 are in docs/planning.md:
@@ -35,7 +35,7 @@ def lengths(rng: Rng, items: int) -> Floats:
 
 
 def passages(rng: Rng, items: int) -> Floats:
-    """Two of three questions stand alone, the others share a passage with up to seven."""
+    """Passages of one question in two of three cases, otherwise of two to eight."""
     return np.where(rng.random(items) < 2 / 3, 1.0, rng.integers(2, 9, items))
 
 
@@ -61,7 +61,7 @@ PATTERNS = ("heavy", "others", "all")
 
 
 def passes(lost: Floats, weights: Floats, largest: float, delta: float) -> bool:
-    """Whether `loss_bound` is below δ, which takes one point of its curve and no search."""
+    """Whether `loss_bound` is below δ; one point of its curve is enough to decide this."""
     if weights @ lost >= delta * weights.sum() or (1 - delta) ** len(lost) > 0.05:
         return False  # no bound is below the loss itself, or below that of as many equal answers
     kinds, places = np.unique(lost + 1j * weights, return_inverse=True)
@@ -73,8 +73,8 @@ def passes(lost: Floats, weights: Floats, largest: float, delta: float) -> bool:
 def by_weight(name: str, which: str, items: int, delta: float, repeats: int) -> tuple[float, float]:
     """Return how often a gate is passed, by the largest weight of the sample and of the task.
 
-    The heaviest units, or all but these, or all alike lose everything as often as gives δ; the
-    others win and lose one item of 20 each.
+    The heaviest units, or all others, or all units lose everything just often enough for a loss of
+    δ; the rest win one item in 20 and lose one in 20.
     """
     draw, largest = WEIGHTS[name]
     rng = np.random.default_rng(items)
@@ -107,7 +107,7 @@ STRATA = {
 
 
 def of_strata(name: str) -> tuple[Floats, Floats]:
-    """Return the sizes of subjects and what each counts in the headline."""
+    """Return the sizes of the subjects and their weights in the headline."""
     if name == "3 and 997":
         return np.array([3, 997]), np.array([0.5, 0.5])
     task, over = STRATA[name]
@@ -118,10 +118,10 @@ def of_strata(name: str) -> tuple[Floats, Floats]:
 
 
 def by_subject(name: str, which: str, items: int, delta: float, repeats: int) -> float:
-    """Return how often a gate on a mean over subjects is passed by so many items of the task.
+    """Return how often a gate on a mean over subjects is passed with this number of items.
 
-    The smallest half of the subjects, whose items weigh most, or the others, or all lose everything
-    as often as gives δ; the others win and lose one item of ten each.
+    The smallest half of the subjects (whose items weigh most), or the others, or all lose
+    everything just often enough for a loss of δ; the rest win and lose one item in ten each.
     """
     sizes, shares = of_strata(name)
     counts = np.floor(sizes * items / sizes.sum() + 0.5).astype(int)
@@ -166,9 +166,9 @@ def by_looks(looks: int, repeats: int, *, shared: bool) -> float:
 
 
 def by_candidates(candidates: int, repeats: int, *, shared: bool) -> float:
-    """Return how often any of several candidates passes that all lose just 2 points.
+    """Return how often any of several candidates passes, if all of them lose exactly 2 points.
 
-    An item is right by its easiness, in the base and in each candidate anew.
+    Given an item's easiness, the answers of the base and of each candidate are independent.
     """
     rng, passed, items = np.random.default_rng(candidates), 0, 1000
     confidence = 1 - 0.05 / (candidates if shared else 1)

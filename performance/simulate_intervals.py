@@ -86,28 +86,28 @@ SUBJECTS: dict[str, np.ndarray] = {
     "16 of 15 to 64": np.linspace(15, 64, 16).astype(int),
     "10 of 10": np.full(10, 10),
 }
-"""Sizes of subjects: as TMMLU+ with a large one, from tiny to large, as the law exam, and tiny."""
+"""Sizes of subjects: like TMMLU+ with a large one, from tiny to large, like the law exam, tiny."""
 
 
 def mover(found: np.ndarray, means: np.ndarray) -> Ends:
-    """Put together the intervals of subjects that count alike (Zou, Huang and Zhang, 2009)."""
+    """Combine the intervals of subjects with equal weights (Zou, Huang and Zhang, 2009)."""
     below, above = np.linalg.norm(means[:, None] - found, axis=0) / len(means)
     return float(means.mean() - below), float(means.mean() + above)
 
 
 def of_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> tuple[bool, bool]:
-    """Whether the interval of a mean over subjects covers, by MOVER and now."""
+    """Whether MOVER's interval and the present one cover a mean over subjects."""
     strata = np.repeat(np.arange(len(sizes)), sizes)
     right = (rng.random(len(strata)) < share).astype(float)
     hits = np.bincount(strata, right)
     own = np.transpose(proportion_confint(hits, sizes, method="wilson"))
-    whole, alike = sizes * 10**6, np.full(len(sizes), 1 / len(sizes))  # of which nothing was seen
+    whole, alike = sizes * 10**6, np.full(len(sizes), 1 / len(sizes))  # the sample is negligible
     now = _ends(stratified_estimate(right, strata, whole, alike))
     return covers(mover(own, hits / sizes), share), covers(now, share)
 
 
 def of_paired_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> bool:
-    """Whether the difference of two models' means over subjects is covered, now."""
+    """Whether the present interval covers the difference of two models' means over subjects."""
     strata = np.repeat(np.arange(len(sizes)), sizes)
     draws, lost, won = rng.random(len(strata)), 0.2 * (1 - share), 0.3 * (1 - share)
     changes = (draws < won).astype(float) - (draws > 1 - lost)
@@ -118,7 +118,7 @@ def of_paired_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float
 
 
 def passages(rng: np.random.Generator, count: int, share: float) -> tuple[bool, bool]:
-    """Whether Wilson's interval covers with z, and now, on passages of five questions."""
+    """Whether Wilson's interval with z and the present one cover, on passages of five questions."""
     easy = rng.beta(4 * share, 4 * (1 - share), count)  # an intraclass correlation of 0.2
     clusters = np.repeat(np.arange(count), 5)
     right = (rng.random(5 * count) < easy[clusters]).astype(float)
@@ -131,14 +131,17 @@ def passages(rng: np.random.Generator, count: int, share: float) -> tuple[bool, 
 
 
 def at_limit(rng: np.random.Generator, items: int, share: float) -> tuple[bool, bool]:
-    """The same of a mean of which a share of items is 1, the others anything from 0 to 1."""
+    """Whether the normal interval and the present one cover a mean with a share of ones.
+
+    The other items are uniform from 0 to 1.
+    """
     values = np.where(rng.random(items) < share, 1.0, rng.random(items))
     truth, now = (1 + share) / 2, mean_estimate(values, np.arange(items))
     return covers(normal(values, np.ones(items)), truth), covers(_ends(now), truth)
 
 
 def with_loops(rng: np.random.Generator, items: int, share: float) -> tuple[bool, bool, bool]:
-    """Whether a rate with runaway responses is covered, and one that was seen, and was seen."""
+    """For a rate with runaway responses: whether it is covered, one was seen, and both."""
     lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items)).astype(float)
     errors = rng.binomial(lengths.astype(int), rng.beta(0.95, 18.05, items)).astype(float)
     loops = rng.random(items) < share
@@ -180,7 +183,7 @@ CORRELATIONS: dict[Correlation, Callable[..., Any]] = {
 
 
 def of_people(rng: np.random.Generator, items: int, share: float) -> bool:
-    """Whether a mean is covered that so many people's verdicts correct, most of which are 1."""
+    """Whether a mean corrected by this many human verdicts is covered; most verdicts are 1."""
     good = (rng.random(items + 500) < share).astype(float)
     judge = np.clip(0.7 * good + 0.3 * rng.random(len(good)), 0, 1)
     found = corrected_mean(good[:items], judge[:items], judge[items:])
@@ -244,7 +247,7 @@ def subjects_of(name: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
 def of_unlike_subjects(
     rng: np.random.Generator, sizes: np.ndarray, shares: np.ndarray, easy: np.ndarray
 ) -> tuple[bool, bool]:
-    """Whether a mean over subjects is covered that are not equally hard, and a difference."""
+    """Whether a mean over subjects of unequal difficulty is covered, and a difference."""
     strata, whole = np.repeat(np.arange(len(sizes)), sizes), sizes * 10**6
     draws, changed = rng.random(len(strata)), 0.25 * (1 - easy)[strata]
     now = _ends(stratified_estimate((draws < easy[strata]).astype(float), strata, whole, shares))
@@ -259,7 +262,7 @@ def of_unlike_subjects(
 def of_uneven_passages(
     rng: np.random.Generator, count: int, most: int, share: float, correlation: float
 ) -> bool:
-    """Whether a mean over passages of 2 to so many questions is covered."""
+    """Whether a mean over passages of 2 up to a maximum of questions is covered."""
     spread = 1 / correlation - 1
     easy = rng.beta(spread * share, spread * (1 - share), count)
     clusters = np.repeat(np.arange(count), rng.integers(2, most + 1, count))
@@ -268,17 +271,17 @@ def of_uneven_passages(
 
 
 def of_scores(rng: np.random.Generator, items: int) -> bool:
-    """Whether a mean is covered of which 80 % are 1, 5 % are 0 and the others anything between."""
+    """Whether a mean is covered if 80 % of the items are 1, 5 % are 0 and the others between."""
     drawn = rng.random(items)
     values = np.where(drawn < 0.8, 1.0, np.where(drawn < 0.85, 0.0, rng.random(items)))
     return covers(_ends(mean_estimate(values, np.arange(items))), 0.875)
 
 
 def held_out(rng: np.random.Generator, repeats: int) -> Table:
-    """Return a table of cells that nothing was tuned on, written down before their first run.
+    """Return a table of held-out cells, which were fixed before their first run.
 
-    Every subject has its own share of right answers, of which 0.1 is the standard deviation where
-    half are right.
+    Every subject has its own share of right answers. The standard deviation of the shares is 0.1
+    if half of the answers are right.
     """
     table = Table("Mean, held out", "mean", "difference", title="Coverage in %")
     of: list[tuple[str, Over, float]] = [
@@ -322,7 +325,7 @@ def covers(ends: Ends, truth: float) -> bool:
 
 
 def real_models(path: Path, half: int, repeats: int) -> None:
-    """Print how often beginnings of real models' answers cover all, and the power of plans."""
+    """Print how often intervals from real models' first answers cover all, and plans' power."""
     right: dict[tuple[str, str], list[bool]] = defaultdict(list)
     subjects: dict[tuple[str, str], list[str]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -360,7 +363,7 @@ def beginnings(
     repeats: int,
     rng: np.random.Generator,
 ) -> list[float]:
-    """How often the first items cover the mean of all, and that of subjects, in other orders."""
+    """How often the first items' intervals cover the means over items and subjects, reordered."""
     items = [
         [Sample(id=f"{own}/{place}", subject=str(own)) for place in range(size)]
         for own, size in enumerate(sizes)
@@ -380,7 +383,7 @@ def beginnings(
 def plans(
     promised: dict[str, list[float]], changes: np.ndarray, repeats: int, rng: np.random.Generator
 ) -> None:
-    """Count how often plans for two real runs, drawn anew question by question, keep their word."""
+    """Measure the power of plans for two real runs, on answers drawn anew for each question."""
     changes = changes if changes.sum() >= 0 else -changes
     share, gain = float((changes != 0).mean()), float(changes.mean())
     wins = float((changes > 0).mean())
@@ -416,7 +419,7 @@ def plans(
 
 
 def main() -> None:
-    """Print a table of how often each interval covers, and one of how often each gate errs."""
+    """Print a table of the intervals' coverage, and one of the gates' error rates."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--answers", type=Path)

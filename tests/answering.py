@@ -1,4 +1,4 @@
-"""A mock model: it answers each prompt with a letter that depends only on the prompt."""
+"""A mock model: the letter of its answer depends only on the prompt."""
 
 import zlib
 from typing import Any
@@ -16,7 +16,7 @@ def answer(prompt: str, letters: str = "ABCD") -> str:
 
 
 class AnsweringLM(LM):  # type: ignore[misc]
-    """The same for lm-eval; it also prefers a letter in log-likelihood."""
+    """The mock model for lm-eval; it also gives one letter the highest log-likelihood."""
 
     tokenizer_name = "answering"
 

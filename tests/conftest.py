@@ -16,21 +16,21 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-# readline exports the terminal's width to processes that a test run starts, such as xdist's: a
-# console would keep it, whatever a test asks for.
+# readline exports the terminal's width to child processes, such as xdist's. A console would use it
+# whatever width a test sets.
 os.environ.pop("COLUMNS", None)
-# For every evaluation Inspect asks which package a task is of. The answer takes the lists of files
-# of all that is installed to find: nine tenths of the time of a small evaluation.
+# For every evaluation, Inspect searches the file lists of all installed packages for a task's
+# package. This takes nine tenths of the time of a small evaluation.
 importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
-# What starts commands of the harnesses.
+# Fixtures that start commands of the harnesses.
 _SLOW = {"lm_eval_cli", "inspect_cli"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow, and skip what needs the real release where there is none."""
+    """Mark slow tests, and skip those that need the real release if it is missing."""
     for item in items:
         needed = set(getattr(item, "fixturenames", ()))
         of_release = item.get_closest_marker("realdata")
@@ -52,7 +52,7 @@ def sample_data(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
 
 @dataclass(frozen=True)
 class LmEvalRun:
-    """What `lm_eval` printed and wrote."""
+    """The output and the logs of `lm_eval`."""
 
     table: str
     results: Mapping[str, Any]
@@ -61,14 +61,14 @@ class LmEvalRun:
 
 @dataclass(frozen=True)
 class InspectRun:
-    """What `inspect eval` printed, and its log."""
+    """The output and the log of `inspect eval`."""
 
     output: str
     log: Any
 
 
 def run(*command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a command; on failure show what it printed. Returns its standard output and error."""
+    """Run a command; return its standard output and error, and show them on failure."""
     done = subprocess.run(
         command,
         cwd=cwd,
@@ -86,8 +86,8 @@ def run(*command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
 def lean_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A PYTHONPATH for commands: the installed lm-eval without its own tasks.
 
-    To read their 14,000 files at its start takes lm-eval most of the time of a small evaluation.
-    With them run the README's demo, tests/lm_eval/test_autoload.py and the wheel of `.ci/run`.
+    Reading their 14,000 files takes most of the time of a small evaluation. The README's demo,
+    tests/lm_eval/test_autoload.py and the wheel of `.ci/run` are tested with them.
     """
     spec = find_spec("lm_eval")
     assert spec
@@ -104,7 +104,7 @@ def lean_path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def lean_lm_eval(lean_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the commands that a test starts use it."""
+    """Make the commands that a test starts use `lean_path`."""
     monkeypatch.setenv("PYTHONPATH", lean_path)
 
 

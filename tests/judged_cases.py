@@ -1,6 +1,6 @@
 """Responses whose judgement depends on a field of the item, with values worked out by hand.
 
-Both harnesses are given each of them: an adapter that loses the field on the way gets another one.
+Both harnesses get each of them: an adapter that loses the field on the way gets another judgement.
 The items are made up.
 """
 
@@ -22,13 +22,13 @@ class JudgedCase:
         name: What the case shows.
         kind: The kind of its task.
         task: Its task.
-        decisive: The field of the item, besides the gold answer, without which the judgement is
-            another; empty where there is none.
+        decisive: The field of the item, besides the gold answer, without which the judgement
+            differs; empty if there is none.
         sample: The item.
         response: What the model wrote.
-        values: Figures of the item → their values, by hand; not all that there are.
-        answer: What is read of the response.
-        weights: Figure → length, for those that are rates.
+        values: Some figures of the item → their values, worked out by hand.
+        answer: The answer read from the response.
+        weights: Figure → length, for rates.
     """
 
     name: str
@@ -126,9 +126,8 @@ JUDGED_CASES = (
         _RIGHT,
         "7",
     ),
-    # `lei5` is a variant of the gold, so that of two syllables one has another tone, and nothing
-    # else differs: of nine characters, one. The published pair has 2 deletions and insertions in
-    # 9 + 9 characters.
+    # `lei5` is a variant of the gold, so only the tone of one of two syllables differs: one of nine
+    # characters. The published pair has 2 deletions and insertions in 9 + 9 characters.
     JudgedCase(
         "a variant of the gold, and a wrong tone",
         "g2p",

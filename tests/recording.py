@@ -1,6 +1,6 @@
-"""A chat and completion server that records its requests, and answers in many forms.
+"""A chat and completion server that records its requests and answers in many forms.
 
-The form is the name of the model; the letter depends on nothing but the text of the prompt.
+The model's name selects the form; the letter depends only on the text of the prompt.
 """
 
 import json
@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[str | None, str | None]] = {
     "empty": ("", None),
     "null-content": (None, None),
 }
-"""Model → what it says, with a place for the letter, and what stands in its field of reasoning."""
+"""Model → its answer, with a place for the letter, and the content of its reasoning field."""
 
 
 def letter(prompt: str) -> str:
@@ -43,7 +43,7 @@ def letter(prompt: str) -> str:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """The text of a chat message, which may be in parts."""
+    """The text of a chat message, which may consist of parts."""
     content = message["content"]
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
@@ -74,7 +74,7 @@ class RecordingServer:
                 self.wfile.write(content)
 
             def log_message(self, *_: object) -> None:
-                """Keep quiet."""
+                """Log nothing."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
@@ -115,7 +115,7 @@ class RecordingServer:
 
 @contextmanager
 def recording() -> Iterator[RecordingServer]:
-    """Run a server for as long as the block lasts."""
+    """Run a server for the duration of the block."""
     server = RecordingServer()
     try:
         yield server

@@ -1,4 +1,4 @@
-"""Imports the repository's scripts that are in no package."""
+"""Import the repository's scripts that are not in a package."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

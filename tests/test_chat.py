@@ -1,4 +1,4 @@
-"""Both harnesses send a chat model the same words, and read its answers alike."""
+"""Both harnesses send chat models the same messages, and read the answers alike."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -69,7 +69,7 @@ Asked = tuple[list[dict[str, Any]], Any]
 
 @pytest.fixture(scope="module")
 def ask_lm_eval(server: RecordingServer, lm_eval_cli: Callable[..., Any]) -> Callable[..., Asked]:
-    """Return a function that runs `lm_eval` on the server: its requests, and what it logged."""
+    """Return a function that runs `lm_eval` on the server; it returns requests and log."""
 
     def ask(task: str, model: str, *more: str) -> Asked:
         server.requests.clear()
@@ -87,7 +87,7 @@ def ask_lm_eval(server: RecordingServer, lm_eval_cli: Callable[..., Any]) -> Cal
 
 @pytest.fixture(scope="module")
 def ask_inspect(server: RecordingServer, inspect_cli: Callable[..., Any]) -> Callable[..., Asked]:
-    """Return a function that runs `inspect eval` on the server: its requests, and its log."""
+    """Return a function that runs `inspect eval` on the server; it returns requests and log."""
 
     def ask(task: str, model: str, *more: str) -> Asked:
         server.requests.clear()
@@ -133,7 +133,7 @@ def test_the_command_lines_send_the_same_bytes(
     signature = run.results["configs"][task]["metadata"]["signature"]
     assert signature == log.eval.metadata["signature"]
     assert ("|turns:multi|" in signature) == bool(turns)
-    # lm-eval's own default are turns: that ours is another is said.
+    # lm-eval's default is turns, so a message says that ours differs.
     assert run.table.count("All worked examples are in one user message") == (not turns)
 
 
@@ -266,7 +266,7 @@ def test_cached_requests_are_those_of_the_data_and_the_options(
 
 
 class Broken(AnsweringLM):
-    """Gives nothing, or no number."""
+    """Gives no text, or no number as a log-likelihood."""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         del disable_tqdm

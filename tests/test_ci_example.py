@@ -1,4 +1,4 @@
-"""The workflow in docs/examples/ci: its shell steps run as GitHub runs them."""
+"""The shell steps of the workflow in docs/examples/ci, run as GitHub runs them."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ SHELL = {step["name"]: step["run"] for step in STEPS if "run" in step}
 
 
 def run(name: str, folder: Path, **given: str) -> int:
-    """Run a step as GitHub does; `gh` is a stand-in that keeps its arguments."""
+    """Run a step as GitHub does; `gh` is a fake that records its arguments."""
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
     (tools / "gh").write_text('#!/bin/sh\nprintf "%s " "$@" > gh-arguments\n')

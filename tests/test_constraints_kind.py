@@ -1,4 +1,4 @@
-"""The kind `constraints`: docs/examples/constraints, and prompts made here, in both harnesses."""
+"""The kind `constraints` in both harnesses: docs/examples/constraints, and made-up prompts."""
 
 import json
 from collections.abc import Callable
@@ -34,16 +34,16 @@ TASK = "constraints_example"
 STRICT, LOOSE = "prompt_level_strict_acc", "prompt_level_loose_acc"
 POOLED, POOLED_LOOSE = "inst_level_strict_acc", "inst_level_loose_acc"
 
-# A word of the prompt → an answer. Of the 11 constraints are followed
+# A word of the prompt → an answer; the comments count the followed ones of 11 constraints.
 ANSWERS = {
     "維修": "<think>四十個字。</think>今晚部𨋢要維修，唔該大家行樓梯喇。",  # 2 of 2
     "大棠": "好呀：\n1. 水\n2. 帽\n3. 相機",  # 1 of 1
-    "茶餐廳": '好：\n{"名": "常餐", "價錢": 42}',  # 0 of 1; without the first line, that one
+    "茶餐廳": '好：\n{"名": "常餐", "價錢": 42}',  # 0 of 1; loosely 1, without the first line
     "上水": "搭東鐵綫去金鐘再轉車，唔好搭的士。仲有冇嘢想知？",  # the second of 2
     "退款": " \n",  # 0 of 3
     "對聯": "春到書香滿\n花開月色新",  # 2 of 2
 }
-# By hand. Prompts: 3 of 6, loosely 4. Constraints: 2 + 1 + 0 + 1 + 0 + 2 = 6 of 11, loosely 7.
+# Prompts: 3 of 6, loosely 4. Constraints: 2 + 1 + 0 + 1 + 0 + 2 = 6 of 11, loosely 7.
 FIGURES = {STRICT: 3 / 6, POOLED: 6 / 11, LOOSE: 4 / 6, POOLED_LOOSE: 7 / 11, "empty": 1 / 6}
 
 
@@ -205,7 +205,7 @@ files = {{ test = "{file}" }}
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
-    """Return what makes a file of prompts the benchmark `asked`."""
+    """Return a function that makes a file of prompts the benchmark `asked`."""
 
     def declare(file: str, content: str) -> Path:
         (tmp_path / "benchmark.toml").write_text(
@@ -264,7 +264,7 @@ def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
 def test_a_wrong_constraint_in_a_release_is_not_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 200 rows of a release, one that cannot be read may be; a wrong constraint may not."""
+    """One unreadable row in 200 is accepted, but no wrong constraint is."""
     (tmp_path / "own").mkdir()
     hub = '[hub]\nrepo_id = "someone/asked"'
     declared = DECLARED.format(release=hub, file="test.jsonl")
@@ -284,8 +284,8 @@ def test_a_wrong_constraint_in_a_release_is_not_set_aside(
 
 
 @pytest.mark.usefixtures("example")
-def test_training_on_equal_constraints_is_no_contamination(tmp_path: Path) -> None:
-    """Only the prompt tells an item: others may ask for two lines in equal words."""
+def test_training_on_equal_constraints_is_not_contamination(tmp_path: Path) -> None:
+    """Only the prompt identifies an item: others may ask for two lines in the same words."""
     rows = (EXAMPLES / "constraints/prompts.jsonl").read_text("utf-8").splitlines()
     for field, found in (("constraints", 0), ("prompt", 1)):
         lines = [json.dumps({"text": str(json.loads(row)[field])}) for row in rows]
@@ -304,7 +304,7 @@ def read_hash() -> str:
 
 @pytest.mark.usefixtures("example")
 @pytest.mark.parametrize("name", VERIFIERS)
-def test_a_verifier_that_behaves_otherwise_changes_the_signature(
+def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of_name, before = VERIFIERS[name], read_hash()

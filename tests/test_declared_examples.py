@@ -1,4 +1,4 @@
-"""Every benchmark in docs/examples: found by its file, run on its sample in both harnesses."""
+"""Every benchmark in docs/examples is found, and runs on its sample data in both harnesses."""
 
 import json
 import zlib
@@ -36,7 +36,7 @@ each_task = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module", autouse=True)
 def examples() -> Iterator[None]:
-    """They are found as a user's are. The sample data, also before a test's own fixtures."""
+    """Make them found like a user's, with sample data even before a test's own fixtures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
         patch.setenv("HKCANTO_DATA", "sample")
@@ -50,7 +50,7 @@ def hkcanto(*arguments: object, status: int = 0) -> str:
     return " ".join(done.output.split())
 
 
-# ---------------------------------------------------------------------- what is declared
+# ---------------------------------------------------------------------- declarations
 
 
 @each
@@ -127,7 +127,7 @@ def grader() -> Any:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Runs]:
-    """Return what runs a benchmark, once."""
+    """Return a function that runs each benchmark once."""
     done: dict[str, Runs] = {}
 
     def run(name: str) -> Runs:

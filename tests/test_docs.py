@@ -1,4 +1,4 @@
-"""The documents are true: generated pages are fresh, and commands run and print what is shown."""
+"""The documents are true: generated pages are fresh, and commands print the shown output."""
 
 import doctest
 import json
@@ -65,12 +65,12 @@ AGAIN = "run `python docs/generate.py`"
 
 
 def blocks(language: str, page: Path = GUIDE) -> list[str]:
-    """The code blocks of the guide, or of another page."""
+    """The code blocks of the guide or of another page."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
 
 
 def shell(script: str, folder: Path, **env: str) -> str:
-    """Run what a reader pastes; the commands of this environment are there."""
+    """Run a pasted command, with this environment's commands on the path."""
     done = subprocess.run(
         ["bash", "-e", "-c", script],
         cwd=folder,
@@ -108,7 +108,7 @@ IN_TWO_LANGUAGES = [
 
 @pytest.mark.parametrize(("english", "chinese"), IN_TWO_LANGUAGES)
 def test_both_languages_have_the_same_commands_and_figures(english: Path, chinese: Path) -> None:
-    """The README's last block, for developers, is in English only."""
+    """The README's last block, for developers, is only in English."""
     texts = [
         path.read_text("utf-8").partition("To set up and run")[0] for path in (english, chinese)
     ]
@@ -171,14 +171,14 @@ def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
     text = README.read_text("utf-8")
     command = text.partition("<!-- demo command -->\n```bash\n")[2].partition("```")[0]
     install, run = command.split("\n", 1)
-    assert "pip install" in install  # which it is
+    assert "pip install" in install  # already installed here
     shown = text.partition(command)[2].partition("```text\n")[2].partition("```")[0]
     printed = shell(run, tmp_path, COLUMNS="80")
     assert " ".join(shown.split()) in " ".join(printed.split())
 
 
 def test_the_examples_of_the_metrics_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HKCANTO_DATA", "sample")  # as an example sets it, and back afterwards
+    monkeypatch.setenv("HKCANTO_DATA", "sample")  # an example sets it; this restores it
     failed, tried = doctest.testfile(str(DOCS / "metrics.md"), module_relative=False)
     assert (failed, tried > 50) == (0, True)
 
@@ -187,7 +187,7 @@ def test_every_metric_has_an_example() -> None:
     examples = re.findall(r"^>>> .*", (DOCS / "metrics.md").read_text("utf-8"), re.M)
     for name in hkcanto_metrics.__all__:
         metric = getattr(hkcanto_metrics, name)
-        if name.islower() and not metric.__module__.endswith("rewards"):  # they have a page
+        if name.islower() and not metric.__module__.endswith("rewards"):  # on their own page
             assert any(f"{name}(" in line or f"({name}, " in line for line in examples), name
 
 
@@ -294,9 +294,7 @@ def test_no_right_answer_is_told(name: str) -> None:
     _, question, after = described.prompt.rpartition(described.setup.turn(sample))
     assert question
     assert after == ""
-    if (
-        len(sample.target) > 1 and described.task.definition.kind != "label"
-    ):  # which names its labels
+    if len(sample.target) > 1 and described.task.definition.kind != "label":  # it names its labels
         assert sample.target not in described.prompt
 
 
@@ -305,7 +303,7 @@ def test_no_right_answer_is_told(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `runs/`, of two steps."""
+    """A folder with `runs/` of two training steps."""
     folder = tmp_path_factory.mktemp("notebook")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HKCANTO_DATA", "sample")
@@ -316,7 +314,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def notebook() -> list[tuple[str, str]]:
-    """The code blocks of the notebook, each with the package that it needs besides pandas."""
+    """The notebook's code blocks, each with the package that it needs besides pandas."""
     text = (DOCS / "notebook.md").read_text("utf-8")
     found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
     assert {needs for needs, _ in found} == {"", "matplotlib", "wandb", "trackio"}
@@ -335,8 +333,8 @@ def test_the_code_of_the_notebook_runs_on_logs(
     for needs, block in notebook():
         code = compile(block, "notebook.md", "exec")
         if not needs or (needs == "matplotlib" and find_spec(needs)):
-            exec(code, there)  # as a reader runs it
-        if needs == "matplotlib" and find_spec(needs):  # which no extra of ours brings
+            exec(code, there)  # as for a reader
+        if needs == "matplotlib" and find_spec(needs):  # not in any of our extras
             axes = import_module("matplotlib.pyplot").gcf().axes[-1]
             drawn.append([bar.get_width() for bar in axes.patches])
     figures, items, headlines = there["figures"], there["items"], there["headlines"]
@@ -345,7 +343,7 @@ def test_the_code_of_the_notebook_runs_on_logs(
     assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
     assert headlines.figure.tolist() == ["cer_published", "cer_published"]
     assert headlines.model.tolist() == ["pycantonese", "tojyutping"]
-    # Every sentence counts once, so the headline is the mean of the items' values.
+    # Every sentence has weight 1, so the headline is the mean of the items' values.
     means = items[items.figure == "cer_published"].groupby("model").value.mean()
     assert means.tolist() == pytest.approx(headlines.value.tolist())
     assert headlines.n.tolist() == [6, 6]
@@ -402,7 +400,7 @@ def test_the_reference_is_fresh() -> None:
 
 
 def test_every_field_is_in_the_reference_under_its_heading() -> None:
-    """A record that a `benchmark.toml` can hold has a table, also one that is added."""
+    """Every record that a `benchmark.toml` can contain has a table, including new ones."""
     text = FIELDS.read_text("utf-8")
     tables = dict(re.findall(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", text, re.M | re.S))
     homes = {
@@ -430,7 +428,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         parts = {part for hint in hints for part in of(hint)}
         new = {each for each in parts if each not in found}
     assert found == {*homes}
-    filled_in = {(Benchmark, "home")} | {  # known from where the file is
+    filled_in = {(Benchmark, "home")} | {  # known from the file's place
         (PublishedTable, name) for name in ("name", "benchmark", "source", "rows")
     }
     for record, heading in homes.items():
@@ -441,7 +439,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
 
 
 def of(hint: Any) -> Iterator[Any]:
-    """The records in a type."""
+    """The record types in a type annotation."""
     if hasattr(hint, "__struct_fields__"):
         yield hint
     for part in get_args(hint):
@@ -535,7 +533,7 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str)
         "print(sorted((s.question, task.setup.judge('東京。', s).values['acc'])"
         " for s in task.samples))"
     )
-    # Not HKCANTO_BENCHMARKS: the package is enough.
+    # Without HKCANTO_BENCHMARKS: installing the package is enough.
     printed = shell(f'python -c "{code}"', tmp_path, PYTHONPATH=str(tmp_path))
     assert printed.strip() == "[('日本嘅首都？', 1.0), ('法國嘅首都？', 0.0)]"
     printed = shell(

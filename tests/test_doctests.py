@@ -11,7 +11,7 @@ import pytest
 
 PACKAGES = ["hkcanto_metrics", "hkcanto_tasks", "hkcanto_lm_eval", "hkcanto"]
 RUN_ON_IMPORT = ["evaluate_modules", "__main__"]
-if not find_spec("lm_eval.scorers"):  # which are lm-eval 0.5's
+if not find_spec("lm_eval.scorers"):  # these need lm-eval 0.5
     RUN_ON_IMPORT += ["hkcanto_lm_eval.scorer", "hkcanto_lm_eval/scorer.py"]
 
 
@@ -27,7 +27,7 @@ def modules() -> Iterator[str]:
 @pytest.mark.parametrize("name", PACKAGES)
 def test_every_module_is_among_them(name: str) -> None:
     folder = Path(str(importlib.import_module(name).__file__)).parent
-    # What lm-eval and Hugging Face's evaluate import by its path is in folders that are no package.
+    # lm-eval and Hugging Face's evaluate import some modules by path, outside of any package.
     ours = {
         path
         for path in folder.rglob("*.py")

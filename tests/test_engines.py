@@ -49,7 +49,7 @@ def ask(server: RecordingServer, folder: Path, form: str, more: str = "") -> lis
     return [(text.answer, text.response) for text in found.items.texts]
 
 
-def test_think_end_token_takes_the_reasoning_away_and_reports_say_so(
+def test_think_end_token_removes_the_reasoning_and_reports_say_so(
     server: RecordingServer, tmp_path: Path
 ) -> None:
     whole = ask(server, tmp_path / "logs/whole", "think")
@@ -58,7 +58,7 @@ def test_think_end_token_takes_the_reasoning_away_and_reports_say_so(
     assert all("<think>" in response for _, response in whole)
     assert not any("think" in response for _, response in cut)
     runs = {dict(each.settings).get("think_end_token"): each for each in read_runs([tmp_path])}
-    assert set(runs) == {None, "</think>"}  # neither takes the other's place
+    assert set(runs) == {None, "</think>"}  # both runs are kept
     assert not runs[None].notes
     (note,) = runs["</think>"].notes
     assert note == "lm-eval removed the reasoning up to </think>: its language is unknown"
@@ -122,7 +122,7 @@ def test_enable_thinking_reaches_the_template(thinking: Path, arguments: str, cl
 
 @pytest.mark.slow
 def test_lm_eval_wants_to_know_how_thinking_ends(thinking: Path) -> None:
-    """Else the advice to leave it empty could go."""
+    """If lm-eval no longer requires it, docs/engines.md can drop the advice to leave it empty."""
     with pytest.raises(ValueError, match="think_end_token is required"):
         evaluate(
             "hkcanto_law",
@@ -138,7 +138,7 @@ def test_lm_eval_wants_to_know_how_thinking_ends(thinking: Path) -> None:
 
 
 class WaitingServer(RecordingServer):
-    """Answers nobody before it has been asked by clients of both harnesses."""
+    """Answers no request until clients of both harnesses have sent one."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ TASKS = {"lm_eval": "hkmmlu", "inspect": "hkcanto/hkmmlu"}
 
 
 def said(harness: str, *more: str, cwd: Path, **env: str) -> str:
-    """What the command says when it fails, without the harness's own log lines."""
+    """The output of a failing command, without the harness's log lines."""
     done = subprocess.run(
         [*COMMANDS[harness], TASKS[harness], *more],
         cwd=cwd,
@@ -41,7 +41,7 @@ def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
     ]
     assert all(line in output for line in message), output
     assert "Traceback" not in output
-    assert len(output.splitlines()) <= 16  # six of the message, ten around it
+    assert len(output.splitlines()) <= 16  # six for the message, ten around it
 
 
 @pytest.mark.parametrize("harness", COMMANDS)

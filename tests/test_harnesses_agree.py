@@ -69,7 +69,7 @@ def test_a_limit_takes_the_same_items(task: str, tmp_path: Path) -> None:
 
 
 def test_the_prompts_of_every_subject_are_the_same_text(tmp_path: Path) -> None:
-    """With worked examples, which are of the item's own subject in both."""
+    """With worked examples, which are from the item's own subject in both."""
     task = tasks.run(task="tmmluplus_gen", shots=2)
     results = evaluate("tmmluplus_gen", model=AnsweringLM(), num_fewshot=2)
     in_lm_eval = {

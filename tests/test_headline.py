@@ -1,7 +1,7 @@
-"""The headline is one number: in both harnesses' logs, the report, compare, the frame and publish.
+"""The headline is the same in both harnesses' logs, reports, compare, frames and publish.
 
-Each task here has a headline that is no plain accuracy, on subjects of unlike size. The expected
-value is worked out from the items, in this file, by the paper's rule.
+Each task here has a headline other than plain accuracy, on subjects of different sizes. This file
+computes the expected value from the items by the paper's rule.
 """
 
 import json
@@ -36,13 +36,13 @@ def answer(prompt: str) -> str:
 
 
 def mean_of_subjects(task: str, values: Iterable[tuple[str, float]]) -> float:
-    """HKCanto-Eval, Table 7 and Table 8: every subject counts once."""
+    """HKCanto-Eval, Tables 7 and 8: every subject has the same weight."""
     del task
     return fmean(map(fmean, grouped(values).values()))
 
 
 def mean_of_categories(task: str, values: Iterable[tuple[str, float]]) -> float:
-    """TMMLU+, Section 3.2: accuracy by subject, mean over a category's, mean over the four."""
+    """TMMLU+, Section 3.2: the mean over four categories of the means over their subjects."""
     of = {each.name: each.category for each in find_task(task).definition.subjects}
     subjects = {name: fmean(own) for name, own in grouped(values).items()}
     return fmean(map(fmean, grouped((of[name], own) for name, own in subjects.items()).values()))
@@ -76,7 +76,7 @@ def test_the_headline_is_the_same_number_everywhere(
         (sample.metadata["subject"], sample.scores["judged"].value["acc"])
         for sample in logged.samples
     ]
-    assert len(set(map(len, grouped(items).values()))) > 1  # subjects of unlike size
+    assert len(set(map(len, grouped(items).values()))) > 1  # subjects of different sizes
     expected = rule(task, items)
     assert expected != pytest.approx(fmean(value for _, value in items), abs=1e-4)
 
@@ -110,7 +110,7 @@ def test_the_headline_is_the_same_number_everywhere(
         for entry in json.loads(record.read_text("utf-8"))["evaluation_results"]:
             if entry["metric_config"]["additional_details"]["headline"] == "yes":
                 found["publish"] = entry["score_details"]["score"]
-        # A record has ten digits.
+        # A record has values with ten digits.
         assert found.pop("publish") == pytest.approx(expected, abs=1e-9)
     for where, value in found.items():
         assert value == pytest.approx(expected, abs=1e-12), where
@@ -123,7 +123,7 @@ def run_json(*arguments: str) -> Any:
 
 
 def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> None:
-    """B answers the questions of the largest subjects better, and those of small ones worse."""
+    """B is better on the largest subjects, and worse on the small ones."""
     sizes = defaultdict(int)
     for sample in tasks.run(task="hkcanto_cultural").dataset:
         sizes[sample.metadata["subject"]] += 1
@@ -180,7 +180,7 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
     effect = compared["comparisons"][0]["effects"]["all"]
     assert effect["difference"]["value"] == pytest.approx(difference, abs=1e-12)
 
-    # One question of a subject varies by p, as if the subject had 20 more like all subjects'.
+    # Variances of subjects, as if each had 20 more questions with the pooled variance.
     up, down = float(weights @ (changes > 0)), float(weights @ (changes < 0))
     variance = up + down - difference**2
     of_subjects = [changes[strata == place] for place in range(len(names))]
@@ -197,7 +197,7 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
     for end, sign in ((effect["difference"]["low"], -1), (effect["difference"]["high"], 1)):
         assert tangos(up, down, variance / error, end) == pytest.approx(sign * 1.96, abs=2e-3)
 
-    # Signs of questions at random, and exponential weights with one more question that is lost.
+    # Random signs of questions, and exponential weights with one more lost question.
     rng = np.random.default_rng(0)
     moved = np.abs(rng.choice([-1, 1], (20_000, len(changes))) @ (weights * changes))
     assert effect["p_value"] == pytest.approx(np.mean(moved >= abs(difference) - 1e-12), abs=0.02)
@@ -209,7 +209,7 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
 
 
 def tangos(up: float, down: float, count: float, change: float) -> float:
-    """Tango's (1998) score of a change of paired proportions, equations 4 and 9."""
+    """Tango's (1998) score for a change in paired proportions, equations 4 and 9."""
     wins, losses, loss = up * count, down * count, -change
     linear = (2 * count + wins - losses) * loss - losses - wins
     root = np.sqrt(linear**2 - 8 * count * -wins * loss * (1 - loss))

@@ -1,4 +1,4 @@
-"""Importing a package of ours costs next to nothing, in any order."""
+"""Importing one of our packages is fast, in any order."""
 
 import pkgutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The kind `label`: labels that a `benchmark.toml` declares, in both harnesses."""
+"""The kind `label` in both harnesses: labels declared in a `benchmark.toml`."""
 
 import json
 from collections.abc import Callable
@@ -44,7 +44,7 @@ LABELS = (
     'labels = { "蘊含" = { data = "entailment", words = ["entailment"] }, '
     '"唔蘊含" = { data = ["not_entailment", 0], words = ["not_entailment", "不蘊含"] } }\n'
 )
-# Of the layout of canto-nlu, written for this test: premise, hypothesis, label, what is answered.
+# In canto-nlu's layout, written for this test: premise, hypothesis, label, answer.
 ROWS = (
     ("阿明飲咗三杯茶。", "阿明飲過嘢。", "entailment", "蘊含"),
     ("阿玲琴日去咗大澳。", "阿玲去過離島。", "entailment", "<think>大澳喺邊？</think>entailment"),
@@ -68,7 +68,7 @@ def rows(*of: tuple[str, str, Any, str]) -> str:
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return what declares the task `nli`, with other labels, text or rows."""
+    """Return a function that declares the task `nli`, with other labels, text or rows."""
 
     def declare(labels: str = LABELS, text: str = DECLARED, test: str = rows(*ROWS)) -> Path:
         home = tmp_path / f"labels{len([*tmp_path.iterdir()])}"
@@ -102,7 +102,7 @@ def test_both_harnesses_ask_and_judge_alike(declare: Declare, tmp_path: Path) ->
     run_lm_eval(tmp_path / "logs", "nli", model=AnsweringLM(answer))
     file = run_inspect(tmp_path / "logs", tasks.run(task="nli"), answering_model(answer))
     assert figures_alike(tmp_path / "logs") == pytest.approx(FIGURES, abs=1e-12)
-    assert "metric_signatures" not in read_eval_log(str(file)).eval.metadata  # BLEU's
+    assert "metric_signatures" not in read_eval_log(str(file)).eval.metadata  # only for BLEU etc.
     shown = {row.metric: row.value for row in table(evaluate("nli", model=AnsweringLM(answer)))}
     assert float(shown["macro_f1"]) == pytest.approx(FIGURES["macro_f1"], abs=5e-5)
 
@@ -244,7 +244,7 @@ def test_other_labels_are_another_reading(declare: Declare, other: str) -> None:
     assert before[1] != after[1]
 
 
-def test_a_reader_that_behaves_otherwise_is_another_reading(
+def test_a_change_in_reading_changes_the_signature(
     declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hkcanto_metrics import labels as reader

@@ -1,4 +1,4 @@
-"""The table of licences is fresh, as far as what it names is installed here."""
+"""The table of licences is fresh for the packages that are installed here."""
 
 import doctest
 import re
@@ -36,7 +36,7 @@ def test_every_licence_is_known_and_no_version_or_path_is_told() -> None:
 
 
 def test_nothing_is_under_the_gpl() -> None:
-    """Only for lesser licences, whose terms ask nothing of who imports a library."""
+    """Lesser licences are accepted: they impose no obligations for importing a library."""
     for name, row in ROWS.items():
         assert not re.search(r"\bA?GPL|(?<!Lesser) General Public", " ".join(row)), name
 

@@ -1,4 +1,4 @@
-"""The kind `multi_answer`: rows with several right options, in both harnesses."""
+"""The kind `multi_answer` in both harnesses: rows with several right options."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ ROWS = [
     {"question": "邊啲係貓科？", "choices": ["獅子", "狼", "馬", "老虎"], "answer": "D"},
 ]
 EXACT, F1, UNPARSED = "exact_match", "f1", "unparsed_rate"
-# A word of the question → an answer, what is read of it, exact match, F1 by hand.
+# A word of the question → an answer, the letters read, exact match and F1 by hand.
 ANSWERS = {
     "離島": ("答案係B同C。", "BC", 1, 1),
     "水果": ("<think>橙、梨？</think>A\nB\nC", "ABC", 0, 2 * 2 / (3 + 2)),
@@ -73,7 +73,7 @@ def answer(prompt: str) -> str:
 
 @pytest.fixture
 def everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return what declares the task `all` with some rows."""
+    """Return a function that declares the task `all` with some rows."""
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "all"))
 
     def declare(more: str = "", *rows: dict[str, Any]) -> Path:
@@ -254,7 +254,7 @@ def test_several_right_options_are_refused_where_one_is_asked_for(everything: De
 
 
 def test_right_options_that_always_come_first_are_said(everything: Declare) -> None:
-    """As in TruthfulQA, whose true options stand before the false ones in every row."""
+    """As in TruthfulQA, where each row has the true options before the false ones."""
     rows = [
         {**OPTIONS, "question": f"第{n}條？", "answer": "AB" if n % 2 else "A"} for n in range(12)
     ]
@@ -270,7 +270,7 @@ def test_right_options_that_always_come_first_are_said(everything: Declare) -> N
         assert right in ({"旺角"}, {"旺角", "長洲"})
 
 
-# ---------------------------------------------------------------------- what it refuses, and signs
+# ---------------------------------------------------------------------- refusals and signatures
 
 
 def test_a_letter_alone_is_not_all_that_apply(everything: Declare) -> None:

@@ -1,6 +1,6 @@
-"""A benchmark that the package does not know: docs/examples/yue_benchmark, and some made here.
+"""Benchmarks from outside the package: docs/examples/yue_benchmark, and made-up ones.
 
-Everything goes by `HKCANTO_BENCHMARKS`, as for a user; nothing in the package names them.
+They are found by `HKCANTO_BENCHMARKS`, as for a user; nothing in the package names them.
 """
 
 import json
@@ -49,7 +49,7 @@ class Letters(ModelAPI):
 
 
 def respond(prompt: str) -> str:
-    """A letter; to a sum always the same way to 31."""
+    """Answer with a letter, or to a sum always with the same calculation of 31."""
     return "100-69=31\n答案：31" if "逐步計算" in prompt else answer(prompt)
 
 
@@ -98,7 +98,7 @@ def install(folder: Path, module: str, text: str, **entry_points: str) -> None:
 
 @pytest.fixture
 def letters(tmp_path: Path) -> str:
-    """A folder for PYTHONPATH: with it, `--model letters/b` says B in Inspect."""
+    """A folder for PYTHONPATH that adds a model `letters/b` to Inspect, which says B."""
     folder = tmp_path / "packages"
     folder.mkdir()
     install(folder, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
@@ -161,7 +161,7 @@ ENDS = ["raise SystemExit(0)", "raise BaseException('odd')", "1 / 0", "FOLDER = 
 @pytest.mark.parametrize("text", ENDS)
 @pytest.mark.parametrize("group", ["hkcanto.benchmarks", "hkcanto.kinds"])
 def test_a_package_that_fails_stops_only_its_own(group: str, text: str, tmp_path: Path) -> None:
-    """It must not end a command, least of all with status 0."""
+    """It must not make a command exit, especially not with status 0."""
     for folder, kind in (("odd", "odd"), ("sound", "multiple_choice")):
         (tmp_path / folder).mkdir()
         quiz = QUIZ.replace("quiz", folder).replace("multiple_choice", kind)

@@ -1,4 +1,4 @@
-"""A run that was killed half-way can be resumed, with the same figures: docs/running.md."""
+"""A killed run can be resumed with the same figures, as docs/running.md says."""
 
 import json
 import os

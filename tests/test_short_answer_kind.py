@@ -1,4 +1,4 @@
-"""The kind `short_answer`: a cloze test in both harnesses."""
+"""The kind `short_answer` in both harnesses: a cloze test."""
 
 import json
 from collections.abc import Callable
@@ -36,7 +36,7 @@ kind = "short_answer"
 files = { test = "test.json", dev = "dev.json" }
 columns = { answer = ["blank", "answer"] }
 """
-# Question, accepted answers, what is answered. Figures by hand: F1 = 2 · shared / (all tokens).
+# Question, accepted answers, answer. Figures by hand: F1 = 2 · shared / (all tokens).
 ROWS: tuple[tuple[str, Any, str, float, float], ...] = (
     ("由＿＿搭船去中環。", "尖沙咀", "<think>佐敦？</think>答案：「尖沙咀」。", 1, 1),
     ("坐＿＿上山頂。", ["纜車", "peak tram"], "The Peak Tram", 1, 1),
@@ -56,7 +56,7 @@ Declare = Callable[..., Path]
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return what declares the task `cloze`, with more fields or other answers."""
+    """Return a function that declares the task `cloze`, with more fields or other answers."""
 
     def declare(more: str = "", answers: Any = None) -> Path:
         home = tmp_path / f"cloze{len([*tmp_path.iterdir()])}"

@@ -1,4 +1,4 @@
-"""Names from outside, in logs and benchmarks, do not act on the terminal, whatever prints them."""
+"""Control sequences in names from logs and benchmarks never reach the terminal."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 
 from .tasks.test_cli import in_terminal
 
-# The title of the window is set, the screen cleared (in C1, too), the text after it turned round.
+# Sets the window title, clears the screen (also with C1), and reverses the text direction.
 HOSTILE = "x\x1b]0;owned\x07\x1b[2J\x9b2J\x7f\u202e\u2066y"
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 IN_TOML = json.dumps(HOSTILE).replace("\x7f", "\\u007f")
@@ -42,7 +42,7 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(*arguments: str, status: int = 0) -> str:
-    """What a terminal gets, without rich's own colours and cursor; nothing in it acts."""
+    """Check that output has no control characters except rich's own; return the text."""
     text = "\n".join(in_terminal(100, *arguments, status=status))
     text = re.sub(r"\x1b\[(\?25[lh]|[0-9]*[AKG])", "", text)
     assert not ACTING.search(text), text
@@ -81,7 +81,7 @@ def test_a_file_that_is_declared_does_not_act_on_the_terminal(
 
 @pytest.fixture
 def logs(tmp_path: Path, inspect_g2p: Path) -> Iterator[Path]:
-    """A log of Inspect, in a file of a hostile name, of a hostile model."""
+    """An Inspect log of a model with a hostile name, in a file with a hostile name."""
     folder = tmp_path / HOSTILE
     folder.mkdir()
     log = json.loads(inspect_g2p.read_text("utf-8"))

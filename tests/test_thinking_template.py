@@ -1,4 +1,4 @@
-"""A thinking chat template with too small an answer limit: reported before the first request."""
+"""A thinking template with too small an answer limit is reported before the first request."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 JOIN = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
-# As in Qwen3: the model opens the block itself, unless the prompt has an empty one.
+# As in Qwen3, the model opens the block itself, unless the prompt has an empty one.
 THINKING = JOIN + (
     "{% if add_generation_prompt and enable_thinking is defined and enable_thinking is false %}"
     "<think>\n\n</think>\n\n{% endif %}"
@@ -11,7 +11,7 @@ THINKING = JOIN + (
 
 
 def make(folder: Path, template: str = JOIN) -> Path:
-    """Write one with a chat template; it samples almost evenly from 300 tokens."""
+    """Write a model with a chat template; it samples almost evenly from 300 tokens."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

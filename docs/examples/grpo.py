@@ -14,14 +14,14 @@ from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, mu
 
 
 def choice(question: str, options: list[str], answer: str) -> dict[str, object]:
-    """A question to answer with the right letter and an explanation in Cantonese."""
+    """Return a question to answer with the right letter and an explanation in Cantonese."""
     shown = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", options, strict=False))
     prompt = f"{question}\n{shown}\n用廣東話解釋，最後一行寫「答案：X」。"
     return {"prompt": _asked(prompt), "options": options, "answer": answer, "jyutping": None}
 
 
 def pronunciation(sentence: str, jyutping: str) -> dict[str, object]:
-    """A sentence to write in Jyutping."""
+    """Return a sentence to write in Jyutping."""
     prompt = f"將呢句寫做粵拼，淨係寫粵拼：{sentence}"
     return {"prompt": _asked(prompt), "options": None, "answer": None, "jyutping": jyutping}
 
@@ -60,7 +60,7 @@ def main() -> None:
             use_cpu=not torch.cuda.is_available(),
             bf16=torch.cuda.is_available(),
             logging_steps=1,
-            log_completions=True,  # the folder `completions` shows what is rewarded
+            log_completions=True,  # writes them to the folder `completions`
             save_strategy="no",
             report_to="none",
         ),

@@ -27,7 +27,7 @@ from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
 from .solvers import ask
 
-# The metrics by the names of a second scorer's values: those of a judge or of the second look.
+# The metrics of a second scorer (a judge or the second look), by the names of its values.
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
 
 
@@ -135,7 +135,7 @@ def _assemble(
     ids: list[list[samples.Sample]] = []
     for task, part in parts.items():
         whole = part.task.definition.name
-        # Two conditions of one task would have the same ids.
+        # In a table, two conditions of one task would otherwise have the same ids.
         own = [f"{task}{each.id.removeprefix(whole)}" if name else each.id for each in part.samples]
         for item, each in zip(own, part.samples, strict=True):
             made[item] = _sample(item, part, task, each, signatures[task])

@@ -36,7 +36,7 @@ def figures(
     Args:
         task: The task's name in lm-eval.
         options: The options of its kind.
-        subjects: Its subjects; all of them without it.
+        subjects: Its subjects; all by default.
     """
     return _figures(setup(task, subjects or (), **(options or {})))
 
@@ -52,7 +52,7 @@ def corpus_figures(
     Args:
         task: The task's name in lm-eval.
         options: The options of its kind.
-        subjects: Its subjects; all of them without it.
+        subjects: Its subjects; all by default.
     """
     return _figures(setup(task, subjects or (), **(options or {})))
 

@@ -75,7 +75,7 @@ async def _by_rubric(
     return msgspec.structs.replace(
         made,
         details={**made.details, "cut_off": "yes"},
-        explanation=f"The answer is cut off at the limit of its length.\n\n{made.explanation}",
+        explanation=f"The answer is cut off at the token limit.\n\n{made.explanation}",
     )
 
 

@@ -25,7 +25,7 @@ from hkcanto_tasks.setup import REASONING_TOKENS, Setup, setup
 from .scorers import reasoning_of
 
 ROLE = "reader"
-"""The role of the model that takes the second look; without one, the model under test does."""
+"""The role of the model that takes the second look; by default, the model under test does."""
 
 SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
     "read": [mean()],

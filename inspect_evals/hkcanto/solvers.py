@@ -101,7 +101,7 @@ def _template(model: Model) -> tuple[str, str]:
 
 
 def _decoding(model: Model, temperature: float) -> dict[str, Any]:
-    """Return the settings to decode at a temperature; some libraries refuse a temperature of 0."""
+    """Return the settings for decoding at a temperature; some libraries refuse 0."""
     if hasattr(model.api, "do_sample"):  # Transformers
         model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
         return {"temperature": temperature} if temperature else {}

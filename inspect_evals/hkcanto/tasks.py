@@ -41,8 +41,9 @@ class Choice(Prompted, total=False):
     Attributes:
         prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
-        reread: If the rules read no letter, have the model in the role `reader` read it, or else
-            the model itself. This adds the figures `read`, `forced`, `none`, `acc_reread`.
+        reread: If the rules read no letter, have the model in the role `reader` read it, or the
+            model under test if there is no reader. This adds the figures `read`, `forced`, `none`,
+            `acc_reread`.
     """
 
     shuffle_choices: int
@@ -99,7 +100,8 @@ def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Commo
         inspect eval hkcanto/g2p -T examples=release -T shots=3
 
     Args:
-        examples: `paper` for the examples that the paper prints, `release` for the dev file's.
+        examples: `paper` for the examples printed in the paper, `release` for those of the dev
+            file.
         options: See `Common`.
     """
     return make("hkcanto_g2p", examples=examples, **options)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Folder = str | PathLike[str]
 
 failures: "list[BaseException | None]" = []
-"""Why registering our tasks or our model with lm-eval failed, for `hkcanto doctor`."""
+"""Reasons why registering our tasks or model with lm-eval failed, for `hkcanto doctor`."""
 
 MODEL = "hkcanto-g2p"
 MODEL_CLASS = "hkcanto_lm_eval.models:RuleBasedG2P"

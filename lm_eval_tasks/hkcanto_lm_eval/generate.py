@@ -62,7 +62,7 @@ def files() -> dict[str, str]:
 
 
 def _task(task: TaskVariant, metadata: Mapping[str, Any]) -> str:
-    """The file of a task: its whole setup; for a part only its output type, for `lm_eval ls`."""
+    """The file of a task: its whole setup, or for a part only the output type for `lm_eval ls`."""
     shows, prompt = shown(setup(task.name)), ""
     if task.scope == "task":
         prompt = _sample_prompt(task)

@@ -7,7 +7,7 @@ from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
 
 
 def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
-    """Return name → configuration of a benchmark's tasks and groups; tasks lack their class here.
+    """Return name → configuration of a benchmark's tasks and groups, without the tasks' class.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark

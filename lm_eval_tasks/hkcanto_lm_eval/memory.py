@@ -22,9 +22,9 @@ def add_to(
     builtin: Path,
     entry: Callable[[dict[str, Any]], Any],
 ) -> None:
-    """Add the tasks to lm-eval's index that have no file, or only a file of lm-eval's own.
+    """Add tasks without a file to lm-eval's index, and replace lm-eval's own tasks of their names.
 
-    An invalid benchmark from outside gives a warning, and does not keep ours from running.
+    An invalid benchmark from outside causes a warning and does not keep ours from running.
 
     Args:
         index: Name → entry, as lm-eval made it.

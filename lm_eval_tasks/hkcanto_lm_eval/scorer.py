@@ -31,7 +31,8 @@ class ChoiceScorer(GenScorer):  # type: ignore[misc]
     Attributes:
         options: The column of the options: a list, a mapping from letters, or `{label, text}`. By
             default `options`, `choices` or the columns A, B, C …
-        question: The column of the question, for questions that ask which option is not true.
+        question: The column of the question. It matters if a question asks which option is not
+            true.
     """
 
     options: str = ""

@@ -44,8 +44,9 @@ _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages 
 _log.addFilter(readable_log)
 
 
-# When lm-eval built the last request, and when it had all responses. It builds requests task by
-# task, but sends those of all tasks in one go. Its own time for a run includes loading the model.
+# The times when lm-eval built the last request and when it had all responses. It builds requests
+# task by task, but sends those of all tasks together. The time that it reports for a run includes
+# loading the model.
 _clock: dict[str, float] = {}
 _ROOM = """--metadata '{"reasoning": true}'"""
 
@@ -69,12 +70,12 @@ class CatalogueTask(Task):
     """A task of the catalogue in lm-eval: one condition, with all of its subjects.
 
     `--metadata '{"…": …}'`, or `metadata:` in YAML, sets the options of its kind (see
-    `hkcanto_tasks.kinds`), such as `examples` and `prompt`; `subjects`; and `shots`, which is
-    `--num_fewshot` for those who keep all options in one place.
+    `hkcanto_tasks.kinds`), such as `examples` and `prompt`; `subjects`; and `shots`, which has the
+    same effect as `--num_fewshot`.
     """
 
     loaded: LoadedTask
-    _last: LoadedTask | None = None  # the task as it was last run
+    _last: LoadedTask | None = None  # the task as last run
     _sent: Mapping[str, Any] | None = None
     _foretold = False
     _think_end_token: str | int | None = None
@@ -172,8 +173,8 @@ class CatalogueTask(Task):
 
         Raises:
             OptionError: There are too few worked examples. Or the task compares log-likelihoods of
-                letters and the chat template opens a reasoning block: the score would be of the
-                block's first words.
+                letters and the chat template opens a reasoning block: the log-likelihoods would be
+                of the first words of the reasoning.
         """
         if self._multiturn is None:
             if fewshot_as_multiturn and num_fewshot and not says_turns():
@@ -324,7 +325,7 @@ class CatalogueTask(Task):
         return {**config, "metadata": metadata}
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures' entries under lm-eval's row names: some rows repeat the headline."""
+        """Return the entries under lm-eval's row names; some rows repeat the headline."""
         headline, task = of_figures.get(self.setup.headline.name), self.loaded.task
         rows = dict(of_figures)
         if self.setup.headline.name not in rows:  # an unjudged answer has none

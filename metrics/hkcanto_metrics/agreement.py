@@ -283,7 +283,7 @@ def corrected_mean(
     unlabelled: Sequence[float] = (),
     weight: float | None = None,
 ) -> Estimate:
-    """Estimate people's mean score on all items, when people scored some and a judge scored all.
+    """Estimate people's mean score on all items if people scored some and a judge scored all.
 
     Prediction-powered inference: the judge's mean on many items is corrected by its mean error on
     the items that people scored, too (Angelopoulos et al. 2023, arXiv 2301.09633). The less the
@@ -316,7 +316,7 @@ def corrected_mean(
 
     truth, guess, rest = (np.asarray(side, float) for side in (human, judge, unlabelled))
     if not len(truth) or len(truth) != len(guess):
-        raise ValueError(f"{len(truth)} scores of people, {len(guess)} of the judge: give pairs")
+        raise ValueError(f"{len(truth)} human scores and {len(guess)} of the judge: give pairs")
     freedom: float = len(truth) - 1
     if len(rest) and weight is None:
         freedom -= 1
@@ -382,7 +382,7 @@ def _scores(
             f"{', '.join(criteria)}"
         )
     if twice := [column for column in ("id", *found) if header.count(column) > 1]:
-        raise ValueError(f"there is more than one column {twice[0]!r}; give each a name of its own")
+        raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
     scores: dict[str, dict[str, list[float]]] = {}
     for cells in rows:
         if not any(map(str.strip, cells)):

@@ -135,7 +135,7 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 @lru_cache(maxsize=256)  # many responses answer one question
 def _asked(question: str) -> tuple[str, frozenset[str]]:
-    """What a question asks to deny of an option, if anything; and letters it uses as names."""
+    """The text from the words that ask for an untrue option, if any; letters that name things."""
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
     return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
@@ -163,7 +163,7 @@ class _Reader:
         line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
         if not line or lead.strip(AROUND):
             return start, end
-        rest = self._rest_of_line(mention)  # 答案是：⏎B. With more after it, not in a list
+        rest = self._rest_of_line(mention)  # 答案是：⏎B. Not a list item, if more follows
         is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
         is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
         leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
@@ -363,9 +363,9 @@ class _Reader:
         return is_one and not self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
 
     def _is_letter(self, mention: Mention) -> bool:
-        """Whether a mention is a letter after a reason, and names no other thing.
+        """Whether a mention is an option letter that comes after a reason.
 
-        A letter that belongs to a noun, or to a thing in the question, is not an option's.
+        A letter that is part of a noun, or that names a thing in the question, does not count.
         """
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
         is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
@@ -374,7 +374,7 @@ class _Reader:
         return bool(is_after and (mention.spelled or not is_name))
 
     def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
-        """Whether an option's text is an answer: at an end of the response, or in a short one."""
+        """Whether an option's text is an answer: it is first, last, or in a short response."""
         (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
         is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
         is_long = is_sure or len(name) > 3 or name.isdigit()

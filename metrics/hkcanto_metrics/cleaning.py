@@ -90,7 +90,7 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 
 
 _LONGEST = 100_000
-# Not closed where the model ran out of tokens.
+# The fence may be unclosed, because the model ran out of tokens.
 _FENCED = re.compile(r"\A```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?\Z", re.DOTALL)
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)

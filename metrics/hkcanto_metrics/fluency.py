@@ -28,8 +28,8 @@ MIN_CANTONESE_RATIO = 0.9
 """The share of Cantonese features that a text with SWC features needs to pass.
 
 `performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
-features are also words of Cantonese, such as 把 in
-一把遮: 11 of the 20 Cantonese articles and talks in HKCanto-Eval have some.
+features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
+talks in HKCanto-Eval have some.
 """
 
 
@@ -181,7 +181,7 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
     """
     if max_characters < 1:
         raise ValueError(
-            f"max_characters is {max_characters}, but a summary of that length does not exist; "
+            f"max_characters is {max_characters}, but a summary has at least one character; "
             "give a number from 1 up, or None for no limit"
         )
     excess = max(0, n_characters - max_characters)

@@ -74,7 +74,7 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     read = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
     variants = tuple(dict.fromkeys(read))
     if not all(variants) or not any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants))):
-        problem = "no syllable, or none that is not optional"
+        problem = "no syllable, or only optional ones"
         raise _malformed(text, 0, problem, "expected Jyutping such as 'nei5 (hou2|hou3)'")
     return variants
 

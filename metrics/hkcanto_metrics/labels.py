@@ -156,7 +156,7 @@ def label_statistics(
     import numpy as np
 
     if len(read) != len(gold) or not gold:
-        raise ValueError(f"{len(read)} labels read but {len(gold)} right ones: give as many, and 1")
+        raise ValueError(f"{len(read)} labels read but {len(gold)} right ones: give pairs")
     places = np.array([[label] for label in labels], dtype=object)
     is_read, is_gold = (places == np.array(given, dtype=object) for given in (read, gold))
     rows = np.concatenate([is_read & is_gold, is_read, is_gold]).T.astype(float)

@@ -117,13 +117,15 @@ _QUOTED = re.compile(
     r"|(?<!\w)['‘][^'‘’\n]*['’](?!\w)|^>.*$",
     re.MULTILINE,
 )
-# Lines with a letter, and the question before them. An explanation of an option ends as a sentence.
+# Lines that begin with an option letter, and the question before them. `_OPTIONS` leaves out
+# explanations of options, which end like a sentence.
 _LETTER = r"[*\- •]*[(（]?[A-J][.．、:：)）].*"
 _OPTIONS, _LETTERED = (
     re.compile(rf"^(?:.*\n(?=(?:{line}){{2}}))?(?:{line})+", re.MULTILINE)
     for line in (rf"{_LETTER}(?<![。！？.!?])(?:\n|\Z)", rf"{_LETTER}(?:\n|\Z)")
 )
-# The words that announce a quoted part of the question; the whole line if nothing precedes.
+# Words that announce a quoted part of the question. If nothing precedes them (`line`), the rest of
+# the line is quoted, too.
 _LABEL = re.compile(
     r"(?P<line>^[*# ]*)?(?:題[目幹]|题[目干]|[問问][題题]|原[文句]|句子|選項|选项"
     r"|\b(?i:question|options?|sentence|text|source|prompt))[* ]*(?:[係是問问]|is|asks|says)?[* ]*$"

@@ -54,7 +54,7 @@ _NUMBER = re.compile(
     rf"|(?P<plain>{_PLAIN})(?P<million>\smillion)?)"
 )
 
-# Contexts in which a number is not a result: an expression, also of an unknown, a root or π; an
+# Contexts in which a number is not a result: an expression (also with an unknown, a root or π), an
 # ordinal, a time, a negation, an idiom.
 _UNUSED_BEFORE = re.compile(
     r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
@@ -81,7 +81,7 @@ _FILLER = re.compile(
     r"(?i)(?:[ \t:=>→(\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|(?:hk|us|nt)\t|-+[> ]"
     r"|[就即应该系是为有]|大?约|百分之|is|about)*+"
 )
-# What may stand between a number and an end.
+# Text allowed between a number and an end.
 _CLAUSE = re.compile(r"[^,。;!?=(]*(?:[,。;!?(]|$)")
 _OPEN_BRACKET = re.compile(r"\([^)]*$")
 _UNIT_ONLY = re.compile(r"[^:?0-9]{0,12}(?:$|[\n。.,!(])")

@@ -31,7 +31,8 @@ _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
 _ALTERNATIVES = re.compile(r"[a-z][1-6]\s*[|/]\s*[a-z]+[1-6]")
-# Han characters, clause marks and line ends: an answer is one stretch, or spread over several.
+# Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
+# stretch or several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
 # The message keys to which chat templates move the reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
@@ -115,7 +116,7 @@ def jyutping_reward(
 
     if not (isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1):
         raise ValueError(
-            f"jyutping_reward: tone_weight is {tone_weight!r}; a wrong tone counts 0 to 1 errors"
+            f"jyutping_reward: tone_weight is {tone_weight!r}; give a number from 0 to 1"
         )
 
     def score(text: str, jyutping: Any) -> float | None:

@@ -186,7 +186,7 @@ def count_scripts(text: str) -> tuple[int, int]:
 
 
 def _mark(character: str) -> str:
-    """T for a character that is Traditional only, S for Simplified only, else nothing."""
+    """T for a character that is Traditional only, S for Simplified only; otherwise empty."""
     if to_simplified(character) != character:
         return "" if _at_level_1(character, "gb2312", 0xB0, 0xD7) else "T"
     if to_traditional(character) != character and character not in _ALSO_TRADITIONAL:

@@ -354,7 +354,7 @@ class _Reading:
             return False
         if self._labelled:
             return True
-        # A line may continue the source, or be the model's own.
+        # A line about translation may continue the source, or be the model's own.
         if self._speaks_about(line) and line.size < _COMPLETE * self.source.size:
             return not self._strict and self.source.chinese
         ends_another = self._match(_ENDS_ANOTHER, line)
@@ -436,7 +436,7 @@ class _Reading:
         return missed or self.size < _SHORT * self.source.size
 
     def _replaces(self, line: _Piece, foreign: bool) -> bool:
-        """Whether the translation comes after a copy or a continuation of its source."""
+        """Whether a line, unlike a kept copy or continuation of the source, is the translation."""
         if self._speaks_about(line) or line.size < _COMPLETE * self.source.size:
             return False
         if foreign:

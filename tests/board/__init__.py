@@ -1,1 +1,1 @@
-"""The board."""
+"""Tests of `hkcanto board`."""

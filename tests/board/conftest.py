@@ -20,7 +20,7 @@ made_records = load_script("performance/made_records.py")
 
 
 class Built(NamedTuple):
-    """What the command said, and the site."""
+    """The command's exit status and output, and the site."""
 
     status: int
     output: str
@@ -81,6 +81,6 @@ class Results:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
-    """A folder of results without any."""
+    """An empty folder of results."""
     (tmp_path / "results").mkdir()
     return Results(tmp_path / "results")

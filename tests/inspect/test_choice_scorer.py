@@ -40,7 +40,7 @@ def reply(text: str) -> str:
 
 
 def score(log: Any, *, bare: bool = False) -> Any:
-    """Score a log again by Inspect's command line: by our scorer, or those that the log names."""
+    """Score a log again with `inspect score`, by our scorer or by those that the log names."""
     path = log.location.removeprefix("file://")
     how = (
         ("--action", "overwrite") if bare else ("--action", "append", "--scorer", "hkcanto/choice")
@@ -69,7 +69,7 @@ def test_a_log_of_another_task_is_scored(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_target_that_is_no_letter_is_said(tmp_path: Path) -> None:
+def test_a_target_that_is_not_a_letter_is_reported(tmp_path: Path) -> None:
     log = run(quiz(letters=False), tmp_path, reply, fail_on_error=False, score=False)
     done = score(log)
     assert "sample 2 has 3 choices and the target '4'" in " ".join(
@@ -79,7 +79,7 @@ def test_a_target_that_is_no_letter_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_log_is_scored_again_by_the_same_scorer(tmp_path: Path) -> None:
-    # Inspect has a scorer `choice` of its own, which finds no letter in these responses.
+    # Inspect's own scorer `choice` finds no letter in these responses.
     log = run(quiz(), tmp_path, reply, score=False)
     done = [score(log), *(score(log, bare=True) for _ in range(2))]
     assert [each.returncode for each in done] == [0, 0, 0]

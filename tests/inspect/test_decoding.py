@@ -1,4 +1,4 @@
-"""What is sent with a prompt: temperature 0 unless the user set one, one system message."""
+"""Requests have temperature 0 unless the user set one, and one system message."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def server() -> Iterator[RecordingServer]:
 def asked(
     server: RecordingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[list[dict[str, Any]], Any]]:
-    """Return a function that runs a task in this process: what was sent, and the run as read."""
+    """Return a function that runs a task in this process; it returns the requests and the run."""
     monkeypatch.setenv("LOCAL_API_KEY", "none")
 
     def ask(task: str, model: Any = "openai-api/local/letters", **more: Any) -> Any:
@@ -129,9 +129,9 @@ def test_an_answer_inside_a_block_that_the_template_opened_is_none(
     tmp_path: Path, said: str, stop: Any, reason: str
 ) -> None:
     output = ModelOutput.from_content("m", said, stop)
-    output.usage = ModelUsage()  # or Inspect fetches a tokenizer to count
+    output.usage = ModelUsage()  # otherwise, Inspect downloads a tokenizer to count
     model = get_model("mockllm/model", custom_outputs=[output])
-    model.api.tokenizer = OpensReasoning()  # as Inspect's `hf` has one
+    model.api.tokenizer = OpensReasoning()  # like Inspect's `hf` provider
     (log,) = inspect_eval(
         tasks.run(task="hkmmlu"), model=model, limit=1, log_dir=str(tmp_path), display="none"
     )

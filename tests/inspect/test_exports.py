@@ -24,7 +24,7 @@ def test_a_task_of_the_package_is_evaluated_as_by_its_name(tmp_path: Path) -> No
     assert scores(g2p()) == scores("hkcanto/g2p")
 
 
-def test_what_the_package_does_not_have_is_said_so() -> None:
+def test_a_name_that_the_package_lacks_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="'hkcanto' has no attribute 'mmmlu'"):
         hkcanto.mmmlu  # noqa: B018
     with pytest.raises(ImportError, match="mmmlu"):

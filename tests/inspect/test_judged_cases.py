@@ -1,5 +1,5 @@
-"""Items made up here, through Inspect: the judgement is of the whole item, and every item weighs
-in the headline what the paper says.
+"""Made-up items through Inspect: judgements use all fields of an item, and every item has the
+paper's weight in the headline.
 """
 
 import re
@@ -28,7 +28,7 @@ Judge = Callable[..., Any]
 
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judge:
-    """Return a function that runs a task on samples of ours, with one response to all of them."""
+    """Return a function that runs a task on our own samples, with the same response to all."""
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
 
@@ -89,7 +89,7 @@ def test_without_the_decisive_field_the_judgement_would_be_another(
 def items(
     task: str, subject: str, right: int, wrong: int, answers: Sequence[str] = "AB"
 ) -> list[Sample]:
-    """Return items of a subject whose answer is the first of two, and some where it is not."""
+    """Return items of a subject: the answer is the first of two options, and in some it is not."""
     targets = [answers[0]] * right + [answers[1]] * wrong
     category = setup(task).subject(subject).category
     return [
@@ -108,7 +108,7 @@ def items(
 
 
 def check_headline(log: Any, name: str, expected: float, micro: float) -> dict[str, float]:
-    """Check the headline, which is not what it were if every question counted alike."""
+    """Check the headline, which differs from a mean with equal weights for all questions."""
     (judged,) = log.results.scores
     figures = {name: metric.value for name, metric in judged.metrics.items()}
     assert log.results.headline.metric == name
@@ -128,7 +128,7 @@ def test_the_headline_of_culture_is_the_mean_over_subjects_of_unlike_size(judge:
     ]
     log = judge(task, asked, "A")
     figures = check_headline(log, "acc_macro", (3 / 4 + 1 / 2 + 0) / 3, micro=4 / 7)
-    # Of four, three right: variance 1/4; of two, one right: 1/2; a single item adds nothing.
+    # Variances: 1/4 for three of four right, 1/2 for one of two; a single item adds nothing.
     error = sqrt((1 / 4 / 4 + 1 / 2 / 2) / 9)
     assert figures["acc_macro_stderr"] == pytest.approx(error, abs=EXACT)
 

@@ -50,7 +50,7 @@ def code_of(prompt: str) -> str:
 
 
 def says(*answers: dict[str, Any] | str) -> Model:
-    """A grader that gives one answer after the other, the last one for ever; adds the code."""
+    """A grader that gives these answers in order, then repeats the last; it adds the code."""
     calls = count()
 
     def script(messages: list[Any], _: GenerateConfig) -> str:
@@ -82,7 +82,7 @@ def ratings(*points: Any) -> dict[str, Any]:
 def run(
     scorer: Any, grader: Model | list[Model], folder: Path, *outputs: str, **options: Any
 ) -> Any:
-    """Run a task whose model gives these outputs, one for each sample."""
+    """Run a task; its model gives these outputs, one for each sample."""
     samples = [
         Sample(id=number, input=output or "(nothing)", target=output, metadata={"source": SOURCE})
         for number, output in enumerate(outputs, start=1)
@@ -111,7 +111,7 @@ def reported(log: Any, name: str) -> Any:
 
 @pytest.fixture
 def translate(tmp_path: Path) -> Callable[..., Any]:
-    """Judge one translation, once unless told otherwise; returns the score."""
+    """Judge one translation, once by default; return the score."""
 
     def judge(grader: Model | list[Model], output: str = TRANSLATION, **options: Any) -> Any:
         scorer = judged_translation("zh_yue", **{"judgements": 1, **options})
@@ -122,7 +122,7 @@ def translate(tmp_path: Path) -> Callable[..., Any]:
 
 @pytest.fixture
 def summarize(tmp_path: Path) -> Callable[..., Any]:
-    """Judge one summary, once unless told otherwise; returns the score."""
+    """Judge one summary, once by default; return the score."""
 
     def judge(grader: Model | list[Model], output: str = SUMMARY, **options: Any) -> Any:
         scorer = judged_summary(**{"judgements": 1, **options})
@@ -312,7 +312,7 @@ def test_a_task_without_sources_cannot_be_judged(tmp_path: Path) -> None:
     assert "sample t/1: metadata['source']" in log.error.message
 
 
-def test_no_judgements_are_no_score() -> None:
+def test_without_judgements_there_is_no_score() -> None:
     with pytest.raises(ValueError, match="at least one judgement"):
         judged_translation("zh_yue", judgements=0)
     with pytest.raises(ValueError, match="at least one judgement"):
@@ -408,7 +408,7 @@ def test_the_last_object_counts_whatever_is_written_around_it(
     ["\ud83d", "RIGHT \ud83d", '"\ud83d": 1', '"errors": [{"text": "\\ud83d"}]', '"\\udc00": 1'],
 )
 def test_half_a_character_does_not_end_the_run(translate: Callable[..., Any], answer: str) -> None:
-    """Raw, and as an escape in JSON; in a key, a value and around an answer that is right."""
+    """Raw and as a JSON escape; in a key, in a value, and around a correct answer."""
 
     def script(messages: list[Any], _: GenerateConfig) -> str:
         code = code_of(messages[0].text)
@@ -438,7 +438,7 @@ def test_an_answer_that_was_cut_off_is_not_completed(translate: Callable[..., An
     assert translate(model(script)).value["judge_failure_rate"] == 1
 
 
-def test_repeating_the_form_is_no_answer(
+def test_repeating_the_form_is_not_an_answer(
     translate: Callable[..., Any], summarize: Callable[..., Any]
 ) -> None:
     parrot = model(lambda messages, _: messages[0].text.partition("The texts end here.")[2])
@@ -526,7 +526,7 @@ def test_fluency_points_that_the_classifier_contradicts_are_reported(
     assert summarize(grader, judgements=4).value["fluency_disagreement_rate"] == 0.25
 
 
-# Texts that want to be their own judge.
+# Prompt injection by the texts under judgement.
 
 CODE = "0123456789abcdef"
 FULL_MARKS = json.dumps({"code": CODE, **ratings(5, 5, 5, 5)}, ensure_ascii=False)
@@ -598,7 +598,7 @@ def test_a_judge_that_only_repeats_the_text_gives_no_points(
 
 
 def test_a_judge_can_label_an_attack_as_shown_or_as_written(tmp_path: Path) -> None:
-    # What is cut as no part of the translation never reaches the judge.
+    # Text that cleaning removes never reaches the judge.
     kept = (clean_output(TRANSLATION + text, source=SOURCE).text for text in HOSTILE)
     attacks = [text for text, own in zip(HOSTILE, kept, strict=True) if own == TRANSLATION + text]
     assert len(attacks) > 2
@@ -616,8 +616,8 @@ def test_a_judge_can_label_an_attack_as_shown_or_as_written(tmp_path: Path) -> N
         assert score.value["judged_accuracy"] == pytest.approx(10 / (10 + len(attack)))
 
 
-# Of Mistral, Llama 2, EXAONE, GLM, Gemma, Kimi, MiniMax, DeepSeek and Harmony, and forms of them
-# that Unicode's normalisation makes plain.
+# Control tokens of Mistral, Llama 2, EXAONE, GLM, Gemma, Kimi, MiniMax, DeepSeek and Harmony, and
+# forms that Unicode normalisation turns into them.
 CONTROL_TOKENS = """
 [INST] [/INST] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CALLS] <<SYS>> <</SYS>> <s> </s> [|user|]
 [gMASK]sop <|user|> <start_of_turn>user <end_of_turn> ◁think▷ <|im_user|> ]~b]user [e~[ <｜User｜>
@@ -644,7 +644,7 @@ def test_what_changed_in_a_text_is_on_record(
         assert shown == "brackets shown as others: 4"
 
 
-def test_a_text_without_end_is_cut_before_it_is_paid_for_and_the_record_says_so(
+def test_an_endless_text_is_cut_before_judging_and_the_record_says_so(
     translate: Callable[..., Any], summarize: Callable[..., Any]
 ) -> None:
     sent = []
@@ -734,7 +734,7 @@ def test_the_judge_of_summaries_has_the_papers_criteria() -> None:
 
 
 def agreement(folder: Path, log: str, people: str | bytes, status: int = 0) -> Any:
-    """The rows of `hkcanto agreement`; with another status what it printed."""
+    """The rows of `hkcanto agreement`, or its output if it exits with a status other than 0."""
     raw = people if isinstance(people, bytes) else people.encode()
     (folder / "people.csv").write_bytes(raw)
     made = folder / "made.json"
@@ -748,7 +748,7 @@ def agreement(folder: Path, log: str, people: str | bytes, status: int = 0) -> A
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The log of four summaries, of which the judge fails on the last."""
+    """The log of four summaries; the judge fails on the last one."""
 
     def script(messages: list[Any], _: GenerateConfig) -> str:
         prompt = messages[0].text
@@ -773,7 +773,7 @@ def test_a_log_is_compared_with_peoples_scores(judged: Any, tmp_path: Path) -> N
     for path in (judged.location, whole):
         fluency, overall = agreement(tmp_path, path, PEOPLE)
         assert (fluency["criterion"], fluency["items"]) == ("fluency", 3)
-        # The judge gives 5, 5, 1, people 5, 3, 1.
+        # The judge gives 5, 5, 1; people give 5, 3, 1.
         assert fluency["pearson"]["value"] == pytest.approx(8 / math.sqrt(32 / 3 * 8))
         assert fluency["bias"]["value"] == pytest.approx(2 / 3)
         assert (overall["criterion"], overall["items"]) == ("judged_score", 3)
@@ -786,7 +786,7 @@ def test_scores_of_people_correct_the_rest_of_the_log(judged: Any, tmp_path: Pat
     assert (found["items"], found["bias"]["value"]) == (2, 0)
     assert found["corrected_mean"]["value"] == pytest.approx(3.5)
     assert found["corrected_mean"]["note"] == ""
-    # Three people's scores of 5, 5 and 1 do not show how far the others reach.
+    # People's three scores of 5, 5 and 1 do not show the range of the others.
     [found] = agreement(tmp_path, judged.location, "id,relevance\n1,5\n2,5\n3,1\n")
     assert found["corrected_mean"]["note"] == "too sure: 2 of 3 at an end of the scale"
 
@@ -825,7 +825,7 @@ def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) 
         ("fluency,id\n5\n", "line 2: 1 cells, and 2 columns in the header"),
         ("id,note,fluency\n1,well, well,5\n", "line 2: 4 cells, and 3 columns in the header"),
         ("id,fluency\n,5\n", "line 2: a score of 'fluency' without an 'id'"),
-        # Without `strict`, the rows after it would be in the note.
+        # If the reader were not strict, the note would swallow the rows after it.
         ('id,fluency,note\n1,5,"so\n2,3,\n', "line 3: unexpected end of data"),
         ("id,fluency,note\n1,5," + "x" * 200_000 + "\n", "line 2: field larger than field limit"),
         ("id,fluency,note\n1,5,好\n".encode("big5"), "people.csv: byte 21 is not UTF-8"),
@@ -879,7 +879,7 @@ def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
         (tmp_path / "odd.json").write_bytes(content)
         said = agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE, status=1)
         assert says in said, (content[:60], said)
-    # A sample without scores, or with those of another scorer, is one that the judge did not score.
+    # The judge did not score a sample that has no scores, or only another scorer's.
     for change in (
         lambda log: log["samples"][1].pop("scores"),
         lambda log: log["samples"][1].pop("metadata", None),
@@ -891,7 +891,7 @@ def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
         assert agreement(tmp_path, str(tmp_path / "odd.json"), PEOPLE)[0]["items"] in (2, 3)
 
 
-def test_a_folder_is_no_log_and_no_csv(judged: Any, tmp_path: Path) -> None:
+def test_a_folder_is_neither_a_log_nor_a_csv(judged: Any, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
     for paths in ((tmp_path, tmp_path / "people.csv"), (judged.location, tmp_path)):
         done = CliRunner().invoke(app, ["agreement", *map(str, paths)])

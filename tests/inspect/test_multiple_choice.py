@@ -1,4 +1,4 @@
-"""Multiple choice in Inspect: the letters of lm-eval, item by item, and the papers' averages."""
+"""Multiple choice in Inspect: lm-eval's letters, item by item, and the papers' averages."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -53,7 +53,7 @@ def figures(log: Any) -> dict[str, float]:
 
 
 def items(log: Any, *names: str) -> list[Item]:
-    """The answered questions of a log, or those of some of the tasks in it."""
+    """The answered questions of a log, of all or some of its tasks."""
     return [
         Item(
             sample.scores["judged"].value["acc"],
@@ -179,7 +179,7 @@ def test_table_1_is_that_of_its_columns_and_lm_evals(
 
 
 def check_averages(log: Any) -> None:
-    """Every figure is the one worked out by hand from the samples."""
+    """Every figure equals the one worked out by hand from the samples."""
     pooled = {
         "en": by_hand.micro(items(log, "hkcanto_dse_en", "hkcanto_professional_en")),
         "zh": by_hand.micro(items(log, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")),
@@ -245,7 +245,7 @@ def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) ->
 
 
 def test_a_chain_of_thought_has_its_own_number_of_worked_examples() -> None:
-    """TMMLU+ shows five of them then, and none without."""
+    """TMMLU+ shows five of them with a chain of thought, and none without."""
     for task in (tasks.tmmluplus(cot=True), tasks.run(task="tmmluplus_gen_cot")):
         assert task.metadata["signature"].startswith("tmmluplus-gen-cot|shots:5|")
     assert tasks.tmmluplus().metadata["signature"].startswith("tmmluplus-gen|shots:0|")

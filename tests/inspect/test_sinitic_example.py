@@ -1,4 +1,4 @@
-"""The example docs/examples/sinitic: people's marks are read, and judges compared with them."""
+"""docs/examples/sinitic reads people's marks and compares judges with them."""
 
 import json
 import math
@@ -22,7 +22,7 @@ from .test_judges import TRANSLATION, code_of, error, labels, model, run, says
 
 @pytest.fixture(autouse=True)
 def example_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Python does for a script: its folder is searched first."""
+    """Put the example's folder first on the import path, as Python does for a script."""
     monkeypatch.syspath_prepend(REPOSITORY / "docs" / "examples" / "sinitic")
 
 
@@ -55,8 +55,8 @@ def file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_errors_stand_where_they_do_in_the_translation(tmp_path: Path, errors: ModuleType) -> None:
-    """佢去[戲院],睇戲[，] 食飯[。] is what the annotator made of it: places count in that."""
+def test_errors_have_their_positions_in_the_translation(tmp_path: Path, errors: ModuleType) -> None:
+    """The annotator's text is 佢去[戲院],睇戲[，] 食飯[。]; positions refer to this text."""
     marks = [
         mark("食飯", 9, "Mistranslation", "Major"),
         mark("，", 7, "Typography"),
@@ -85,7 +85,7 @@ def test_a_place_that_is_off_is_the_nearest_one(tmp_path: Path, errors: ModuleTy
     assert sorted(each.start for each in made.spans) == [0, 8]
 
 
-def test_the_papers_categories_and_theirs_have_common_ones(errors: ModuleType) -> None:
+def test_both_sets_of_error_categories_map_to_common_ones(errors: ModuleType) -> None:
     assert {errors.common(each) for each in ERROR_CATEGORIES} == set(errors.CATEGORIES)
 
 
@@ -108,7 +108,7 @@ def test_a_few_useless_marks_are_left_out_and_many_are_an_error(
         ([row(0, mt="")], "src, mt and ref must have a text"),
     ],
 )
-def test_a_file_that_is_no_such_file_is_refused(
+def test_a_file_in_another_format_is_refused(
     tmp_path: Path, errors: ModuleType, rows: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -133,7 +133,7 @@ def test_nearly_all_marks_of_the_release_have_their_place(errors: ModuleType) ->
     assert placed > 0.98 * (len(listed) - len(elsewhere) - spelling)
 
 
-# Of eight characters, people marked 0, 1, 2, … and the judge the same less one.
+# People marked 0, 1, 2, … of eight characters, and the judge one less.
 ROWS = [
     row(
         n,
@@ -146,7 +146,7 @@ ROWS = [
 
 
 def finds(messages: list[Any], _: Any) -> str:
-    """Mark one character less than people, in other words; of the first, leave something out."""
+    """Mark one character less than people, in other words; omit something in the first."""
     prompt = messages[0].text
     length = len(re.findall("x{10,}", prompt)[0]) // 10
     found = [error("一二三四五六七八"[: length - 1], "Register Issues")] if length > 1 else []
@@ -191,7 +191,7 @@ def test_a_judge_is_compared_with_people_and_with_metrics(
         "bleu",
         "bleu_2",
     ]
-    # By accuracy of people 7/8, 6/8 … 1/8, by the judge 8/9, 7/8, … 2/8: the same order.
+    # People's accuracies are 7/8, 6/8 … 1/8, the judge's 8/9, 7/8, … 2/8: the same order.
     assert ranks[0]["spearman, accuracy"]["value"] == pytest.approx(1)
     assert ranks[0]["kendall, accuracy"]["value"] == pytest.approx(1)
     whole, *thirds = tables["bias_1"]
@@ -205,7 +205,7 @@ def test_the_errors_that_it_finds_are_compared_by_category(
 ) -> None:
     spans = {each["category"]: each for each in compared(tmp_path, marked, log.location)["spans_1"]}
     found = spans["Mistranslation"]
-    # Of 28 characters the judge has 21; of 7 spans and segments 6.
+    # The judge marked 21 of the 28 characters, and 6 of the 7 spans and segments.
     assert found["F1, characters"]["value"] == pytest.approx(2 * 21 / (28 + 21))
     assert found["F1, spans"]["value"] == pytest.approx(2 * 6 / (7 + 6))
     assert found["F1, segments"]["value"] == pytest.approx(2 * 6 / (7 + 6))
@@ -233,10 +233,10 @@ def test_a_segment_that_is_judged_four_times_counts_once(log: Any, marked: Path)
 
 
 def test_another_log_of_the_same_judge_is_corrected(log: Any, marked: Path, tmp_path: Path) -> None:
-    """The judge gives it 1; on what people marked its bias is known."""
+    """The judge gives it 1, and its bias is known from the translations that people marked."""
     grader = says(labels())
     other = run(judged_translation("en_yue", 1), grader, tmp_path / "other", *[TRANSLATION] * 2)
-    for sample in other.samples:  # ids as a benchmark's: not those of the file
+    for sample in other.samples:  # ids like a benchmark's, not the file's
         sample.id = f"hkcanto_translation_en_yue/{sample.id}"
     from inspect_ai.log import write_eval_log
 
@@ -265,13 +265,13 @@ def test_without_a_log_the_metrics_are_compared(marked: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_f1_of_spans_is_covered_by_a_bootstrap_of_segments() -> None:
-    # Four judgements of a segment that go alike: as independent ones they cover in 70 to 82 %.
+    # Four equal judgements of a segment; taken as independent, intervals cover in 70 to 82 %.
     script, rng = load_script("docs/examples/sinitic/compare.py"), np.random.default_rng(3)
     held = []
     for _ in range(200):
         marked = rng.poisson(1.5, 60)
         shared = rng.binomial(marked, 0.6)
-        found = shared + rng.poisson(0.75, 60)  # for each mark 0.6 and 0.5
+        found = shared + rng.poisson(0.75, 60)  # 0.6 and 0.5 for each mark
         rows = 4 * np.column_stack([shared, found, marked])
         made = script._f1([script.Overlap(*row) for row in rows.tolist()])
         held.append(made.low <= 2 * 0.6 / (1 + 0.6 + 0.5) <= made.high)

@@ -21,7 +21,7 @@ from ..lm_eval.test_writing import WritingLM
 
 
 def model(text: str, then: str = "") -> Any:
-    """Return a model that says a text, and when it is asked the same again, perhaps another."""
+    """Return a model that answers with a text, or with others if asked the same again."""
     seen: set[str] = set()
 
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
@@ -42,7 +42,7 @@ def run(task: Any, text: str, folder: Path, then: str = "", **options: Any) -> A
 
 
 def figures(log: Any) -> dict[str, float]:
-    """All figures: a task's by name, a judge's by `score/metric`."""
+    """All figures: those of a task by name, those of a judge by `score/metric`."""
     return {
         name if score.name == "judged" else f"{score.name}/{name}": metric.value
         for score in log.results.scores
@@ -51,7 +51,7 @@ def figures(log: Any) -> dict[str, float]:
 
 
 def shown(results: Any, task: str) -> dict[str, float]:
-    """The figures of lm-eval's table, without errors and without what it repeats."""
+    """The figures of lm-eval's table, without standard errors and repeated rows."""
     return {
         name.removesuffix(",none"): value
         for name, value in results["results"][task].items()
@@ -88,7 +88,7 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     alike = figures(run(task(), TEXT, tmp_path / "alike", epochs=2))
     for name in ("chrf", "rouge_l", "meteor", "overgenerated"):
         assert alike[name] == pytest.approx(figures(once)[name])
-    # Not 0.7 of it, as if there were twice as many sentences.
+    # Not 0.7 times as large, as if there were twice as many sentences.
     assert alike["mean_stderr"] == pytest.approx(figures(once)["mean_stderr"], rel=0.1)
     both = run(task(), TEXT, tmp_path / "other", then="落雨就帶遮。", epochs=2)
     responses = [sample.output.completion for sample in both.samples]
@@ -127,7 +127,7 @@ def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:
 
 
 def code(messages: list[Any]) -> str:
-    """The code that a judgement has to repeat, from the judge's prompt."""
+    """The code in the judge's prompt, which a judgement must repeat."""
     found = re.search(r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages))
     assert found, "the judge's prompt has no code"
     return found[0]
@@ -173,7 +173,7 @@ def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
 def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(
     options: dict[str, Any], stops: bool, tmp_path: Path
 ) -> None:
-    """With room for reasoning, nothing stops at what looks like the next item."""
+    """With room for reasoning, no stop text cuts off text like the next item."""
     log = run(
         tasks.summarization(judge=True, **options),
         f"{TEXT}\n文本（原文）：係咁講。",

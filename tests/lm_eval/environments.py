@@ -36,7 +36,7 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Index:
-    """What a `TaskManager` found: the YAML of each name, its `include_path`, and its log."""
+    """The index of a `TaskManager`: each name's YAML, the `include_path`, and the log."""
 
     yaml: dict[str, str]
     include_path: Any
@@ -44,20 +44,20 @@ class Index:
 
     @property
     def overridden(self) -> list[str]:
-        """The names that lm-eval (0.4.12+) warned to have found in two folders."""
+        """The names that lm-eval (0.4.12+) found in two folders, with a warning."""
         return re.findall(r"Task '(\S+)' from \S+ overrides existing task", self.log)
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment, and the folder of the lm-eval that its interpreter is to import."""
+    """A virtual environment, and the folder of the lm-eval that its interpreter imports."""
 
     folder: Path
     lm_eval: Path | None = None
 
     @property
     def site_packages(self) -> Path:
-        """The folder of packages and `.pth` files."""
+        """The folder with packages and `.pth` files."""
         return self._path("purelib")
 
     def _path(self, kind: str) -> Path:
@@ -69,7 +69,7 @@ class Environment:
         return replace(self, lm_eval=lm_eval)
 
     def start(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run the interpreter, away from the repository and from our variables."""
+        """Run the interpreter outside the repository, without our environment variables."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("HKCANTO_", "PYTHON"))}
         first = {"PYTHONPATH": str(self.lm_eval)} if self.lm_eval else {}
         return subprocess.run(
@@ -96,9 +96,9 @@ class Environment:
 
 
 def create_environment(folder: Path, *, dependencies: bool = False) -> Environment:
-    """Create an empty environment, or one that sees what the test interpreter has installed.
+    """Create an empty environment, or one that can import the test interpreter's packages.
 
-    `--system-site-packages` would not do that when the tests themselves run in an environment.
+    `--system-site-packages` would not do if the tests themselves run in an environment.
     """
     venv.create(folder, with_pip=False)
     environment = Environment(folder)
@@ -135,13 +135,13 @@ def uninstall(environment: Environment) -> None:
 
 
 def built_with(*more: str) -> tuple[str, ...]:
-    """Return the options to build with an installed backend; pip fetches one that is not there."""
+    """Return pip's options to use an installed build backend; pip downloads a missing one."""
     backend = ("hatchling", "hatch_fancy_pypi_readme", *more)
     return ("--no-index", "--no-build-isolation") if all(map(find_spec, backend)) else ()
 
 
 def pip(*arguments: str | Path) -> None:
-    """Run the test interpreter's pip; skip the test if it needs a package index and has none."""
+    """Run the test interpreter's pip; skip the test if pip cannot reach a package index."""
     done = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries=1", *arguments],
         capture_output=True,
@@ -156,7 +156,7 @@ def pip(*arguments: str | Path) -> None:
 
 
 def unpack_lm_eval(version: str, folder: Path, *, tasks: str = "") -> Path:
-    """Unpack a release, with only those of its task folders whose names start with `tasks`."""
+    """Unpack a release with only the task folders whose names start with `tasks`."""
     with zipfile.ZipFile(lm_eval_wheel(version)) as archive:
         for name in archive.namelist():
             parts = name.split("/")

@@ -13,14 +13,14 @@ from lm_eval.utils import make_table
 from hkcanto_lm_eval import task_path
 from hkcanto_lm_eval._autoload import install
 
-# lm-eval logs the machine, for which torch, where it is, starts pip: nine tenths of the time that a
-# small evaluation takes.
+# lm-eval logs the machine. For this, torch (if installed) starts pip, which takes nine tenths of
+# the time of a small evaluation.
 with suppress(ImportError):
     from torch.utils import collect_env
 
     collect_env.get_pretty_env_info = cache(collect_env.get_pretty_env_info)
 
-install()  # as hkcanto.pth does, where the tests run without it
+install()  # as hkcanto.pth does, if the tests run without it
 
 
 def evaluate(*tasks: str, **options: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def evaluate(*tasks: str, **options: Any) -> dict[str, Any]:
 
 
 def first_prompt(results: dict[str, Any], task: str) -> str:
-    """Return the first prompt that was sent for a task."""
+    """Return the first prompt sent for a task."""
     prompt = results["samples"][task][0]["arguments"][0][0]
     assert isinstance(prompt, str)
     return prompt
@@ -60,7 +60,7 @@ class Row:
 
 
 def table(results: dict[str, Any]) -> list[Row]:
-    """Return the rows of the tables that lm-eval prints: that of the tasks, that of the groups."""
+    """Return the rows of lm-eval's two printed tables, of tasks and of groups."""
     printed = [make_table(results)]
     if results.get("groups"):
         printed.append(make_table(results, "groups"))

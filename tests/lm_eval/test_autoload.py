@@ -1,4 +1,4 @@
-"""lm-eval finds our tasks and our model by name: real interpreters, real releases of lm-eval."""
+"""lm-eval finds our tasks and our model by name, in real releases and real interpreters."""
 
 import csv
 import json
@@ -39,13 +39,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def alone(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    """Our wheel and nothing else. Not to be changed."""
+    """An environment with only our wheel. Tests must not change it."""
     return install(create_environment(tmp_path_factory.mktemp("alone")), wheel)
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    """Our wheel and all dependencies. Not to be changed."""
+    """An environment with our wheel and all dependencies. Tests must not change it."""
     return install(create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel)
 
 
@@ -56,9 +56,9 @@ def copy_of_alone(alone: Environment, tmp_path: Path) -> Environment:
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Function from a version to the folder of that lm-eval. Not to be changed.
+    """Function from a version to the folder of that lm-eval. Tests must not change it.
 
-    It has few of the built-in tasks: to scan 14,000 YAMLs takes lm-eval many seconds.
+    It has few of the built-in tasks, because lm-eval needs many seconds to scan 14,000 YAMLs.
     """
 
     @cache
@@ -75,7 +75,7 @@ def each_release(request: pytest.FixtureRequest, release: Callable[[str], Path])
 
 @pytest.fixture(params=[OLDEST, *RELEASES[-2:]])
 def each_kind(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
-    """A release of each of the two designs of `TaskManager`."""
+    """A release with each of the two designs of `TaskManager`."""
     return release(request.param)
 
 
@@ -198,7 +198,7 @@ class TestInterpreterStart:
         assert (done.stdout, done.stderr, done.returncode) == ("started\n", "", 0)
 
     def test_a_hook_that_is_cut_off_breaks_no_interpreter(self, copy_of_alone: Environment) -> None:
-        """Python's own line about it cannot be avoided: of no import is every beginning valid."""
+        """Python's own message cannot be avoided: no import statement is valid in every prefix."""
         hook = copy_of_alone.site_packages / "hkcanto.pth"
         whole = hook.read_bytes()
         for length in (0, 1, 5, 20, len(whole) // 2, len(whole) - 2):
@@ -210,7 +210,7 @@ class TestInterpreterStart:
     def test_asserts_that_pytest_rewrites_do_not_mind(
         self, newest: Environment, tmp_path: Path
     ) -> None:
-        """Its loader is one object for all modules; it must be as it was when ours are patched."""
+        """pytest's loader is shared by all modules; it must be unchanged after ours are patched."""
         (tmp_path / "test_it.py").write_text(
             "import sys\n"
             "import pytest\n"
@@ -243,7 +243,7 @@ class TestTasks:
         version: str,
         tmp_path: Path,
     ) -> None:
-        """Beside all its own tasks where nothing else does, as the README's demo does."""
+        """The oldest and the newest release have all of their own tasks here, as for a user."""
         whole = version in (OLDEST, RELEASES[-1])
         folder = unpack_lm_eval(version, tmp_path) if whole else release(version)
         environment = installed.using(folder)
@@ -387,13 +387,13 @@ class TestTasks:
 
 
 class TestTasksFromOutside:
-    """Benchmarks that `HKCANTO_BENCHMARKS` names, which lm-eval has no file of."""
+    """Benchmarks named by `HKCANTO_BENCHMARKS`, for which lm-eval has no file."""
 
     QUIZ = "yue_arc_c"
 
     @pytest.fixture
     def places(self, tmp_path: Path) -> dict[str, str]:
-        """Where something could be written, and the example's benchmarks."""
+        """Variables for the examples' benchmarks, and for the folders where files could appear."""
         home = tmp_path / "home"
         home.mkdir()
         folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"), str(home))
@@ -498,7 +498,7 @@ class TestModel:
 
 
 class TestAnotherLmEval:
-    """What no release has, but a later one or another tool may do."""
+    """Changes that no release has yet, but that a later one or another tool may bring."""
 
     IMPORT = "import lm_eval.tasks\n"
 
@@ -515,7 +515,7 @@ class TestAnotherLmEval:
     def test_gets_our_folder_through_its_public_option(
         self, with_tasks_module: Callable[[str], Environment]
     ) -> None:
-        """`TaskIndex.build` is not the function of folders that we know."""
+        """`TaskIndex.build` no longer takes folders in the way that we know."""
         environment = with_tasks_module(
             "class TaskIndex:\n"
             "    def build(self): ...\n"

@@ -64,7 +64,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Env
 def command(
     environment: Callable[[str], Environment], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Done]:
-    """Return a function from a release and arguments to what its command line printed and wrote."""
+    """Return a function that runs a release's command line; it returns the output and logs."""
 
     @cache
     def run(version: str, *arguments: str) -> Done:
@@ -84,8 +84,8 @@ def command(
             if (path := file.with_name(f"samples_{name}_{stamp}.jsonl")).exists()
         }
         figures = {bare(name): numbers(row) for name, row in results["results"].items()}
-        # Groups stand in another order in 0.5, and 0.4.11 has no number of examples for them;
-        # a standard error of zero is 0 in one generation and 0.0000 in the other.
+        # 0.5 orders groups differently, and 0.4.11 gives no number of examples for them; a standard
+        # error of zero is 0 in one generation and 0.0000 in the other.
         rows = [line.split("|")[5:-1] for line in done.stdout.splitlines() if line[:1] == "|"]
         table = sorted("|".join(map(str.strip, row)).replace("|0.0000", "|0") for row in rows)
         return Done(table, figures, samples, folder, done.stderr)
@@ -94,7 +94,7 @@ def command(
 
 
 def bare(name: str) -> str:
-    """A task's name without the group's, which 0.5 puts in front."""
+    """A task's name without the group name that 0.5 puts before it."""
     return name.rpartition("::")[2]
 
 
@@ -177,7 +177,7 @@ def test_logs_are_read_with_their_prompts(command: Callable[..., Done], version:
 
 
 def test_only_the_first_of_repeated_responses_is_scored(command: Callable[..., Done]) -> None:
-    """As lm-eval 0.4 does with its `repeats`; it is said."""
+    """As lm-eval 0.4 does with its `repeats`; a message says so."""
     arguments = ("--model", "answering", "--tasks", "hkmmlu")
     once = command(RELEASES[-1], *arguments)
     twice = command(RELEASES[-1], *arguments, "--repeats", "2")
@@ -255,7 +255,7 @@ SCORED: dict[str, tuple[str, dict[str, Any], Any]] = {
 def scored(
     environment: Callable[[str], Environment], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
-    """The figures of a task for each form of options, all in one run."""
+    """The figures of a task for each format of options, from a single run."""
     folder = tmp_path_factory.mktemp("scored")
     said = ("I think it must be Tai Po (B).", "答案：B。A 唔啱。", "A 同 B 都得。", "C")
     for name, (scorer, options, answer) in SCORED.items():

@@ -1,6 +1,6 @@
-"""Benchmarks from outside that try to have lm-eval run code: it runs none, and nothing is written.
+"""lm-eval runs no code for benchmarks from outside that try to name some, and writes nothing.
 
-The code that they name is a module on the path, `planted`, that writes a file when it is imported.
+The code is a module on the path, `planted`, which writes a file when it is imported.
 """
 
 import json
@@ -17,7 +17,7 @@ from hkcanto_tasks.prompts import Prompt
 from ..answering import AnsweringLM
 from .evaluating import evaluate
 
-# All that YAML 1.1, Python, or an editor takes for the end of a line.
+# Everything that YAML 1.1, Python or an editor treats as a line end.
 BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 PAYLOADS = (
     "process_results: !function planted.run",
@@ -51,7 +51,7 @@ Declare = Callable[..., Path]
 
 @pytest.fixture
 def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What is there once the code has run."""
+    """The file that exists once the code has run."""
     ran, code = tmp_path / "ran", tmp_path / "code"
     code.mkdir()
     source = (
@@ -67,12 +67,12 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return a function that declares a benchmark with one question, and texts put into places."""
+    """Return a function that declares a benchmark with one question and the given texts."""
 
     def declare(cells: str = "", **texts: str) -> Path:
         folder = tmp_path / "benchmarks" / "quiz"
         (folder / "sample").mkdir(parents=True)
-        # A text of JSON is one of TOML, but for the control characters of two words.
+        # A JSON string is a TOML string, except for control characters escaped in two words.
         toml = {name: json.dumps(text) for name, text in {**PLACES, **texts}.items()}
         (folder / "benchmark.toml").write_text(
             f"""
@@ -133,7 +133,7 @@ def test_a_cell_runs_nothing_and_is_sent_as_it_is(
     assert not planted.exists()
     of = "quiz_food" if task == "quiz_by_subject" else task
     prompt = results["samples"][of][0]["arguments"][0][0]
-    assert prompt.count("question" + text) == 2  # of the worked example and of its own
+    assert prompt.count("question" + text) == 2  # the worked example's and its own
     assert prompt.count(". D" + text) == 2
 
 
@@ -188,7 +188,7 @@ def test_a_task_of_the_users_folder_goes_before_one_from_outside(
 def test_the_comments_of_our_own_files_end_where_yaml_ends_a_line(
     planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Our sample data has no such text; should it ever have, the files say the same."""
+    """Our sample data has no such text; if it ever has, the files keep their meaning."""
     from lm_eval.tasks._yaml_loader import load_yaml
 
     plain = load_yaml(Path(task_path()) / "hkmmlu" / "hkmmlu.yaml")

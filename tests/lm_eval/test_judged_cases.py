@@ -1,4 +1,4 @@
-"""The items of `judged_cases` through lm-eval: the judgement is of the whole item."""
+"""The items of `judged_cases` through lm-eval: judgements use all fields of an item."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,5 +35,5 @@ def test_a_response_is_judged_with_the_whole_item(
         assert judgement["weights"][name] == weight
     assert msgspec.convert(logged["doc"], Sample) == case.sample
     for name, value in case.values.items():
-        if name in logged:  # in the table as well
+        if name in logged:  # also in the printed table
             assert logged[name] == pytest.approx(value)

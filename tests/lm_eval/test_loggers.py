@@ -1,4 +1,4 @@
-"""What lm-eval sends to experiment trackers is what it prints."""
+"""lm-eval sends the same figures to experiment trackers as it prints."""
 
 import json
 import sqlite3

@@ -37,7 +37,7 @@ def of_sample_data() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
-    """Every family on the sample data, answered with letters of all sorts."""
+    """Every family on the sample data, answered with letters in all forms."""
     return of_sample_data()
 
 
@@ -45,7 +45,7 @@ def results() -> dict[str, Any]:
     scope="module", params=["sample", pytest.param("release", marks=pytest.mark.realdata)]
 )
 def answered(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The same; also on the release."""
+    """The same, and also on the real release."""
     if request.param == "sample":
         return of_sample_data()
     if not os.environ.get("HKCANTO_DATA_DIR"):
@@ -139,7 +139,7 @@ def test_question_types_are_reported_apart(answered: dict[str, Any]) -> None:
     for kind in ("homophone", "rhyme", "misc"):
         expected = by_hand.of_part(of_task, kind)
         assert row[f"acc_{kind}"] == pytest.approx(expected, abs=EXACT)
-    # What `misc` sums up is in the samples alone.
+    # The types that `misc` pools are only in the samples.
     assert any("couplet" in item.parts for item in of_task)
 
 
@@ -156,7 +156,7 @@ def test_unparsed_answers_are_wrong_and_counted(results: dict[str, Any]) -> None
     samples = [s for of_task in results["samples"].values() for s in of_task]
     assert any(s["filtered_resps"][0] == "唔知" for s in samples)
     for sample in samples:
-        # The stand-in also answers C or D to questions of two options.
+        # The mock model also answers C or D to questions with two options.
         offered = any(letter in sample["filtered_resps"][0] for letter in sample["doc"]["letters"])
         assert sample["unparsed_rate"] == float(not offered), sample["filtered_resps"]
         assert offered or sample["acc"] == 0.0
@@ -197,10 +197,10 @@ def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
 @pytest.mark.parametrize(
     ("response", "think_end_token", "reason"),
     [
-        # Both name a letter: the first is cut off inside the block that the template opened.
+        # Both name a letter, but the first is cut off inside the block that the template opened.
         ("等我諗下。答案係A。不過都要睇下選項B，因為", None, "none: cut off"),
         ("等我諗下。答案係A。</think>B", None, "bare"),
-        ("B", None, "bare"),  # too short to have met the limit: it ended without reasoning
+        ("B", None, "bare"),  # too short to have reached the limit, so it ended without reasoning
         ("等我諗下。答案係A。不過都要睇下選項B，因為", "</think>", "stated"),  # lm-eval stripped it
     ],
 )
@@ -244,7 +244,7 @@ def test_few_shots_come_from_the_dev_file() -> None:
 
 
 def dev_rows(stem: str) -> list[str]:
-    """The questions of a dev file of the sample, without its header."""
+    """The questions of a dev file in the sample data, without the header."""
     with (BENCHMARKS / f"hkmmlu/sample/dev/{stem}.csv").open(encoding="utf-8", newline="") as file:
         return [row[0] for row in csv.reader(file)][1:]
 
@@ -300,7 +300,7 @@ def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing(
 ) -> None:
     model = LineBreaksFirst()
     results = evaluate("hkmmlu", model=model, limit=4, **options)
-    # Only where worked examples show the form in plain text, a line break ends the answer.
+    # A line break ends the answer only if worked examples show the form in plain text.
     assert model.stops == {("\n",) if stops_at_once else ("\n\n問題: ",)}
     assert {*results["configs"]["hkmmlu"]["generation_kwargs"]["until"]} == {
         *next(iter(model.stops))
@@ -310,7 +310,7 @@ def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing(
 
 
 class LineBreaksFirst(AnsweringLM):
-    """Writes line breaks before a letter, and honours stop texts as servers do."""
+    """Writes line breaks before a letter, and obeys stop texts as servers do."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -372,7 +372,7 @@ def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(tmp_path: 
         assert f"Q: {example.sample.question} ({example.sample.choices[0]})" in prompt
     signature = results["configs"]["mine"]["metadata"]["signature"]
     assert re.fullmatch(r"hkmmlu\|shots:2\|.*\|yaml:[0-9a-f]{7}\|data:sample\|.*", signature)
-    # What only names it another way is signed as the catalogue's.
+    # A changed name alone does not change the signature.
     (tmp_path / "mine.yaml").write_text(
         "task: mine\nclass: !function task.CatalogueTask\ndataset_name: hkmmlu\nnum_fewshot: 2\n"
         "task_alias: my own\n",

@@ -1,4 +1,4 @@
-"""Our options share one mapping with lm-eval's model arguments; a mistake is named."""
+"""Our options share a mapping with lm-eval's model arguments; errors name a mistyped one."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ def test_the_command_takes_arguments_of_the_model_that_look_like_options() -> No
         ("--metadata", "examples=release,max_lenght=8"),
     ],
 )
-def test_whatever_stands_in_metadata_must_be_an_option(
+def test_every_key_in_metadata_must_be_an_option(
     given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_the_command_line(monkeypatch, *given, "--limit", "1")

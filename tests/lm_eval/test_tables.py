@@ -1,4 +1,4 @@
-"""What lm-eval prints: one task a condition, few rows, the headline first, and no warning."""
+"""lm-eval prints one task per condition, few rows, the headline first, and no warning."""
 
 import logging
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ TABLE_1 = [
 
 
 class Warnings(logging.Handler):
-    """Keeps what lm-eval warns of."""
+    """Collects lm-eval's warnings."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -42,7 +42,7 @@ class Warnings(logging.Handler):
 
 @pytest.fixture(scope="module")
 def whole() -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """All of HKCanto-Eval on the sample data: the results, and what lm-eval warned of."""
+    """All of HKCanto-Eval on the sample data: the results, and lm-eval's warnings."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HKCANTO_DATA", "sample")
         yield run_whole()
@@ -50,7 +50,7 @@ def whole() -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 @pytest.fixture(scope="module")
 def whole_release(real_release: None) -> tuple[dict[str, Any], list[str]]:
-    """The same on the release."""
+    """The same on the real release."""
     del real_release
     return run_whole(bootstrap_iters=0)
 
@@ -73,7 +73,7 @@ def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def headline_rows(task: str) -> set[str]:
-    """What a task's headline may be called in the table."""
+    """The names that a task's headline may have in the table."""
     return {setup(task).table[0].name, find_task(task).definition.printed}
 
 
@@ -179,7 +179,7 @@ def test_what_is_missing_from_the_data_is_in_the_tasks_title() -> None:
     assert results["results"]["hkmmlu"]["alias"] == "hkmmlu (8 of 66 subjects, sample data)"
 
 
-def test_the_group_of_a_tasks_subjects_is_there_for_who_wants_their_rows() -> None:
+def test_a_group_has_a_row_for_each_subject_of_a_task() -> None:
     results = evaluate("hkmmlu_by_subject", model=AnsweringLM())
     present = [task for task, samples in results["samples"].items() if samples]
     assert {task.removeprefix("hkmmlu_") for task in present} == {

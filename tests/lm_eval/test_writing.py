@@ -18,7 +18,7 @@ CANTONESE = "hkcanto_translation_zh_yue"
 
 
 class WritingLM(AnsweringLM):
-    """Answers with something of the item itself: its reference, its source, or a fixed text."""
+    """Answers with the item's reference, its source, or a fixed text."""
 
     def __init__(self, what: str) -> None:
         super().__init__()
@@ -36,12 +36,12 @@ class WritingLM(AnsweringLM):
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of one task says.
+    """The results of a run of one task.
 
     Attributes:
         row: The figures of lm-eval's table.
-        items: The figures of an item → their means over the samples that it logs.
-        pairs: What corpus figures are computed of, from those samples.
+        items: The figures of an item → their means over the logged samples.
+        pairs: The pairs in those samples from which corpus figures are computed.
     """
 
     row: dict[str, float]
@@ -100,7 +100,7 @@ def test_references_score_at_the_top_and_copies_do_not(task: str) -> None:
 
 @pytest.mark.parametrize("task", TRANSLATIONS)
 def test_the_samples_are_enough_for_every_figure_of_the_corpus(task: str) -> None:
-    """Those that no table has, such as HKCanto-Eval's BLEU, included."""
+    """This includes figures that no table has, such as HKCanto-Eval's BLEU."""
     done = run(task, "佢話聽日會落雨，記得帶遮。")
     expected = scored(done.pairs, task)
     shown = done.row.keys() & expected.keys() - {"wrong_script"}
@@ -131,7 +131,7 @@ def test_the_three_shot_prompt_is_the_papers() -> None:
 
 
 def test_each_direction_of_hkmmlu_has_its_own_prompt_and_languages() -> None:
-    """Figure 12 has its captions swapped: here the texts and the data must agree."""
+    """Figure 12 has its captions swapped; here, prompts and data must agree."""
     for task, asked, word in (
         ("hkmmlu_translation_yue_zh", "请你将以下嘅粤语翻成普通话。", "我哋"),
         ("hkmmlu_translation_zh_yue", "请将以下普通话翻译为粤语白话文。", "我们"),

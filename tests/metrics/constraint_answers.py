@@ -1,6 +1,6 @@
-"""Right and wrong answers to any constraint, made by rule, and arguments to try each verifier with.
+"""Right and wrong answers to any constraint, made by rule, and arguments to test each verifier.
 
-Nothing here reads a text: what is right follows from how it is made.
+No code here reads a text: whether an answer is right follows from how it is made.
 """
 
 import json
@@ -50,7 +50,7 @@ def _is_within(n: int, bounds: dict[str, int | None]) -> bool:
     return (exactly is None or n == exactly) and (least or 0) <= n and (most is None or n <= most)
 
 
-# Counts: each makes an answer that has n of them --------------------------------------------------
+# Counts: each function makes an answer with a count of n ------------------------------------------
 
 
 def _han(random: Random, n: int) -> str:
@@ -138,7 +138,7 @@ def _json_items(random: Random, n: int, _: dict[str, Any]) -> str:
 
 
 def _among(*marks: str) -> Make:
-    """An answer with n marks among clauses that have none."""
+    """An answer with n marks, between clauses without marks."""
 
     def make(random: Random, n: int, _: dict[str, Any]) -> str:
         return "\n".join(
@@ -371,7 +371,7 @@ def _numerals(random: Random, args: dict[str, Any]) -> Answers:
     return Answers(right, random.choice([wrong, right + wrong, "今日去"]))
 
 
-_RIMES = {  # of characters with one reading
+_RIMES = {  # only characters with a single reading
     "ong": "江光堂湯",
     "aan": "山間班還",
     "oi": "開來海愛",
@@ -396,7 +396,7 @@ _IN_CLASS = {"平": "14", "仄": "2356", "*": "123456"}
 
 
 def _sung(random: Random, pattern: str) -> tuple[str, str]:
-    """Characters with these tones, and others of which one has not."""
+    """Characters with these tones, and others with one wrong tone."""
     right = [_TONES[random.choice(_IN_CLASS.get(each, each))] for each in pattern]
     place = random.choice([i for i, each in enumerate(pattern) if each != "*"])
     allowed = _IN_CLASS.get(pattern[place], pattern[place])
@@ -499,7 +499,7 @@ _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 
 
 def constraints_of(name: str) -> st.SearchStrategy[Constraint]:
-    """Constraints with arguments of every sort."""
+    """Constraints with arguments of every type."""
     own, least = st.fixed_dictionaries(_ARGUMENTS.get(name, {})), VERIFIERS[name].least
     if least is None:
         return own.map(lambda args: Constraint(name, args))

@@ -1,4 +1,4 @@
-"""Agreement of judge and people: published values, values worked by hand, another library's."""
+"""Agreement of judge and people, against published values, hand calculation and libraries."""
 
 import math
 from pathlib import Path
@@ -100,7 +100,7 @@ def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
     assert row.alpha == pytest.approx(1 - 16 / (4 * 4))
 
 
-def test_one_item_is_no_correlation() -> None:
+def test_one_item_has_no_correlation() -> None:
     [row] = agreement({"x": {"a": 5.0}}, {"x": {"a": [5.0]}})
     assert math.isnan(row.pearson)
 
@@ -143,7 +143,7 @@ def test_the_header_names_the_items_and_a_criterion(tmp_path: Path, text: str) -
         read_human_scores(csv_file(tmp_path, text), ["fluency"])
 
 
-# A judge's mean, corrected by what people scored.
+# A judge's mean, corrected by people's scores.
 
 PEOPLE = [0.9, 0.4, 0.7, 0.2, 0.8, 0.5]
 JUDGE = [0.8, 0.5, 0.9, 0.4, 0.9, 0.4]
@@ -151,14 +151,14 @@ UNSEEN = [0.7, 0.6, 0.9, 0.3, 0.8, 0.5, 0.95, 0.4, 0.85]
 
 
 def test_the_corrected_mean_is_that_of_the_authors_package() -> None:
-    """ppi_mean_pointestimate of ppi_py 0.2.3, tuned and not."""
+    """The values of ppi_py 0.2.3's ppi_mean_pointestimate, tuned and untuned."""
     assert corrected_mean(PEOPLE, JUDGE, UNSEEN).value == pytest.approx(0.59223301)
     assert corrected_mean(PEOPLE, JUDGE, UNSEEN, weight=1).value == pytest.approx(0.6)
 
 
 def test_the_interval_adds_both_variances() -> None:
     made = corrected_mean([1, 2, 3], [0, 0, 0], [0, 2, 0, 2], weight=1)
-    # Errors 1, 2, 3 have variance 1, of three; 0, 2, 0, 2 have 1, of four; t of 2 is 4.303.
+    # Three errors 1, 2, 3 have variance 1, four errors 0, 2, 0, 2 have 1; t of 2 is 4.303.
     assert made.value == pytest.approx(2 + 1)
     assert made.high - made.value == pytest.approx(4.3027 * math.sqrt(1 / 3 + 1 / 4), abs=1e-3)
 
@@ -182,7 +182,7 @@ def test_one_item_has_no_interval() -> None:
 
 
 def test_each_item_has_both_scores() -> None:
-    with pytest.raises(ValueError, match="1 scores of people, 2 of the judge"):
+    with pytest.raises(ValueError, match="1 human scores and 2 of the judge"):
         corrected_mean([0.5], [0.5, 0.6])
 
 
@@ -190,7 +190,7 @@ def test_each_item_has_both_scores() -> None:
 @pytest.mark.parametrize("labelled", [30, 120])
 @pytest.mark.parametrize("binary", [False, True])
 def test_the_interval_covers_what_people_would_say(labelled: int, binary: bool) -> None:
-    """A lenient judge of skewed scores: 95 % of the intervals, less 3 standard errors of 1,000."""
+    """A lenient judge, skewed scores: 95 % of intervals, less 3 standard errors of 1,000 runs."""
     generator = np.random.default_rng(7)
     covered, narrower, biased = [], [], []
     for _ in range(1000):
@@ -221,7 +221,7 @@ def test_people_correct_the_judge_on_the_items_that_they_did_not_score() -> None
 
 
 def jackknife(kind: str, x: list[float], y: list[float]) -> tuple[float, float]:
-    """Student's interval of Fisher's transformation, item by item, with scipy's coefficients."""
+    """Student's interval on Fisher's transformation, computed item by item with scipy."""
     compute = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     of = compute[kind]
     without = [

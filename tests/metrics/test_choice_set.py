@@ -1,4 +1,4 @@
-"""Responses to "choose all that apply", written by hand, with the reading of a careful reader."""
+"""Hand-written responses to "choose all that apply", labelled by careful reading."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The text removed around a translation; no style of response gains by it."""
+"""Text around a translation is removed, and no style of response has an advantage."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_wrapping_costs_every_style_the_same_score(wrapping: str) -> None:
         "「冇收尾",
         "「",
         "",
-        "結果：佢走咗。",  # a word of labels that says nothing about translation
+        "結果：佢走咗。",  # a word used in labels, but not about translation
         "廣東話好難學：我學咗三年。",
         "呢句嘅翻譯：好難。",
         "好的，以下是翻譯：你好",  # a sentence of the model's own
@@ -205,7 +205,7 @@ def test_of_two_versions_the_one_in_the_language_asked_for_is_kept(
     assert clean_output(text, source=ENGLISH, language="zh").text in (MANDARIN, CHINESE)
 
 
-def test_a_version_of_a_short_sentence_is_told_too() -> None:
+def test_a_version_of_a_short_sentence_is_recognised_too() -> None:
     for source, version in (("他走了。", "佢走咗。"), ("他今天沒有空。", "佢今日冇空。")):
         text = f"{source}\n直接翻譯成粵語：{version}"
         assert clean_output(text, source=source, language="yue").text == version
@@ -245,7 +245,7 @@ def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
     ],
 )
 @pytest.mark.parametrize("source", [ENGLISH, CHINESE])
-def test_a_romanisation_with_a_note_is_no_translation(source: str, note: str) -> None:
+def test_a_romanisation_with_a_note_is_not_a_translation(source: str, note: str) -> None:
     cleaned = clean_output(ROMANISED + note, source=source, language="yue")
     assert cleaned.text == ""
     assert "romanisation" in cleaned.removed

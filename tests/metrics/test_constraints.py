@@ -256,7 +256,7 @@ def test_other_keys_are_only_refused_where_asked() -> None:
         ("1. 甲\n3. 丙", 0, 1),
     ],
 )
-def test_items_are_told_from_what_looks_like_them(answer: str, bullets: int, numbered: int) -> None:
+def test_items_are_distinguished_from_lookalikes(answer: str, bullets: int, numbered: int) -> None:
     assert VERIFIERS["bullet_items"].function(answer) == bullets
     assert VERIFIERS["numbered_items"].function(answer) == numbered
 
@@ -345,7 +345,7 @@ def test_traditional_only_refuses_each_simplification(character: str) -> None:
 
 
 def test_real_sentences_are_not_refused_in_their_script() -> None:
-    """Common Voice's sentences, of which five have characters such as 权 and 戯."""
+    """Common Voice's sentences; five have characters such as 权 and 戯."""
     path = files("pycantonese") / "data" / "common_voice" / "sents.json"
     real = [text for text in json.loads(path.read_text("utf-8")) if re.search("[一-鿿]", text)]
     traditional, simplified = (
@@ -364,7 +364,7 @@ def test_neither_script_is_one_without_chinese() -> None:
     assert not holds("script", "OK!", script="traditional")
 
 
-def test_numerals_are_told_from_words_with_numerals() -> None:
+def test_numerals_are_distinguished_from_words_with_numerals() -> None:
     assert holds("numerals", "萬一落雨，一齊喺 3 號出口等，千萬唔好走", form="arabic")
     assert not holds("numerals", "3 個人食兩碗飯", form="arabic")
     assert holds("numerals", "十分好食，第二個食 3 碗", form="arabic")
@@ -502,7 +502,7 @@ def test_loose_is_without_asterisks_too_and_in_every_combination() -> None:
 
 
 def test_the_four_figures_are_those_of_ifeval() -> None:
-    # Two of three prompts loosely and one strictly; of five instructions three and four.
+    # Strictly one of three prompts and three of five instructions; loosely two and four.
     results = [
         Followed((True, True), (True, True)),
         Followed((True, False), (True, False)),

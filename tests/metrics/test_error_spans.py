@@ -95,7 +95,7 @@ def test_other_errors_in_removed_words_are_removed_with_them() -> None:
     assert accuracy(TEN, [added(4, 10), wrong(3, 6)]) == pytest.approx(3 / 4)
 
 
-def test_other_errors_are_no_over_generation() -> None:
+def test_other_errors_are_not_over_generation() -> None:
     assert accuracy(TEN, [wrong(0, 9)]) == pytest.approx(0.1)
 
 

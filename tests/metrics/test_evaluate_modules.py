@@ -1,4 +1,4 @@
-"""The metrics load as Hugging Face `evaluate` modules, from any folder and without network."""
+"""The metrics load as Hugging Face `evaluate` modules from any folder, without network."""
 
 import json
 import os

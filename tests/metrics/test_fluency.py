@@ -1,4 +1,4 @@
-"""Cantonese passes, Written Chinese does not, and the rest is as documented.
+"""Cantonese passes, Written Chinese fails, and other texts are judged as documented.
 
 The sentences are in fluency_sentences.toml.
 """
@@ -160,8 +160,8 @@ def test_words_of_written_chinese_are_found_at_their_places(
 def test_without_quotations_label_and_counts_are_the_detectors_own(text: str) -> None:
     label, features = CantoneseDetector(get_analysis=True).judge(text)
     (segment,) = features.document_segments_features
-    # The detector takes one Cantonese feature off for 關係, which it has not counted as one, and
-    # counts 些少 as Written Chinese.
+    # The detector subtracts a Cantonese feature for 關係, although it did not count one, and counts
+    # 些少 as Written Chinese.
     n_cantonese = segment.canto_feature_count + len(segment.canto_exclude)
     n_swc = segment.swc_feature_count - text.count("些少")
     fluency = cantonese_fluency(text)
@@ -255,7 +255,7 @@ def test_a_long_text_takes_linear_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
     start = process_time()
     cantonese_fluency(text)
-    assert process_time() - start < 5  # it takes a third of a second; quadratic time, minutes
+    assert process_time() - start < 5  # a third of a second; quadratic time would take minutes
 
 
 @pytest.mark.slow
@@ -269,12 +269,12 @@ def test_a_megabyte_of_different_characters_takes_linear_time() -> None:
 
 @pytest.fixture(scope="session")
 def calibration() -> ModuleType:
-    """The script that decides the threshold."""
+    """The script that sets the threshold."""
     return load_script("performance/calibrate_fluency.py")
 
 
 @pytest.mark.realdata
-def test_real_pairs_are_told_apart_where_the_threshold_was_not_chosen_on_them(
+def test_held_out_real_pairs_are_distinguished(
     calibration: ModuleType,
 ) -> None:
     data = Path(os.environ["HKCANTO_DATA_DIR"])

@@ -76,7 +76,7 @@ def alignments(gold: list[str], got: list[str]) -> Iterator[list[tuple[str | Non
 
 
 def cost(alignment: Iterable[tuple[str | None, str | None]]) -> tuple[int, int]:
-    """Errors, and components that differ in the pairs."""
+    """The number of errors, and of components that differ in the pairs."""
     wrong = [(gold, got) for gold, got in alignment if gold != got]
     pairs = [(gold, got) for gold, got in wrong if gold is not None and got is not None]
     parts = chain.from_iterable(zip(*map(parse_syllable, pair), strict=True) for pair in pairs)

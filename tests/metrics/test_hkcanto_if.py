@@ -1,6 +1,6 @@
-"""The prompts of HKCanto-IF: each can be followed, asks what is checked, and is unlike the others.
+"""The prompts of HKCanto-IF: each can be followed, asks for what is checked, and is distinct.
 
-hkcanto_if_answers.jsonl has an answer to each, written for it and not made by rule.
+hkcanto_if_answers.jsonl has an answer to each, written by hand.
 """
 
 import json
@@ -58,7 +58,7 @@ def test_no_two_prompts_are_alike() -> None:
     ]
     assert alike == []
     asked = Counter(json.dumps(row["constraints"], ensure_ascii=False) for row in PROMPTS)
-    assert max(asked.values()) <= 2  # nor ask for the same of everything
+    assert max(asked.values()) <= 2  # nor do many have the same constraints
 
 
 @each_prompt

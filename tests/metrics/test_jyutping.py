@@ -66,7 +66,7 @@ def test_up_to_256_variants_of_a_sentence_are_compared() -> None:
         ("(ni1|nei1) " * 40, 1, "1,099,511,627,776 variants; expected at most 256"),
         ("", 1, "no syllable"),
         ("你好", 1, "no syllable"),
-        ("(aa3)", 1, "none that is not optional"),
+        ("(aa3)", 1, "only optional ones"),
     ],
 )
 def test_a_malformed_gold_string_is_refused_with_text_and_place(

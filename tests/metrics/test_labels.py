@@ -32,23 +32,23 @@ GRADES = {"1": [], "10": [], "1.5": []}
         (GRADES, "1.5", "1.5", "named"),
         (GRADES, "The grade is 1.", "1", "named"),
         (GRADES, "2.1", None, "none: no label"),
-        # Latin words are whole words, one Chinese character is a word by itself.
+        # Latin words match as whole words, a single Chinese character only by itself.
         (SENSE, "dissimilar", None, "none: no label"),
         (SAME, "好似係。", None, "none: no label"),
         (SAME, "答案係似。", "似", "named"),
-        # Of two labels, one that is denied is the other.
+        # With two labels, denying one means the other.
         (NLI, "呢個唔係蘊含。", "not_entailment", "named"),
         (NLI, "It is not not_entailment.", "entailment", "named"),
         (NLI, "未必蘊含，前提冇講。", "not_entailment", "named"),
         (SENSE, "兩者並不相同。", "different", "named"),
         (SENSE, "The senses aren't similar.", "different", "named"),
         (SENSE, "唔相似，係 different。", "different", "named"),
-        # Of three, it is none.
+        # With three labels, it means none.
         (SENTIMENT, "唔係負面。", None, "none: no label"),
         (SENTIMENT, "冇負面字眼，係正面。", "正面", "named"),
         (SENTIMENT, "毫無正面嘅地方，負面。", "負面", "named"),
         (SENTIMENT, "非常正面", "正面", "named"),
-        # The question said again.
+        # The question repeated.
         (SENTIMENT, "正面、負面定中性？中性。", "中性", "named"),
         (SENTIMENT, "中立／正面／負面", None, "none: no label"),
         (NLI, "entailment or not_entailment? not_entailment", "not_entailment", "named"),
@@ -81,9 +81,7 @@ def test_the_label_that_a_response_settles_on(
         ({"a": ["？"], "b": []}, "a word is blank"),
     ],
 )
-def test_labels_that_cannot_be_told_apart_are_an_error(
-    labels: dict[str, list[str]], message: str
-) -> None:
+def test_indistinguishable_labels_are_an_error(labels: dict[str, list[str]], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         read_label("a", labels)
 

@@ -1,4 +1,4 @@
-"""Which language a text and a model's reasoning are in.
+"""The language of texts and of models' reasoning.
 
 `reasoning_traces.jsonl`: traces written and labelled for these tests.
 """
@@ -54,7 +54,7 @@ def test_texts_of_others(reads: str) -> None:
         assert identify_language("\n".join(texts)).language == languages[reads]
 
 
-# ------------------------------------------------------------------ what does not decide
+# ------------------------------------------------------------------ text that does not decide
 
 
 @pytest.mark.parametrize("own", [CANTONESE, ENGLISH])
@@ -127,7 +127,7 @@ def test_a_sentence_is_in_the_language_of_its_grammar(text: str, language: str) 
 
 
 def test_a_language_has_85_percent_or_the_text_is_mixed() -> None:
-    """17 characters of Cantonese and 3 of Written Chinese are 85 %, 16 and 3 less."""
+    """17 characters of Cantonese and 3 of Written Chinese are 85 %; 16 and 3 are less."""
     found = identify_language(f"{CANTONESE}\n這是的")
     assert found.shares == {
         "cantonese": pytest.approx(0.85),
@@ -172,7 +172,7 @@ def test_scripts(text: str, language: str, script: str) -> None:
 
 
 def test_the_share_of_features_and_the_length() -> None:
-    """Cantonese 佢, 哋, 嘅; Written Chinese 的; 8 characters that are no space."""
+    """Cantonese 佢, 哋, 嘅; Written Chinese 的; 8 characters other than spaces."""
     found = identify_language("佢哋嘅書 的封面。")
     assert (found.cantonese_share, found.n_characters) == (0.75, 8)
 

@@ -92,7 +92,7 @@ SCORERS: dict[str, Callable[[str], object]] = {
 
 @pytest.fixture(scope="module", autouse=True)
 def libraries() -> None:
-    """Load what the first call of each loads."""
+    """Make the first call of each function, which loads libraries."""
     for score in SCORERS.values():
         score("佢今日唔得閒 nei5 hou2 <think>1</think>")
     sentence_scores("He", "She", "en")
@@ -107,7 +107,7 @@ def test_a_flood_is_scored_in_a_second(scorer: str) -> None:
         start = process_time()
         score(flood)
         seconds[name] = process_time() - start
-    # A second where nothing else runs; ten on a machine ten times slower.
+    # Takes a second if nothing else runs; the limit of ten allows for a machine ten times slower.
     assert max(seconds.values()) < 10, max(seconds, key=seconds.__getitem__)
     assert sum(seconds.values()) < len(seconds) * 5
 
@@ -121,10 +121,10 @@ def test_what_goes_on_beyond_the_limit_costs_nothing(repeated: str) -> None:
         start = process_time()
         sentence_scores(text, REFERENCE)
         seconds.append(process_time() - start)
-    assert seconds[1] < 10 * seconds[0] + 0.2  # it is a hundred times as long
+    assert seconds[1] < 10 * seconds[0] + 0.2  # a hundred times as long
 
 
-# --- what is scored of a long text
+# --- the scored part of a long text
 
 
 def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
@@ -179,11 +179,11 @@ def test_a_gold_string_without_end_is_refused() -> None:
     assert [len(variant) for variant in parse_answer("nei5 " * 2_000)] == [2_000]
 
 
-# --- a string where a list belongs
+# --- a string in place of a list
 
 
 @pytest.mark.parametrize("score", [score_translation, bootstrap_translation])
-def test_a_string_is_no_corpus(score: Callable[..., object]) -> None:
+def test_a_string_is_not_accepted_as_a_corpus(score: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
         score("a", "b")
     with pytest.raises(TypeError, match="references is a string"):
@@ -201,7 +201,7 @@ def test_a_string_has_no_statistics() -> None:
     ("pool", "scorer"),
     [(pool_fluency, "cantonese_fluency"), (pool_jyutping, "score_jyutping")],
 )
-def test_texts_are_no_scores(pool: Callable[..., object], scorer: str) -> None:
+def test_texts_are_not_accepted_as_scores(pool: Callable[..., object], scorer: str) -> None:
     for texts in ("nei5", ["nei5 hou2", "佢"]):
         with pytest.raises(TypeError, match=f"pass the results of {scorer}"):
             pool(texts)

@@ -1,4 +1,4 @@
-"""The names that type checkers see are the names that the package has."""
+"""Type checkers see the same names as the package has."""
 
 import ast
 from pathlib import Path

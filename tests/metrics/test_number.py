@@ -1,4 +1,4 @@
-"""Which number a response gives as its final answer."""
+"""The number that a response gives as its final answer."""
 
 from fractions import Fraction
 
@@ -126,7 +126,7 @@ def test_decoration_is_not_read(text: str) -> None:
     assert (reading.value, reading.reason) == (18, "bare")
 
 
-def test_evidence_is_where_the_number_stands_in_the_text_given() -> None:
+def test_evidence_is_the_place_of_the_number_in_the_given_text() -> None:
     text = "１６－３－４＝９，\n**#### １，２００ 蚊**"
     reading = read_number(text)
     assert reading.evidence is not None
@@ -157,7 +157,7 @@ def test_evidence_in_a_long_text() -> None:
         ("#### 18？\n其實係 5 個。", 5),
         ("#### 18 = 9 × 2？\n其實係 5 個。", 5),
         ("#### 十八蚊", 18),
-        # a heading is no mark
+        # a heading, not an announcement
         ("#### 18 個人分 9 個餅：\n每人有 9 ÷ 18 = 0.5 個。", Fraction(1, 2)),
         ("#### 3 個步驟：\n每人有 9 個。", 9),
         ("#### 1. 計總數\n3 + 4 = 7\n#### 2. 乘以 2\n7 × 2 = 14。", 14),
@@ -169,7 +169,7 @@ def test_evidence_in_a_long_text() -> None:
         ("####\n兩年前佢有 20 個。佢有幾多個？\n####", None),
         ("#### 3. 一盒有幾多個？", None),
         ("#### 3. 25 個", 25),
-        # of an unknown, nothing is known; with an equals sign it is
+        # an expression with an unknown has no value, unless an equals sign follows
         ("####x - 48", None),
         ("####x -48", None),
         ("####48 - x", None),
@@ -360,7 +360,7 @@ def test_signs_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("idiom", ["齊", "共", "定", "樣", "起", "直", "种", "些", "步"])
-def test_idioms_with_one_are_no_numbers(idiom: str) -> None:
+def test_idioms_with_one_are_not_numbers(idiom: str) -> None:
     assert extract_number(f"答案係佢哋一{idiom}去。") is None
 
 
@@ -468,12 +468,12 @@ def test_empty(text: str) -> None:
         "She has 16 eggs. She eats 3, so 13 are left, and then she",
     ],
 )
-def test_a_text_that_breaks_off_is_no_answer(text: str) -> None:
+def test_no_number_is_read_from_a_text_that_breaks_off(text: str) -> None:
     reading = read_number(text)
     assert (reading.value, reading.reason) == (None, "none: cut off")
 
 
-def test_a_mark_stands_though_the_talk_after_it_breaks_off() -> None:
+def test_a_marked_answer_counts_even_if_later_text_breaks_off() -> None:
     assert extract_number("#### 18\n\n你可以咁樣驗算：將 18 除以") == 18
 
 
@@ -505,7 +505,7 @@ def test_a_mark_stands_though_the_talk_after_it_breaks_off() -> None:
         r"\boxed{18} and \boxed{20}",
     ],
 )
-def test_several_numbers_are_no_answer(text: str) -> None:
+def test_several_numbers_give_no_answer(text: str) -> None:
     reading = read_number(text)
     assert (reading.value, reading.reason) == (None, "none: several")
 
@@ -579,7 +579,7 @@ def test_a_firm_answer_wins_over_what_follows() -> None:
     assert extract_number("18\n\n佢每日食 3 隻，所以用咗 3 × 7 = 21 隻。") == 18
 
 
-def test_a_question_is_no_answer() -> None:
+def test_no_number_is_read_from_a_question() -> None:
     assert extract_number("#### 18\n點解答案唔會係 20？") == 18
 
 
@@ -617,7 +617,7 @@ def test_a_refusal_in_conclusion_takes_the_answer_back(refusal: str) -> None:
     "talk",
     ["希望呢個答案對你有一個幫助。", "呢個答案只係一個估計。", "答案分成兩部分。", "答案一樣。"],
 )
-def test_idle_numbers_are_no_answer(talk: str) -> None:
+def test_incidental_numbers_give_no_answer(talk: str) -> None:
     assert extract_number(f"所以總共有 18 個。\n{talk}") == 18
 
 
@@ -647,7 +647,7 @@ QUESTION = "佢有48個朋友，每人有2個橙。每個橙嘅價錢係3蚊。�
 
 
 @pytest.mark.parametrize("said", [QUESTION, f"問題：{QUESTION}", f"{QUESTION}\n####\n"])
-def test_the_question_repeated_is_no_answer(said: str) -> None:
+def test_a_repeated_question_gives_no_answer(said: str) -> None:
     assert extract_number(said, QUESTION) is None
     assert (
         extract_number(said.translate(str.maketrans("個總價錢計係", "个总价钱计系")), QUESTION)
@@ -667,7 +667,7 @@ def test_a_question_asked_after_the_mark_does_not_count(cue: str) -> None:
     assert extract_number(f"#### 18\n\n咁賺幾多 %？\n賺 9 %。\n{cue} 9") == 18
 
 
-def test_a_sample_or_a_bare_question_is_no_answer() -> None:
+def test_an_example_or_a_bare_question_gives_no_answer() -> None:
     assert extract_number("樣例：\n問題：佢有幾多個？\n回應：有 18 個。####18\n\n樣例：\n") is None
     assert extract_number("問題：佢有 5 隻狗，佢") is None
     assert extract_number("問題1：\n答案：\n問題2：\n答案：\n") is None
@@ -708,7 +708,7 @@ def test_an_answer_cell(cell: str, value: str) -> None:
 @pytest.mark.parametrize(
     "cell", ["", "####", "18 個", "18 or 20", "9*2", "abc", "1/0", "18.", "1 2"]
 )
-def test_anything_else_is_no_answer_cell(cell: str) -> None:
+def test_cells_in_other_forms_are_not_answers(cell: str) -> None:
     assert parse_number(cell) is None
 
 

@@ -1,4 +1,4 @@
-"""What is removed as reasoning, and what is left as the answer."""
+"""Reasoning is removed, and the answer is left."""
 
 from collections.abc import Callable
 from time import process_time
@@ -28,8 +28,8 @@ def test_only_the_answer_is_left(response: str, answer: str) -> None:
 
 
 THOUGHT = "我哋諗下先。首先睇下選項A，再睇下B。\nThe answer is C? 唔係。\n"
-# Wrapping → what opens it, and what stands between it and the answer. Without an opening the
-# template has it in the prompt.
+# Wrapping → its opening, and the text between it and the answer. If the opening is empty, the chat
+# template puts it into the prompt.
 WRAPPINGS = {
     "think": ("<think>\n", "</think>\n\n"),
     "thinking": ("<thinking>", "</thinking>"),
@@ -52,7 +52,7 @@ WRAPPINGS = {
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_every_wrapping_is_told_from_the_answer(wrapping: str) -> None:
+def test_every_wrapping_is_separated_from_the_answer(wrapping: str) -> None:
     opening, closing = WRAPPINGS[wrapping]
     for began in (opening, ""):
         found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
@@ -113,7 +113,7 @@ def test_a_prompt_of_harmony_that_ends_in_the_role_opens_it() -> None:
 
 
 def assert_quick(read: Callable[[str], object], repeated: str) -> None:
-    """A megabyte of a sign is read in 50 ms where nothing else runs; the bound is ten times it."""
+    """A megabyte of one sign takes 50 ms if nothing else runs; the bound is ten times this."""
     text = repeated * (1_000_000 // len(repeated))
     start = process_time()
     read(text)
@@ -133,7 +133,7 @@ def test_a_megabyte_of_tags_is_read_at_once(read: Callable[[str], object], repea
     assert_quick(lambda text: read(f"<think>{text}"), repeated)
 
 
-def test_many_signs_that_are_no_tags_hide_no_answer() -> None:
+def test_many_signs_without_tags_do_not_hide_the_answer() -> None:
     thought = "[1] a < b ◁ c > d\n" * 10_000
     assert strip_reasoning(f"<think>{thought}</think>B") == "B"
 

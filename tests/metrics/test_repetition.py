@@ -1,4 +1,4 @@
-"""What counts as a loop, and how much of a text repeats itself."""
+"""Loops are detected, and the repeated share of a text is measured."""
 
 from time import process_time
 
@@ -45,4 +45,4 @@ def test_a_megabyte_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     start = process_time()
     is_degenerate(text)
-    assert process_time() - start < 5  # quadratic time would be hours
+    assert process_time() - start < 5  # quadratic time would take hours

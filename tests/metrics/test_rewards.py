@@ -1,4 +1,4 @@
-"""Rewards are the scores of the evaluation, in the form that a trainer calls them in."""
+"""Rewards equal the evaluation's scores, and have the signature that trainers call."""
 
 import asyncio
 import gzip
@@ -39,14 +39,14 @@ from ..scripts import load_script
 ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
 GOLD = "nei5 (hou2|hou3) aa3"
 
-# Without stop texts, as a response with a reasoning block is judged.
+# Without stop texts, as for a response with a reasoning block.
 MULTIPLE_CHOICE = setup("hkmmlu", reasoning=True)
 JYUTPING = setup("hkcanto_g2p", reasoning=True)
 FLUENCY = setup("hkcanto_fluency", reasoning=True)
 
 
 def evaluated(text: str, options: dict[str, str], gold: str) -> float:
-    """What the evaluation makes of a response to a multiple-choice question."""
+    """The evaluation's score of a response to a multiple-choice question."""
     choices = [options.get(letter) for letter in "ABCD"]
     return MULTIPLE_CHOICE.judge(text, Sample(id="", target=gold, choices=tuple(choices))).values[
         "acc"
@@ -70,7 +70,7 @@ responses = st.lists(pieces, max_size=12).map("".join)
 def test_a_reward_is_the_score_of_any_response(text: str) -> None:
     letters = choice_reward([text] * 4, answer=[*"ABCD"], options=[ISLANDS] * 4)
     assert letters == [evaluated(text, ISLANDS, letter) for letter in "ABCD"]
-    if len(re.findall("[a-z][1-6]", text)) < 3:  # of complete answers, the last counts
+    if len(re.findall("[a-z][1-6]", text)) < 3:  # the last complete answer counts
         judged = JYUTPING.judge(text, Sample(id="", target=GOLD)).values
         assert jyutping_reward([text], [GOLD]) == [max(0.0, 1 - judged["ser"])]
 
@@ -135,7 +135,7 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
     assert len({*expected}) > 20
 
 
-# By hand ------------------------------------------------------------------------------------------
+# Worked by hand -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
         ("gam1 jat6 tin1 hei2", 0.5, 7 / 8),
         ("gam1 jat6 tin1 hei2", 0.0, 1.0),
         ("gam1 jat6 din1 hei2", 0.0, 3 / 4),  # the onset still counts
-        ("gam1 jat6 din2 hei3", 0.0, 3 / 4),  # a tone beside another error is no second one
+        ("gam1 jat6 din2 hei3", 0.0, 3 / 4),  # the tone does not count again
         ("aa1 " * 9, 1.0, 0.0),  # nine errors in four syllables
         ("今日天氣", 1.0, 0.0),
     ],
@@ -184,7 +184,7 @@ def test_reasoning_in_another_language_or_none_is_not_rewarded() -> None:
     assert reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。"]) == [0.0]
 
 
-# Tried to game them -------------------------------------------------------------------------------
+# Attempts to game them ----------------------------------------------------------------------------
 
 docs = load_script("docs/generate.py")
 TRAM = {"question": ["電車公司嘅綽號係咩？"], "options": [["叮叮", "豬籠車", "水翼船", "纜車"]]}
@@ -211,9 +211,9 @@ def test_the_table_of_games_is_that_of_the_docs() -> None:
         ("電車公司嘅綽號係叮叮，因為佢行嗰陣會響。\n答案：A", 1.0),
         ("A。因為佢響鐘嘅聲係噉。", 1.0),
         ("電車公司嘅綽號係叮叮。", 0.0),
-        ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation in Simplified script is one
+        ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation, although in Simplified script
         ("綽號梗係叮叮啦。", 0.0),
-        # 10 characters of Cantonese; as many neutral ones earn beside them, the other 6 do not.
+        # Besides 10 characters of Cantonese, as many neutral ones earn reward; the other 6 do not.
         ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
         ("佢哋成日都搭車返屋企。是。", 0.0),  # 佢, 哋, 屋企 against 是: less than nine tenths
     ],
@@ -237,7 +237,7 @@ def test_the_least_length_is_in_different_characters_without_particles(character
     assert found == [float(characters == 5)] * 2
 
 
-def test_a_copied_question_is_no_reasoning() -> None:
+def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
     texts = ["<think>{}</think>A".format(TRAM["question"][0] + more) for more in ("", "諗下先")]
     assert reasoning_language_reward(texts, **(TRAM | {k: v * 2 for k, v in TRAM.items()})) == [
         0,
@@ -339,7 +339,7 @@ def test_nothing_is_rewarded_with_nothing(completion: Any) -> None:
         ("B", ISLANDS),
         ("B", [*ISLANDS.values()]),
         (1, [*ISLANDS.values()]),
-        ("B", {**ISLANDS, "E": None}),  # as `datasets` fills up mappings
+        ("B", {**ISLANDS, "E": None}),  # as `datasets` fills missing keys
     ],
 )
 def test_options_are_a_list_or_a_mapping(answer: Any, options: Any) -> None:
@@ -482,7 +482,7 @@ def test_a_row_may_have_its_options_in_either_column() -> None:
 
 
 def half(completions: list[str], **_: object) -> list[float | None]:
-    """A reward of a user."""
+    """A user's own reward."""
     return [0.5] * len(completions)
 
 

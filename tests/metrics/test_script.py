@@ -59,7 +59,7 @@ def test_simplified_becomes_traditional(simplified: str, traditional: str) -> No
     ],
 )
 def test_no_word_is_replaced_by_another_regions_word(word: str, simplified: str) -> None:
-    # Not 软件, 出租车, 鼠标, 土豆, 公交车.
+    # Not converted to the mainland's words 软件, 出租车, 鼠标, 土豆, 公交车.
     assert to_simplified(word) == simplified
 
 
@@ -71,7 +71,7 @@ def test_the_number_of_characters_stays(change: object, text: str) -> None:
 
 
 @pytest.mark.parametrize("change", [to_simplified, to_traditional, fold_script])
-def test_what_is_no_chinese_character_stays(change: object) -> None:
+def test_other_characters_than_chinese_stay(change: object) -> None:
     text = "OK 123 ｶﾅ かな 한 ㄅ 😀 。，「」\ud800\n"
     assert callable(change)
     assert change(text) == text

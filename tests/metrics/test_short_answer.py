@@ -1,4 +1,4 @@
-"""Short answers: what is compared, and exact match and F1 by hand."""
+"""Short answers: the compared text, and exact match and F1 worked by hand."""
 
 import re
 
@@ -35,7 +35,7 @@ from hkcanto_metrics.short_answer import answer_tokens, final_answer, score_shor
         ("", ["金鐘"], 0, 0),
         ("。", ["金鐘"], 0, 0),
         ("金钟", ["金鐘"], 0, 1 / 2),
-        ("A", ["A"], 1, 1),  # an article, if anything else is left
+        ("A", ["A"], 1, 1),  # an article is dropped if anything else is left
     ],
 )
 def test_exact_match_and_f1(text: str, accepted: list[str], exact: float, f1: float) -> None:
@@ -62,7 +62,7 @@ def test_scripts_are_folded_if_that_is_declared() -> None:
         ("9 × 2 = 18\n#### 18", "18"),
         (r"So it is \boxed{金鐘}.", "金鐘"),
         ("答案係中環。等等，唔啱。答案係金鐘。", "金鐘"),
-        # Nothing is announced: all of it.
+        # Nothing is announced: the whole response is compared.
         ("唔係中環，係金鐘", "唔係中環，係金鐘"),
         ("我唔知道答案。", "我唔知道答案。"),
         ("答案唔係中環", "答案唔係中環"),

@@ -10,7 +10,7 @@ from hkcanto_metrics.training_signal import signal_of
 def test_of_several_runs_the_signal_is_between_their_last_checkpoints() -> None:
     found = signal_of([[0.1, 0.2, 0.3, 0.5], [0.1, 0.1, 0.7, 0.9]])
 
-    # Last two of each: means 0.4 and 0.8; standard deviations 0.1 and 0.1.
+    # The last two checkpoints of each run: means 0.4 and 0.8; standard deviations 0.1 and 0.1.
     assert found.last == pytest.approx(0.6)
     assert found.signal == pytest.approx(0.4 / 0.6)
     assert found.noise == pytest.approx((0.1 / 0.4 + 0.1 / 0.8) / 2)

@@ -1,4 +1,4 @@
-"""Translation scores equal those of the libraries they come from, and behave as documented."""
+"""Translation scores equal those of their libraries, and behave as documented."""
 
 import json
 import os
@@ -52,7 +52,7 @@ ENGLISH = [
 
 
 class Characters:
-    """Tokenizer for rouge-score: each character but white space."""
+    """Tokenizer for rouge-score: each character except white space."""
 
     def tokenize(self, text: str) -> list[str]:
         return [character for character in text.lower() if not character.isspace()]
@@ -67,7 +67,7 @@ class Thirteen:
 
 
 class NoWordNet:
-    """WordNet without a word in it."""
+    """An empty WordNet."""
 
     def synsets(self, word: str) -> list[object]:  # noqa: ARG002
         return []
@@ -220,14 +220,14 @@ def test_signatures_are_sacrebleus_own() -> None:
     assert "tok:char" in translation_signatures("zh")["rouge_l"]
 
 
-# --- what the scores say of a model
+# --- properties of the scores
 
 
 def test_references_score_at_the_top() -> None:
     scores = score_translation(REFERENCES, REFERENCES, sources=HYPOTHESES)
     for name in ("bleu", "chrf", "rouge_l"):
         assert scores[name] == scores[f"{name}_normalized"] == pytest.approx(100)
-    # 100 - 50/m³ for m characters: of the sentences here, 一 loses half, and the others little.
+    # 100 - 50/m³ for m characters: 一 loses half, the other sentences little.
     lengths = [len("".join(reference.split())) for reference in REFERENCES]
     assert scores["meteor"] == pytest.approx(np.mean([100 - 50 / m**3 for m in lengths]))
     assert scores["wrong_script"] == scores["empty"] == scores["copied_source"] == 0
@@ -316,11 +316,11 @@ def test_copies_of_the_source_are_counted(output: str, is_copy: bool) -> None:
     assert scores["copied_source"] == is_copy
 
 
-def test_punctuation_alone_is_no_copy() -> None:
+def test_punctuation_alone_is_not_a_copy() -> None:
     assert score_translation(["……"], ["你好"], sources=["？"])["copied_source"] == 0
 
 
-def test_an_output_that_must_equal_its_source_is_no_copy() -> None:
+def test_an_output_that_must_equal_its_source_is_not_a_copy() -> None:
     assert score_translation(["你好！"], ["你好！"], sources=["你好！"])["copied_source"] == 0
 
 
@@ -428,7 +428,7 @@ def test_a_perfect_corpus_has_no_spread() -> None:
     assert interval.standard_error == pytest.approx(0)
 
 
-# --- what a figure is made of
+# --- the terms of a figure
 
 
 @pytest.mark.parametrize("suffix", ["", "_normalized"])
@@ -503,7 +503,7 @@ def test_the_evaluate_module_scores_without_network_or_downloads(tmp_path: Path)
     )
     assert done.returncode == 0, done.stderr
     scores, english = json.loads(done.stdout.splitlines()[-1])
-    # The first pair is worked by hand above; of the second, 'he' is a subsequence of 'she'.
+    # The first pair is worked by hand above; in the second, 'he' is a subsequence of 'she'.
     assert scores["rouge_l"] == pytest.approx(100 * (6 / 7 + 4 / 5) / 2)
     assert scores["copied_source"] == 1
     assert english["meteor"] == pytest.approx(100 * 15 / 16)

@@ -1,4 +1,4 @@
-"""`hkcanto estimate`: what a run asks for, against counts by other means."""
+"""`hkcanto estimate`: a run's requests and tokens, against independent counts."""
 
 import json
 from itertools import takewhile
@@ -13,7 +13,7 @@ from hkcanto_tasks.cli import app
 
 
 def estimated(*arguments: str) -> dict[str, dict[str, Any]]:
-    """Task → column → value, by the command."""
+    """Task → column → value, from the command's output."""
     done = CliRunner().invoke(app, ["estimate", *arguments, "--format", "json"])
     assert done.exit_code == 0, done.output
     return {row["task"]: row for row in json.loads(done.stdout)["tables"]["estimate"]["rows"]}
@@ -40,7 +40,7 @@ def test_requests_tokens_and_what_a_prefix_cache_serves(a_byte_a_token: str) -> 
     assert row["answer_limit"] == 12
     assert row["prompt_tokens"] == sum(len(text.encode()) for text in prompts)
     served = 0
-    for at, text in enumerate(prompts):  # in the order in which they are asked
+    for at, text in enumerate(prompts):  # in the order of the requests
 
         def common(other: str, text: str = text) -> str:
             both = zip(text, other, strict=False)

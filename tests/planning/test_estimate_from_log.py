@@ -35,7 +35,7 @@ def refusal(*arguments: str | Path) -> str:
 
 
 class Slow(AnsweringLM):
-    """A model of lm-eval that takes a second for all answers, each of eight letters."""
+    """A model for lm-eval that takes one second for all answers, each of eight letters."""
 
     def __init__(self) -> None:
         super().__init__(lambda _: "ABCDABCD")
@@ -46,7 +46,7 @@ class Slow(AnsweringLM):
 
 
 def counting(per_character: float = 1.0, **more: Any) -> Any:
-    """A model of Inspect whose prompts are of as many tokens as characters, or in proportion."""
+    """A model for Inspect that reports prompt tokens in proportion to characters."""
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
@@ -74,7 +74,7 @@ def test_tokens_of_the_whole_are_those_of_its_own_prompts(tmp_path: Path) -> Non
     texts = [load_task("hkmmlu").prompt(sample).text() for sample in samples]
     assert row["from"] == f"8 of {len(samples)}"
     assert row["requests"] == len(samples)
-    # The eight prompts give the rate by which the others are counted: within 2 % of all of them.
+    # The others are counted at the eight prompts' rate, which is within 2 % of that of all.
     assert row["prompt_tokens"] == pytest.approx(sum(map(len, texts)), rel=0.02)
     assert row["answer_tokens"]["value"] == pytest.approx(7 * len(samples))
     low, high = row["answer_tokens"]["low"], row["answer_tokens"]["high"]
@@ -101,8 +101,8 @@ def test_lm_eval_logs_no_tokens_and_its_texts_are_counted(tmp_path: Path) -> Non
     rows = json.loads(done.stdout)["tables"]["estimate"]["rows"]
     (counted,) = (each for each in rows if each["task"] == "hkmmlu")
     assert row["prompt_tokens"] == pytest.approx(counted["prompt_tokens"], rel=0.01)
-    assert row["answer_tokens"]["value"] == 43 * 2  # eight letters are two tokens
-    # A second for 8 answers is 5.4 s for 43, without what loading took.
+    assert row["answer_tokens"]["value"] == 43 * 2  # eight letters count as two tokens
+    # A second for 8 answers is 5.4 s for 43, without the time for loading.
     assert row["hours"] * 3600 == pytest.approx(43 / 8, rel=0.2)
     assert [each for each in warnings if "no token counts" in each]
     assert not [each for each in warnings if "loading" in each]
@@ -176,7 +176,7 @@ def test_another_task_is_refused(tmp_path: Path) -> None:
     assert "only of hkmmlu_cot" in refusal("hkmmlu_mc", "--from", log)
 
 
-def test_a_part_does_not_stand_for_the_whole(tmp_path: Path) -> None:
+def test_a_part_of_a_task_does_not_estimate_the_whole(tmp_path: Path) -> None:
     log = run_lm_eval(tmp_path / "part", "hkmmlu_stem")
     assert "is not representative of hkmmlu" in refusal("hkmmlu", "--from", log)
     row, _ = estimated("hkmmlu_stem", "--from", log)
@@ -238,5 +238,5 @@ def test_models_are_rows_of_their_own(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.law(), model=counting(), limit=4)
     run_inspect(tmp_path, tasks.law(), model=answering_model(), limit=4)
     rows = json.loads(command("hkcanto_law", "--from", tmp_path).stdout)["tables"]["estimate"]
-    # Two logs of one second have no order but that of their random names.
+    # Two logs of the same second are ordered by their random names.
     assert sorted(row["model"] for row in rows["rows"]) == ["AnsweringLM", "counting"]

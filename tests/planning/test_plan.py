@@ -1,4 +1,4 @@
-"""`hkcanto plan`: against published formulas, brute force, simulation and real models' answers."""
+"""`hkcanto plan`, against formulas, brute force, simulation and real models' answers."""
 
 import csv
 import gzip
@@ -66,12 +66,12 @@ def test_the_questions_of_the_benchmarks_are_those_of_the_catalogue() -> None:
 
 
 def test_a_gate_at_a_loss_needs_more_questions() -> None:
-    # ((1.645 + 0.8416) / (0.02 - 0.0046))² × 0.15 = 3,911; with a discordance of 29.3 % 7,639.
+    # ((1.645 + 0.8416) / (0.02 - 0.0046))² × 0.15 = 3,911; 7,639 with a discordance of 29.3 %.
     for share, needed in (("15", 3_911), ("29.3", 7_639)):
         gate = ("--discordance", share, "--gate", "2", "--loss", "0.46")
         (row,) = tables(*gate)["takes"]
         assert row["to_pass_a_gate"]["value"] == needed
-        # Gaffke's bound, which holds also where losses are rare, costs a little more.
+        # Gaffke's bound, which also holds if losses are rare, needs a few more.
         assert needed < row["by_compare_gate"] < 1.05 * needed
 
 
@@ -113,8 +113,9 @@ SHARE, OPENRICE, FACEBOOK = 0.293, 1_199, 398  # one item each is a worked examp
 
 
 def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_questions() -> None:
-    # TMMLU+: 66 subjects of unlike size in 4 categories. An item of a subject of n in a category of
-    # k subjects counts 1 / (4 k n), and the variance of the mean is 0.293 times the sum of squares.
+    # TMMLU+: 66 subjects of different sizes in 4 categories. An item weighs 1 / (4 k n) if its
+    # subject has n items and its category k subjects. The mean's variance is 0.293 times the sum of
+    # the squared weights.
     subjects = find_task("tmmluplus_gen").subjects
     in_category = Counter(subject.category for subject in subjects)
     squares = sum(1 / (4 * in_category[each.category]) ** 2 / each.rows for each in subjects)
@@ -125,7 +126,7 @@ def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_question
     by_hand = 100 * (1.959964 + 0.841621) * (SHARE * squares) ** 0.5
     assert weighted["shows"]["value"] == pytest.approx(by_hand)
     assert weighted["shows"]["value"] == pytest.approx(1.549, abs=5e-4)
-    # McNemar's test is not of such a mean.
+    # McNemar's test does not apply to such a mean.
     assert (weighted["disagree"]["value"], weighted["exact_test"]) == (SHARE, None)
 
 
@@ -143,14 +144,14 @@ def test_so_small_a_difference_of_that_mean_is_shown_in_80_of_100() -> None:
 
 
 def test_a_mean_over_two_subjects_of_unlike_size() -> None:
-    # Each counts one half: √(1597 (1 / 4 / 1199 + 1 / 4 / 398)) = 1.156.
+    # Each weighs one half: √(1597 (1 / 4 / 1199 + 1 / 4 / 398)) = 1.156.
     factor = (1597 * (0.25 / OPENRICE + 0.25 / FACEBOOK)) ** 0.5
     assert factor == pytest.approx(1.156, abs=5e-4)
     found = tables("--discordance", "29.3", "--benchmark", "hkcanto_sentiment", "--items", "1597")
     plain, weighted = found["shows"]
     assert weighted["shows"]["value"] == pytest.approx(factor * plain["shows"]["value"])
     assert weighted["sd"]["value"] == pytest.approx(100 * factor * SHARE**0.5)
-    # As many times the questions, squared, pass a gate: 4,529 · 1.336.
+    # A gate needs the square of this factor times the questions: 4,529 · 1.336.
     any_questions, of_task = found["takes"]
     assert of_task["there_are"] == 1_597
     for column in ("to_show_it", "to_pass_a_gate"):
@@ -175,7 +176,7 @@ TASKS = ("hkcanto_law", "hkcanto_dse_zh", "hkcanto_professional_en")
 
 
 def passing(share: float, items: int, delta: float, rng: np.random.Generator) -> float:
-    """How often so many right and wrong answers pass a gate."""
+    """How often these numbers of right and wrong answers pass a gate."""
     drawn = rng.multinomial(items, [share / 2, 1 - share, share / 2], size=4_000)
     counts, times = np.unique(drawn, axis=0, return_counts=True)
     values, ones = np.array([-1.0, 0.0, 1.0]), np.ones(3)
@@ -229,7 +230,7 @@ def test_a_task_of_another_kind_is_not_left_out_of_several_unsaid() -> None:
     assert "--sd" in done.output
 
 
-def test_tasks_without_an_assumption_are_no_logs() -> None:
+def test_tasks_without_an_assumption_are_not_taken_for_logs() -> None:
     done = hkcanto("hkmmlu", "tmmluplus_gen")
     assert done.exit_code == 2
     assert "--discordance" in done.output
@@ -269,12 +270,12 @@ def test_epochs_that_agree_say_no_more_than_one_and_others_do() -> None:
 def test_questions_on_one_passage_count_for_less() -> None:
     once, places = np.array([1.0, -1.0] * 20), np.repeat(np.arange(40), 5)
     spread = power.of_losses(once[places], np.ones(200), places, 200)
-    # A design effect of 5: the 200 are worth 40.
+    # A design effect of 5: the 200 items are worth 40.
     deviation = spread.deviation.value / np.sqrt(200)
     assert deviation == pytest.approx(once.std(ddof=1) / np.sqrt(40))
 
 
-# ---------------------------------------------------------------------- what was promised is got
+# ---------------------------------------------------------------------- promises are kept
 
 
 @pytest.mark.parametrize(("share", "items"), [(0.1, 300), (0.3, 120), (0.3, 1000)])
@@ -319,7 +320,7 @@ def test_so_has_a_gate_of_error_rates() -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two models on sample data: one says a letter by the prompt, the other always A."""
+    """Two models on sample data: one's letter depends on the prompt, the other always says A."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
@@ -341,10 +342,10 @@ def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None
     law = rows["hkcanto_law"]
     assert law["disagree"]["value"] == pytest.approx(differ / all_of_it)
     assert law["disagree"]["low"] < law["disagree"]["value"] < law["disagree"]["high"]
-    assert law["items"] == 424  # the whole, not the sample
+    assert law["items"] == 424  # the whole release, not the sample data
     ends = [100 * 2.8016 * (law["disagree"][end] / 424) ** 0.5 for end in ("low", "high")]
     assert [law["shows"]["low"], law["shows"]["high"]] == pytest.approx(ends, rel=1e-3)
-    # chrF of sentences: no discordance, but a standard deviation.
+    # Sentence chrF has a standard deviation instead of a discordance.
     assert rows["hkcanto_translation_zh_yue"]["disagree"] is None
     assert rows["hkcanto_translation_zh_yue"]["sd"]["value"] > 0
     assert {row["questions_of"] for row in found["subjects"]} >= {"basic_law", "landlord_tenant"}
@@ -401,7 +402,7 @@ HEAD = ("model", "subject", "shots", "item", "gold", "letter")
 
 
 def test_pairs_of_models_in_a_table(tmp_path: Path) -> None:
-    given = {"x": "AAAA", "y": "AAAB", "z": "BBA-"}  # "-" stands for no answer
+    given = {"x": "AAAA", "y": "AAAB", "z": "BBA-"}  # "-" means no answer
     rows = [
         (model, subject, "0", str(item), "A", letter.strip("-"))
         for model, letters in given.items()

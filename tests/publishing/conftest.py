@@ -1,4 +1,4 @@
-"""Logs of the real harnesses on a benchmark of eight questions, as anyone may declare one."""
+"""Logs of the real harnesses on an outside benchmark of eight questions."""
 
 import json
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ import pytest
 from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 from ..tasks.declaring import QUIZ
 
-SECRET = "紅磡站幾時開通"  # what no published file may hold
+SECRET = "紅磡站幾時開通"  # no published file may contain this
 LETTERS = "AABAACAD"  # A is right for five of the eight questions
 STEM = "quiz", "{stem}"
 
 
 def declare(folder: Path, published: str, subjects: Mapping[str, str] | None = None) -> Path:
-    """Declare the benchmark, in a folder of its own, as published in some way.
+    """Declare the benchmark in its own folder, with data published in the given way.
 
-    Subject → right letters; the mean over them is the headline then.
+    If there are subjects (name → right letters), the headline is the mean over them.
     """
     folder.mkdir()
     text = (
@@ -58,7 +58,7 @@ def quiz_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rename(log: Path, name: str = "org/model-7b", **arguments: str) -> None:
-    """Have lm-eval's results say that another model was run."""
+    """Change the model's name in lm-eval's results."""
     results = json.loads(log.read_text("utf-8"))
     results["model_name"] = name
     results["config"] |= {"model": "hf", "model_args": {"pretrained": name, **arguments}}
@@ -67,7 +67,7 @@ def rename(log: Path, name: str = "org/model-7b", **arguments: str) -> None:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The benchmark as a data set of the Hugging Face hub."""
+    """The benchmark as a data set on the Hugging Face hub."""
     home = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"')
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
 

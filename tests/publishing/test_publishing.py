@@ -33,7 +33,7 @@ def publish(to: str, folder: Path, *arguments: str | Path) -> Result:
 
 
 def published(to: str, folder: Path, *arguments: str | Path) -> dict[str, str]:
-    """The files that were written, by their path in the folder."""
+    """The written files, by their path in the folder."""
     done = publish(to, folder, *arguments)
     assert done.exit_code == 0, done.output
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -41,7 +41,7 @@ def published(to: str, folder: Path, *arguments: str | Path) -> dict[str, str]:
 
 
 def refused(folder: Path, *arguments: str | Path, to: str = "eee") -> str:
-    """What is said of runs that must not be published; nothing is written then."""
+    """Return the message for runs that must not be published; check that nothing is written."""
     done = publish(to, folder, *arguments)
     assert done.exit_code == 1, done.output
     assert not folder.exists()
@@ -51,13 +51,13 @@ def refused(folder: Path, *arguments: str | Path, to: str = "eee") -> str:
 
 @pytest.fixture
 def log(quiz_logs: Path, tmp_path: Path) -> Path:
-    """A copy of lm-eval's results, to be changed, with the samples beside it."""
+    """A copy of lm-eval's results with its samples, for tests to change."""
     shutil.copytree(quiz_logs / "lm_eval", tmp_path / "log")
     (found,) = (tmp_path / "log").rglob("results_*.json")
     return found
 
 
-# ---------------------------------------------------------------------- what is written
+# ---------------------------------------------------------------------- written files
 
 
 @pytest.mark.usefixtures("hub")
@@ -108,7 +108,7 @@ def test_tokens_and_time_of_a_run(quiz_logs: Path, tmp_path: Path) -> None:
     ((_, text),) = published("eee", tmp_path / "eee", log, *WHO).items()
     details = json.loads(text)["eval_library"]["additional_details"]
     tokens = {name: details[name] for name in ("answers", "prompt_tokens", "answer_tokens")}
-    # Five and seven for each answer; the schema has texts alone here.
+    # Five and seven for each answer; the schema allows only texts here.
     assert tokens == {"answers": "8", "prompt_tokens": "40", "answer_tokens": "56"}
     assert float(details["seconds"]) > 0
     card = published("card", tmp_path / "card", log, *WHO)["org/model-7b/card.md"]
@@ -133,7 +133,7 @@ def test_results_of_a_hub_data_set(quiz_logs: Path, tmp_path: Path) -> None:
     assert (entry.source_name, entry.source_url) == ("A Lab", "https://example.org/logs")
     assert entry.verify_token is None
     assert SIGNATURE in (entry.notes or "")
-    assert "[30.6, 86.3]" in (entry.notes or "")  # Wilson's interval of 5 in 8
+    assert "[30.6, 86.3]" in (entry.notes or "")  # Wilson's interval for 5 of 8
 
 
 @pytest.mark.usefixtures("own")
@@ -160,7 +160,7 @@ def test_a_comment_is_the_report(quiz_logs: Path, tmp_path: Path) -> None:
         app, ["report", str(quiz_logs / "lm_eval"), "--format", "github"], env={"COLUMNS": "200"}
     )
     assert path == "comment.md"
-    # The report calls the model by the end of its name, and is of another minute.
+    # The report shortens the model's name, and has a different time.
     shown = re.sub(r"(?<=\*\*|\| )model-7b(?= )", "org/model-7b", report.stdout)
     assert text.splitlines()[4:9] == shown.splitlines()[4:9]
 
@@ -209,7 +209,7 @@ def test_it_ends_with_the_command_that_submits(quiz_logs: Path, tmp_path: Path) 
 def test_the_headline_is_that_of_the_log_and_of_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A mean over two subjects of unlike size, in which A is right for 5 of 8 and 1 of 4.
+    # A mean over two subjects of different sizes: A is right for 5 of 8 and for 1 of 4.
     subjects = {"food": "BACD", "law": LETTERS}
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]", subjects)))
     monkeypatch.setenv("HKCANTO_DATA", "")
@@ -237,7 +237,7 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
     assert "mean over subjects % ↑ | 43.8 |" in rows[0]
 
 
-# ---------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------- refusals
 
 
 def test_sample_data(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_figures_that_cannot_be_relied_on(
             {"peft": "org/lora"},
             "not name all its weights, such as an adapter (peft)",
         ),
-        # lm-eval itself calls the model by its adapter.
+        # lm-eval itself gives the adapter as the model's name.
         (
             "org/lora",
             {"pretrained": "org/model-7b", "peft": "org/lora"},
@@ -386,7 +386,7 @@ app()
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """What is in a folder, but for what is hidden: a killed process leaves its drafts."""
+    """The visible contents of a folder; a killed process leaves hidden drafts."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     own = {str(path.relative_to(folder)): path.read_text("utf-8") for path in files}
     return {path: text for path, text in own.items() if not path.startswith(".publish-")}
@@ -439,7 +439,7 @@ def test_without_an_exchange_the_former_files_come_back(
 
 
 def failing_once(function: Callable[..., Any], turn: int) -> Callable[..., Any]:
-    """A function that fails at one of its calls."""
+    """A function that fails at one of its calls, by number."""
     calls: list[Any] = []
 
     def call(*arguments: Any) -> Any:

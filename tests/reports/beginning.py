@@ -1,4 +1,4 @@
-"""Runs of the beginning of a task, as `--limit` leaves them."""
+"""Runs of the first items of a task, as with `--limit`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,9 +21,9 @@ def beginning(
     value: float = 1.0,
     **how: str,
 ) -> Run:
-    """Return a run of the first items of a task: of a subject such a share has the value.
+    """Return a run of a task's first items; a given share of each subject's items has the value.
 
-    The questions are as many as the papers say, and in the order in which they are run.
+    The numbers of questions are those of the papers, and the order is that of real runs.
     """
     ordered = stratified(
         [Sample(id=f"{own.name}/{place}", subject=own.name) for place in range(own.rows)]

@@ -20,7 +20,7 @@ _FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-s
 
 
 class Browser:
-    """A browser, with what its console and its network say about the pages it has opened."""
+    """A browser, with the console messages and network requests of the pages it opened."""
 
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
@@ -30,9 +30,9 @@ class Browser:
 
         Args:
             page: The file.
-            width: Of the window, in CSS pixels. A real headless window has a minimum: emulated.
+            width: Window width in CSS pixels; emulated, because headless windows have a minimum.
             scheme: The colour scheme that the reader's system prefers.
-            height: Of the window.
+            height: Window height.
         """
         self.resize(width, height)
         self.prefer(scheme)
@@ -63,18 +63,18 @@ class Browser:
         return [element.text for element in self.all(selector)]
 
     def wait(self, condition: str | Callable[[], bool]) -> None:
-        """Wait until a script returns something true, or a function does."""
+        """Wait until a script or a function returns a true value."""
         until = (lambda _: self.run(condition)) if isinstance(condition, str) else None
         WebDriverWait(self.driver, 20).until(until or (lambda _: condition()))
 
     def complaints(self) -> list[str]:
-        """What the console said since the page was opened, warnings and worse."""
+        """The console's warnings and errors since the page was opened."""
         time.sleep(0.2)
         log = self.driver.get_log("browser")
         return [line["message"] for line in log if line["level"] in ("WARNING", "SEVERE")]
 
     def requests(self) -> set[str]:
-        """The addresses that were asked for since the page was opened."""
+        """The addresses requested since the page was opened."""
         events = [json.loads(line["message"]) for line in self.driver.get_log("performance")]
         messages = [event["message"] for event in events]
         return {
@@ -86,9 +86,9 @@ class Browser:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Chromium; skip the test where it or its driver is not installed.
+    """Start Chromium; skip the test if it or its driver is not installed.
 
-    With HKCANTO_TEST_BROWSER=required, as in CI, it fails there.
+    With HKCANTO_TEST_BROWSER=required, as in CI, the test fails instead.
     """
     driver_path = shutil.which("chromedriver")
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")

@@ -32,7 +32,7 @@ def a_run(
     version: str = "1",
     **columns: Sequence[float],
 ) -> Run:
-    """Return a run whose items have these values; the rest is as plain as can be."""
+    """Return a run whose items have these values; everything else is a plain default."""
     count = max([*map(len, values.values()), len(pairs)])
     how = setup(task, shots=shots)
     named = how.task
@@ -74,12 +74,12 @@ def a_run(
 
 
 def changed(run: Run, *, options: Mapping[str, str] | None = None, **fields: Any) -> Run:
-    """Return a run whose signature says something else, such as other shots or other options."""
+    """Return a run with changes in its signature, such as other shots or other options."""
     if options is not None:
         fields["options"] = tuple(options.items())
     return replace(run, signature=replace(run.signature, **fields))
 
 
 def sections(name: str, runs: Sequence[Run]) -> list[Section]:
-    """Return the sections of a report that are called so, such as `conditions`."""
+    """Return the sections of a report with a name, such as `conditions`."""
     return [each for each in build_report(runs).sections if each.name.startswith(name)]

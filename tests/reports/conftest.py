@@ -1,4 +1,4 @@
-"""Logs of the real harnesses, of runs on the sample data: the same answers in both."""
+"""Logs of the real harnesses on the sample data, with the same answers in both."""
 
 import os
 from pathlib import Path

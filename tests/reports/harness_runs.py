@@ -1,4 +1,4 @@
-"""Runs of the real harnesses in this process, that leave the logs which a user would have."""
+"""Runs of the real harnesses in this process; they write the logs that a user would have."""
 
 import json
 import zlib
@@ -33,7 +33,7 @@ TRANSLATIONS = (
 
 
 def answer(prompt: str) -> str:
-    """Return an answer that depends on nothing but the prompt."""
+    """Return an answer that depends only on the prompt."""
     number = zlib.crc32(prompt.encode())
     if "翻譯" in prompt:
         return TRANSLATIONS[number % len(TRANSLATIONS)]
@@ -41,7 +41,7 @@ def answer(prompt: str) -> str:
 
 
 class AnsweringLM(LM):  # type: ignore[misc]
-    """A model of lm-eval that answers as it is told to, and prefers some letter."""
+    """A model for lm-eval that gives scripted answers, and prefers some letter."""
 
     tokenizer_name = "answering"
 
@@ -79,7 +79,7 @@ def run_lm_eval(folder: Path, *tasks: str, model: Any = None, **options: Any) ->
 
 
 def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
-    """Return a model of Inspect that answers as it is told to, in seven tokens."""
+    """Return a model for Inspect that gives scripted answers, each of seven tokens."""
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
@@ -92,7 +92,7 @@ def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
     return get_model("mockllm/AnsweringLM", custom_outputs=respond, memoize=False)
 
 
-# A third of Inspect's time goes into what is only for somebody who looks on.
+# Options without live displays and logs, which take a third of Inspect's time.
 UNWATCHED = {"display": "none", "score_display": False, "log_realtime": False, "log_buffer": 1000}
 
 
@@ -103,7 +103,7 @@ def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> P
     """Run a task as `inspect eval` does; returns the log."""
     from inspect_ai import eval as inspect_eval
 
-    # Logs of one second are in the order of their names, which end in this id.
+    # Logs of the same second are ordered by their names, which end in this id.
     with patch("inspect_ai._eval.loader.uuid", lambda: f"{next(_IDS):022d}"):
         (log,) = inspect_eval(
             task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
@@ -112,10 +112,10 @@ def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> P
 
 
 def figures_alike(logs: Path) -> dict[str, float]:
-    """Check that both harnesses asked and judged one task alike; returns its figures, in order.
+    """Check that both harnesses ask and judge a task alike; return its figures, in order.
 
     Args:
-        logs: A folder with one log of each harness.
+        logs: A folder with one log from each harness.
     """
     from inspect_ai.log import read_eval_log
 

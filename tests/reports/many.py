@@ -1,4 +1,4 @@
-"""Many models on many tasks, made by hand: each answers every item, better or worse."""
+"""Made-up runs of many models of different accuracy on many tasks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ TASKS = (
 def many(
     models: Sequence[str], tasks: Sequence[str] = TASKS, limit: int = 0, seed: int = 1
 ) -> list[Run]:
-    """Return a run of each model on each task; with a limit, on as many items a subject."""
+    """Return a run of each model on each task; a limit is the number of items per subject."""
     rng, runs = np.random.default_rng(seed), []
     for task in tasks:
         how = setup(task)

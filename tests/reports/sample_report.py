@@ -1,4 +1,4 @@
-"""A report made by hand, with every kind of block and with what a hostile model might write."""
+"""A made-up report with every kind of block, and with texts of a hostile model."""
 
 import random
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def section(*blocks: Block, name: str = "overview", is_summary: bool = True) -> 
 
 
 def scores() -> Table:
-    """A leaderboard: a run of the user among published, human and random rows."""
+    """A leaderboard: the user's run among published, human and random rows."""
     own = [
         Estimate(0.523, 0.4911, 0.5539, 1_024, "one subject is missing"),
         Estimate(0.125, 0.11, 0.14, 1_024),
@@ -100,8 +100,8 @@ def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
 def items(count: int = 120, text: str = "香港嘅首都係邊度？") -> ItemView:
     """Answers of two models to `count / 2` questions in two tasks.
 
-    The first model is right on every third question, the second one where it is odd; what the
-    second one wrote to every tenth question could not be read, and to question 1 has no score.
+    The first model is right on every third question, the second one on odd questions. The second
+    one's answers to every tenth question could not be read; its answer to question 1 has no score.
     """
     rows = []
     for place in range(count):
@@ -135,7 +135,7 @@ def rich_report() -> Report:
 
 
 def hostile_report() -> Report:
-    """The same hostile text wherever a text can stand."""
+    """The same hostile text in every place for a text."""
     hostile: Sequence[Value] = [HOSTILE, HOSTILE, Estimate(0.5, 0.4, 0.6, 9, HOSTILE), HOSTILE]
     table = Table(
         "hostile_table",

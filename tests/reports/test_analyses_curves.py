@@ -1,4 +1,4 @@
-"""Checkpoints of training runs: which they are, their curves, the best, what carries signal."""
+"""Checkpoints of training runs: recognition, curves, the best one, and signal."""
 
 import json
 import re
@@ -32,12 +32,12 @@ from .harness_runs import AnsweringLM, run_lm_eval
 
 pytestmark = pytest.mark.slow
 
-ITEMS = 43  # of the sample of HKMMLU
+ITEMS = 43  # of HKMMLU's sample data
 RIGHT = {100: 10, 200: 20, 300: 26, 400: 30, 500: 29, 1000: 31}
 
 
 class Learning(AnsweringLM):
-    """A model that is right on so many items, those that it has learnt before among them."""
+    """A model that is right on this many items, including those that it learnt before."""
 
     def __init__(self, right: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Learning(AnsweringLM):
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
-    """Logs of six checkpoints, in the order in which a shell lists their folders."""
+    """Logs of six checkpoints, in a shell's order of their folders."""
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
@@ -83,8 +83,8 @@ def share(right: int, items: int = 40) -> list[float]:
 def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     done = report(*logs, "--best")
 
-    # McNemar's z of 10 against 31 items is √21 = 4.6, of 20 √11 = 3.3, of 26 √5 = 2.2. By Tukey's
-    # range of six it takes 4.03 / √2 = 2.85.
+    # Against 31 items, McNemar's z is √21 = 4.6 for 10 items, √11 = 3.3 for 20 and √5 = 2.2 for 26.
+    # Tukey's range of six requires 4.03 / √2 = 2.85.
     label = "dummy (checkpoint-{})".format
     (line,) = done.stdout.splitlines()
     best, figure, ties, task, condition, overstated = line.split("\t")
@@ -157,7 +157,7 @@ def test_two_models_have_a_best_but_no_curve(logs: Sequence[Path]) -> None:
     assert "Training curves" not in report(*logs[:3], "--full").stdout
 
 
-# ---------------------------------------------------------------------- which are checkpoints
+# ---------------------------------------------------------------------- recognising checkpoints
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_subjects_without_signal_are_named_as_such() -> None:
 def equal_runs(
     rng: np.random.Generator, task: str = "hkcanto_law", runs: int = 20, items: int = 150, **of: Any
 ) -> list[Run]:
-    """Checkpoints that are equal in truth, on questions of which some are harder."""
+    """Checkpoints of equal true accuracy, on questions of different difficulty."""
     hard = rng.normal(size=of.pop("units", items))[np.asarray(of.get("clusters", range(items)))]
     return [
         a_run(
@@ -248,7 +248,7 @@ def equal_runs(
 
 
 @pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
-def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind: str) -> None:
+def test_among_twenty_equal_checkpoints_one_is_called_different_in_five_percent(kind: str) -> None:
     rng, repeats, told, luck, said = np.random.default_rng(1), 200, 0, [], []
     of: dict[str, Any] = {"task": "hkcanto_law"}
     if kind == "subjects":
@@ -264,15 +264,15 @@ def test_of_twenty_equal_checkpoints_some_one_is_told_apart_in_five_percent(kind
         luck.append(headline(chosen.best).value - 0.5)
         said.append(chosen.overstated)
 
-    # 5 % within two points, and two standard errors of a share of 200.
+    # 5 % within two points, plus two standard errors of a share of 200.
     assert told / repeats < 0.05 + 0.02 + 2 * (0.05 * 0.95 / repeats) ** 0.5
     assert told > 0
-    # How much the best is too good by, which is said to a tenth of it.
+    # By how much the best is too good; the report states this to within a tenth.
     assert np.mean(said) == pytest.approx(np.mean(luck), rel=0.1)
 
 
 def test_the_best_of_two_is_told_apart_as_by_the_paired_test() -> None:
-    # McNemar's z is 9 / √15 = 2.3 of 12 wins and 3 losses, 7 / √15 = 1.8 of 11 and 4.
+    # McNemar's z is 9 / √15 = 2.3 for 12 wins and 3 losses, and 7 / √15 = 1.8 for 11 and 4.
     for wins, ties in ((12, []), (11, ["checkpoint-1"])):
         losses = 15 - wins
         first = [1.0] * losses + [0.0] * wins + [1.0] * 25
@@ -336,7 +336,7 @@ def test_of_errors_the_fewest_are_best() -> None:
     assert best["label"] == "step300"
     (signals,) = sections("signal", runs)
     assert isinstance(signals.blocks[0], Table)
-    assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman of 4, 3, 1, 2
+    assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman's of 4, 3, 1, 2
 
 
 def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:

@@ -1,4 +1,4 @@
-"""Extraction health."""
+"""The report's section on answer extraction."""
 
 from collections.abc import Sequence
 from dataclasses import replace

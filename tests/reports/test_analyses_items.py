@@ -1,4 +1,4 @@
-"""Answers for people to look at."""
+"""The report's answers for people to read."""
 
 from dataclasses import replace
 
@@ -62,7 +62,7 @@ def test_each_model_has_room_of_its_own() -> None:
     assert found.left_out == 2
 
 
-def test_the_worst_come_first_where_there_is_no_right_and_wrong() -> None:
+def test_the_worst_come_first_if_answers_are_not_right_or_wrong() -> None:
     g2p = with_texts(a_run("hkcanto_g2p", {"cer_published": [0.1, 0.0, 0.9, 0.5]}))
 
     assert [row["prompt"] for row in view(g2p).rows] == [
@@ -71,7 +71,7 @@ def test_the_worst_come_first_where_there_is_no_right_and_wrong() -> None:
 
 
 def test_items_on_which_runs_differ_are_shown_of_every_run() -> None:
-    # Both get the first 300 wrong and the last 300 right but for one of each.
+    # Both get the first 300 wrong and the last 300 right, except for one of each.
     a, b = [0.0] * 300 + [1.0] * 300, [0.0] * 300 + [1.0] * 300
     a[150], b[450] = 1.0, 0.0
     runs = [a_run("hkmmlu", {"acc": acc}, label=label) for label, acc in (("a", a), ("b", b))]

@@ -70,7 +70,7 @@ def test_intervals_are_wilsons() -> None:
 def test_small_steps_are_joined_to_a_neighbour() -> None:
     sizes = np.repeat([100, 300, 500, 700, 900], [10, 3, 8, 10, 9])
 
-    # 3 + 8 make eleven; the nine at the end go to the step before them.
+    # 3 + 8 make eleven; the nine at the end are added to the step before.
     assert cut(sizes, in_steps=True) == [range(200), range(200, 600), range(600, maxsize)]
 
 
@@ -99,7 +99,7 @@ def test_reasoning_is_shown_where_there_is_some() -> None:
     reasoning = [50] * 10 + [600] * 10 + [0] * 5
     run = a_run("hkmmlu_cot", acc, subjects=["dentistry"] * 25, reasoning_lengths=reasoning)
 
-    (table,) = shown(run)  # all questions are equally long: nothing to show of them
+    (table,) = shown(run)  # all questions are equally long, so there is nothing to show
 
     assert table.columns[0].title == "Reasoning length in characters"
     assert rows(table) == [["50–599", 1.0, 10], ["600 or more", 0.0, 10]]

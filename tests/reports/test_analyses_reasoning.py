@@ -1,4 +1,4 @@
-"""The language of reasoning: from what a model writes, through both harnesses, to a report."""
+"""The language of reasoning, from a model's output through both harnesses to a report."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ FORMS = [
 
 
 def form(prompt: str) -> int:
-    """Which of the forms a prompt is answered in; nothing but its words decides."""
+    """The form of the answer to a prompt; it depends only on the prompt's words."""
     return crc32("".join(prompt.split()).encode()) % len(FORMS)
 
 
@@ -132,7 +132,7 @@ def test_reasoning_that_inspect_has_apart(tmp_path: Path) -> None:
 
 
 def made(languages: dict[str, int], right: int, **answers: int) -> Run:
-    """An evaluation with so many blocks in each language, of which the first are right."""
+    """An evaluation with these numbers of blocks in each language; the first ones are right."""
     listed = [name for name, count in languages.items() for _ in range(count)]
     acc = [1.0] * right + [0.0] * (len(listed) - right)
     cantonese = [float(name == "cantonese") for name in listed]
@@ -157,7 +157,7 @@ def rows(block: Block) -> dict[str, object]:
 
 
 def test_shares_and_accuracies() -> None:
-    """Of ten blocks six are Cantonese, of which five are right, and none of the four others."""
+    """Six of ten blocks are Cantonese, and five of these are right; the other four are wrong."""
     run = made({"cantonese": 6, "english": 3, "mixed": 1}, 5, cantonese=8, english=2)
     (section,) = sections("reasoning", [run])
     languages, accuracy, answers = map(rows, section.blocks)
@@ -172,7 +172,7 @@ def test_shares_and_accuracies() -> None:
 
 
 def test_wilsons_interval() -> None:
-    """Of 10 of 20: 0.299 to 0.701 (Newcombe 1998, method 3)."""
+    """For 10 of 20: 0.299 to 0.701 (Newcombe 1998, method 3)."""
     found = estimate(made({"cantonese": 10, "english": 10}, 0), "reasoning_cantonese")
     assert found is not None
     assert (found.low, found.high) == (

@@ -52,7 +52,7 @@ def test_categories_and_subsets_of_all_models_stand_side_by_side() -> None:
 def test_intervals_are_wilsons() -> None:
     found = tables(hkmmlu("a", [1, 1, 0, 1]))["categories"]
 
-    # Wilson's interval of 3 successes in 4, worked with z = 1.96: (3 + 1.92) / (4 + 3.84) ± …
+    # Wilson's interval for 3 of 4, with z = 1.96: (3 + 1.92) / (4 + 3.84) ± …
     whole = found.rows[0].values[2]
     assert isinstance(whole, Estimate)
     assert (whole.low, whole.high) == (
@@ -120,7 +120,7 @@ def test_three_models_are_a_plot_for_each_category_and_a_map_from_chance() -> No
     found = tables(*runs)
     assert list(found) == ["categories", "subjects"]
     assert found["categories"].panels
-    # Questions with four options: one of four guesses is right.
+    # Questions with four options: one in four guesses is right.
     scales = [column.scale for column in found["subjects"].columns]
     assert scales == [None] * 4 + [(0.25, 1.0)] * 3
 
@@ -143,7 +143,7 @@ def test_two_models_are_compared_on_each_subject_from_gain_to_loss() -> None:
         ].blocks
         if isinstance(block, Table) and block.name.startswith("subject_differences")
     )
-    # McNemar's test of 8, 1 and 3 pairs that all go one way: 2 / 2⁸, 1 and 2 / 2³.
+    # McNemar's test for 8, 1 and 3 pairs that all favour one model: 2 / 2⁸, 1 and 2 / 2³.
     p_values = [2 / 2**8, 1, 2 / 2**3]
     holm = multipletests(p_values, method="holm")[1]
     assert figures(found, "Difference") == {

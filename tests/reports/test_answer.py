@@ -34,7 +34,7 @@ def warned(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> str:
 
 
 def checked(run: Run) -> Run:
-    """Return a run that equals its harness: there is nothing to doubt but what a test makes."""
+    """Return a run without caveats, except those that a test adds."""
     name = run.headline.name
     found = run.value(name)
     assert found
@@ -42,20 +42,20 @@ def checked(run: Run) -> Run:
 
 
 def pair(task: str, wins: int, losses: int, items: int = 100) -> list[Run]:
-    """Return two runs of which b is right alone on some items, a on others, both on the rest."""
+    """Return two runs: only b is right on some items, only a on others, both on the rest."""
     a = [0.0] * wins + [1.0] * (items - wins)
     b = [1.0] * wins + [0.0] * losses + [1.0] * (items - wins - losses)
     return [a_run(task, {"acc": each}, label=label) for label, each in (("a", a), ("b", b))]
 
 
-def test_two_models_are_told_apart_by_one_task_alone_as_mcnemar_tells_them() -> None:
-    # z = (15 - 4) / √19 = 2.52 is beyond 1.96; (13 - 5) / √18 = 1.89 is not.
+def test_on_a_single_task_two_models_are_compared_as_by_mcnemar() -> None:
+    # z = (15 - 4) / √19 = 2.52 exceeds 1.96; (13 - 5) / √18 = 1.89 does not.
     assert "the difference of +11.0 points is more than chance" in said(*pair("hkcanto_law", 15, 4))
     assert "the difference of +8.0 points may be chance" in said(*pair("hkcanto_law", 13, 5))
 
 
 def test_the_confidence_holds_for_all_tasks_at_once() -> None:
-    # Of 8 tasks each is tested at 5 % / 8, whose z is 2.73: 2.52 is chance now, 17 / √25 is not.
+    # With 8 tasks, each is tested at 5 % / 8, or z = 2.73: 2.52 is now chance, 17 / √25 is not.
     clear, *others = [pair(task, 21, 4) if place == 0 else pair(task, 15, 4)
                       for place, task in enumerate(TASKS)]  # fmt: skip
     text = said(*clear, *(run for both in others for run in both))
@@ -74,7 +74,7 @@ def test_a_selection_at_higher_confidence_tells_fewer_apart() -> None:
     assert [*alone.differences.values()] == pytest.approx([0.11])
 
 
-def test_of_two_models_it_says_who_leads_where_and_which_way_is_better() -> None:
+def test_for_two_models_it_says_who_leads_where_and_which_way_is_better() -> None:
     errors = [[0.9] * 100, [0.1] * 100]
     g2p = [
         a_run("hkcanto_g2p", {"cer_published": each}, label=label)
@@ -94,7 +94,7 @@ def test_equal_models_lead_nowhere() -> None:
     )
 
 
-def test_of_more_models_it_says_who_is_best_on_how_many_and_where_the_best_stands_apart() -> None:
+def test_for_more_models_it_says_who_is_best_on_how_many_tasks_and_where_significantly() -> None:
     def shares(task: str, **of: int) -> list[Run]:
         return [
             a_run(task, {"acc": [1.0] * right + [0.0] * (200 - right)}, label=label)

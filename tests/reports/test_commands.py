@@ -1,4 +1,4 @@
-"""The commands, on logs of the real harnesses."""
+"""`report`, `compare` and the related commands, on logs of the real harnesses."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ MAIN = "from hkcanto_tasks.cli import app; app()"
 
 
 def unwrapped(done: Result) -> str:
-    """What was printed, without the terminal's line ends."""
+    """The printed text, without the terminal's line breaks."""
     return " ".join(done.stdout.split())
 
 
@@ -79,7 +79,7 @@ def test_a_report_of_both_harnesses_in_each_form(
 def test_every_figure_is_the_harnesses_own(lm_eval_logs: Path, inspect_logs: Path) -> None:
     done = hkcanto("report", lm_eval_logs, inspect_logs, "--format", "md")
     (checked,) = re.findall(r"(\d+) figures equal those of the harnesses", done.stdout)
-    # In both harnesses 6 of g2p, 9 of HKMMLU, 8 of culture, 4 of translation, 8 of TMMLU+.
+    # In both harnesses: 6 figures of g2p, 9 of HKMMLU, 8 of culture, 4 of translation, 8 of TMMLU+.
     assert int(checked) == 70
     assert "figures differ" not in done.stdout
 
@@ -153,11 +153,11 @@ def test_the_example_runs_nothing_from_the_current_folder(tmp_path: Path) -> Non
     for module in ("lm_eval", "inspect_ai", "numpy", "sitecustomize", "pycantonese", "logging"):
         ran = f"open({str(tmp_path / 'ran')!r}, 'a').write({module!r})\n"
         (tmp_path / f"{module}.py").write_text(ran, "utf-8")
-    # Inspect reads `.env`; this one would have it run another model.
+    # Inspect reads `.env`; this one would make it run another model.
     (tmp_path / ".env").write_text("INSPECT_EVAL_LIMIT=1\nHKCANTO_DATA_DIR=nowhere\n", "utf-8")
     (tmp_path / "hkcanto").mkdir()
     (tmp_path / "hkcanto" / "g2p").write_text("", "utf-8")
-    # -P is no part of it: a script that is installed has its own folder there.
+    # -P leaves the current folder off the path, as for an installed script.
     done = subprocess.run(
         [sys.executable, "-P", "-c", MAIN, "report", "--example", "-o", "made.md"],
         cwd=tmp_path,
@@ -228,7 +228,7 @@ def test_the_verdict_flips_where_it_is_said_to(engine: Path, other_engine: Path)
 def test_looks_and_candidates_share_the_error_of_a_gate(
     shared: tuple[str, ...], among: int, engine: Path, tmp_path: Path
 ) -> None:
-    """An equal run of n items is bounded by 1 - error^(1/n)."""
+    """The bound for an equal run of n items is 1 - error^(1/n)."""
     equal = shutil.copytree(engine, tmp_path / "equal")
     arguments = ("compare", f"a={engine}", f"b={equal}", "--gate", "50", *shared)
     done = hkcanto(*arguments)
@@ -347,7 +347,7 @@ def test_markdown_for_a_pull_request_has_the_gate_first_and_subjects_folded(
     ("order", "status"), [((0, 1), 0), ((1, 0), 1), ((0, 0), 2)], ids=["passed", "not", "refused"]
 )
 @pytest.mark.parametrize("form", [(), ("--format", "md"), ("-o", "report.md")])
-def test_the_exit_status_stands_whoever_reads(
+def test_the_exit_status_does_not_depend_on_the_reader_of_the_pipe(
     engine: Path,
     other_engine: Path,
     order: tuple[int, int],
@@ -355,7 +355,7 @@ def test_the_exit_status_stands_whoever_reads(
     form: tuple[str, ...],
     tmp_path: Path,
 ) -> None:
-    """Of `hkcanto compare … | head -0`: the reader is gone before anything is written."""
+    """As in `hkcanto compare … | head -0`: the reader exits before anything is written."""
     runs = [str((engine, other_engine)[place]) for place in order]
     command = [sys.executable, "-c", MAIN, "compare", *runs, "--gate", "2", *form]
     reading, writing = os.pipe()
@@ -388,13 +388,13 @@ def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
     assert re.search(r"−\d+\.\d \[−\d+\.\d, −\d+\.\d\]\s+\d+/\d+/\d+\s", row)
 
 
-def test_the_same_log_twice_is_told_what_to_do(engine: Path) -> None:
+def test_the_same_log_twice_is_refused_with_advice(engine: Path) -> None:
     done = hkcanto("compare", engine, engine)
     assert done.exit_code == 2
     assert f"compare a={next(engine.rglob('results_*.json'))} b=ANOTHER_LOG" in done.output
 
 
-def test_two_conditions_in_one_folder_are_told_to_be_named(tmp_path: Path) -> None:
+def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
@@ -459,5 +459,5 @@ def test_fertility_of_a_tokenizer_with_a_token_a_character(tmp_path: Path) -> No
     )
     assert done.exit_code == 0, done.output
     (table,) = json.loads(done.stdout)["tables"].values()
-    # Line ends are no tokens.
+    # Line ends are not tokens.
     assert table["rows"][0]["tokens_per_character"] == pytest.approx(1, abs=0.05)

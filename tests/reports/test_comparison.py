@@ -1,4 +1,4 @@
-"""Comparisons of two runs: item by item, and what is refused."""
+"""Comparisons of two runs: item by item, and refusals."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ from hkcanto_tasks.runs import Run, SkippedLog
 from .beginning import beginning
 from .building import a_run, changed
 
-# Of 12 items, both have 4 right and 2 wrong; A alone has 1, and B alone 5.
+# Of 12 items, both have 4 right and 2 wrong; only A has 1 right, and only B has 5.
 A = [1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0]
 B = [1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
 FAST = {"resamples": 200}
@@ -59,7 +59,7 @@ def test_a_comparison_of_answers_worked_by_hand():
     assert (found.a, found.b) == (5 / 12, 9 / 12)
     assert found.difference.value == pytest.approx(4 / 12)
     assert (found.wins, found.losses, found.ties) == (5, 1, 6)
-    # Of 2⁶ ways to share out the 6 items, 7 on each side are as lopsided.
+    # Of the 2⁶ ways to assign the 6 items, 7 on each side are at least as lopsided.
     assert found.p_value == pytest.approx(14 / 64)
     assert found.p_value == pytest.approx(mcnemar([[4, 1], [5, 2]], exact=True).pvalue)
     assert found.test == "exact McNemar"
@@ -150,7 +150,7 @@ def test_items_that_a_run_has_no_value_for_are_left_out_and_counted():
 def test_a_gate_is_not_passed_by_leaving_items_out():
     with pytest.raises(ComparisonError, match="2 items of model and model have a value of acc"):
         compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST, gate=90)
-    both = law([1, 0, np.nan] * 20)  # what neither has a value for is no figure of the task's
+    both = law([1, 0, np.nan] * 20)  # items without a value in both runs do not count
     assert compare(both, both, **FAST, gate=20).gate.passed
 
 
@@ -164,10 +164,10 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
         for label, rates in (("old", [0.2, 0.1, 0.1]), ("new", [0.1, 0.1, 0.05]))
     )
     found = compare(a, b, metric="cer", **FAST)
-    # 2 + 3 + 6 errors against 1 + 3 + 3, of 100 characters.
+    # 2 + 3 + 6 errors against 1 + 3 + 3, in 100 characters.
     assert (found.overall.a, found.overall.b) == pytest.approx((0.11, 0.07))
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
-    assert found.overall.p_value == 0.5  # 2 of 2² exchanges
+    assert found.overall.p_value == 0.5  # 2 of the 2² exchanges
     assert verdict(found).startswith(
         "No difference shown between new and old in Character error rate: −4.0 points (lower is "
     )
@@ -192,7 +192,7 @@ def test_a_pooled_rate_weighs_items_by_their_lengths():
 
 
 def test_rates_above_one_cannot_hide_a_loss():
-    """Cut off at 1, the loops of B lose as little as the mistakes of A."""
+    """Clipped at 1, the loops of B would lose as little as the mistakes of A."""
     lengths = [10] * 60
     a = a_run("hkcanto_g2p", {"cer": [1.0] * 60}, weights={"cer": lengths}, shots=5)
     b = a_run("hkcanto_g2p", {"cer": [3.0] * 60}, weights={"cer": lengths}, shots=5)
@@ -222,7 +222,7 @@ def several(task: str, label: str, seed: int, names: Sequence[str], **more: obje
 
 
 def first_subjects(task: str, count: int) -> list[str]:
-    """Names of subjects, of every category in turn."""
+    """Names of subjects, from each category in turn."""
     from hkcanto_tasks.catalogue import find_task
 
     by_category: dict[str, list[str]] = {}
@@ -436,7 +436,7 @@ def refusal(a: Run, b: Run, **how: object) -> str:
 
 
 def test_a_part_of_a_task_does_not_bound_a_rate_or_passages():
-    """How long the longest item of the task is, or how large its largest passage, is not in it."""
+    """A part of a task does not tell the task's longest item or largest passage."""
     rates = a_run("hkcanto_g2p", {"cer": [0.1] * 60}, weights={"cer": [10] * 60}, shots=5)
     assert compare(rates, rates, metric="cer", **FAST, gate=50).gate.passed
     said = refusal(limited(rates), limited(rates), metric="cer")
@@ -445,7 +445,7 @@ def test_a_part_of_a_task_does_not_bound_a_rate_or_passages():
     passages = law([1] * 60, clusters=[place // 2 for place in range(60)])
     assert compare(passages, passages, **FAST, gate=50).gate.passed
     assert "number of questions on a passage" in refusal(limited(passages), limited(passages))
-    # The epochs of an item are one cluster, too, and of a size that is known.
+    # An item's epochs are one cluster, too, but its size is known.
     epochs = law([1] * 60, clusters=[*range(30)] * 2, ids=questions(30) * 2)
     assert compare(limited(epochs), limited(epochs), **FAST, gate=50).gate.passed
 
@@ -468,7 +468,7 @@ def test_a_mean_over_subjects_is_not_bounded_without_some_of_them():
     )
 
 
-def test_items_of_a_run_that_did_not_end_are_no_sample():
+def test_items_of_an_unfinished_run_are_not_a_sample():
     stopped = replace(law([1] * 60), status="cancelled")
     assert "cancelled, with 60 of" in refusal(law([1] * 60), stopped)
 
@@ -476,7 +476,7 @@ def test_items_of_a_run_that_did_not_end_are_no_sample():
 def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compared):
     a, edited = law([1] * 60, "a"), changed(law([1] * 60, "b"), sent="1a2b3c4")
     assert "the runs differ in sent, and a gate" in refusal(a, edited)
-    b = with_options(changed(edited, shots=0), prompt="zh")  # which explains what is sent
+    b = with_options(changed(edited, shots=0), prompt="zh")  # which explains the difference in sent
     with pytest.raises(ComparisonError) as caught:
         compared([a], [b], gate=50, allowed=["shots"])
     assert "the runs differ in prompt, and" in str(caught.value)
@@ -502,7 +502,7 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     )
 
 
-def test_more_candidates_than_said_are_refused_and_some_are_told_of(compared):
+def test_more_candidates_than_declared_are_refused_and_undeclared_ones_are_noted(compared):
     runs = [[law([1] * 60, label)] for label in "abcd"]
     assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[1].text
     with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
@@ -511,7 +511,7 @@ def test_more_candidates_than_said_are_refused_and_some_are_told_of(compared):
     assert "99.5 % confidence" in made.sections[0].blocks[1].text
 
 
-# --- what is refused
+# --- refusals
 
 
 def test_mismatched_items_are_refused_with_the_difference():
@@ -564,7 +564,7 @@ def test_what_cannot_be_compared_is_refused(b: Run, metric: str | None, message:
         compare(law(A), b, metric=metric)
 
 
-def test_a_number_that_is_no_score_is_refused():
+def test_a_number_that_is_not_a_score_is_refused():
     run = a_run("hkcanto_summarization", {"n_characters": [200, 300]})
     with pytest.raises(ComparisonError, match="n_characters is not a share"):
         compare(run, run, metric="n_characters")
@@ -587,7 +587,7 @@ def test_conditions_may_differ_and_that_is_said():
     assert said[0].startswith("No difference shown between m (chain of thought, 0-shot")
 
 
-def test_another_harness_is_no_other_condition():
+def test_another_harness_is_not_another_condition():
     run = law(A, "old")
     said = notes(sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)]))
     assert "They were run by different harnesses: old: lm-eval; new: inspect." in said
@@ -645,7 +645,7 @@ def test_the_gate_of_several_models_is_against_the_first():
     assert len(gate_of(found, 2, [])[1].blocks[2].rows) == 2
 
 
-# --- what is shown
+# --- the tables
 
 
 def notes(made: Sequence[Section]) -> list[str]:
@@ -680,7 +680,7 @@ def test_the_verdict_is_a_sentence():
 
 
 def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
-    """In law B alone is right 11 times at 5 shots, A alone once at 0; in Jyutping B twice."""
+    """In law only B is right 11 times at 5 shots, only A once at 0; in Jyutping only B twice."""
     runs = [
         [law([0] * 11 + [1] * 9, "a"), g2p([1, 1, 1, 0], "a"), law([1, 1], "a", shots=0)],
         [law([1] * 20, "b"), g2p([0, 0, 1, 0], "b"), law([0, 1], "b", shots=0)],
@@ -688,7 +688,7 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     first, *others = compared(*runs)[0].sections
     said, *_, made = first.blocks
     assert (said.level, first.is_summary) == ("verdict", True)
-    # Of law McNemar's p is 2 / 2¹¹ and 1, of Jyutping 1 / 2.
+    # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
         "b leads on 2 of 3 comparisons, a on 1; 1 difference is more than chance: Hong Kong law, "
         "5-shot (+55.0 points)."
@@ -781,12 +781,12 @@ def test_files_of_the_users_own_with_other_questions_are_refused():
         compare(a, b)
 
 
-# --- runs: which are compared with which
+# --- pairs of runs
 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Report, int]]:
-    """Compare runs that are made by hand, as `hkcanto compare` does."""
+    """Compare made-up runs as `hkcanto compare` does."""
 
     def call(*runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), **options: object):
         read = SimpleNamespace(
@@ -828,7 +828,7 @@ def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one(com
         compared([a], [b, with_options(a, prompt="yue")])
 
 
-def test_two_prompts_in_one_run_are_told_to_be_named(compared):
+def test_two_prompts_in_one_run_must_be_named(compared):
     one = replace(law(A), sources=(Path("runs/x/results_1.json"),))
     other = replace(with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),))
     with pytest.raises(ComparisonError) as caught:
@@ -836,7 +836,7 @@ def test_two_prompts_in_one_run_are_told_to_be_named(compared):
     assert "compare a=runs/x/results_1.json b=runs/x/results_2.json" in str(caught.value)
 
 
-def test_two_logs_of_one_run_are_told_to_be_named(compared):
+def test_two_logs_of_one_run_must_be_named(compared):
     made, status = compared([law(A, "a"), law(B, "a")], [law(B, "b")], gate=90)
     assert status == 2
     assert "a, Hong Kong law, 5-shot: another log has it, too" in left_out(made)

@@ -63,12 +63,12 @@ def test_four_equal_epochs_say_no_more_than_one():
 
 def test_epochs_that_are_all_wrong_count_as_often_as_there_are_items():
     found = mean_estimate(np.zeros(80), np.tile(np.arange(20), 4))
-    assert round(found.high, 4) == 0.1611  # 0/20, as above
+    assert round(found.high, 4) == 0.1611  # as above, for 0/20
 
 
 def test_few_passages_have_students_t_and_not_the_normal_quantile():
-    # Four passages with 4, 3, 2 and 1 of 5 questions right: the variance of their mean of 0.5 is
-    # 0.2 / 3 / 4, as of 15 draws, and t of 3 is 3.182: Wilson's interval with that.
+    # Four passages with 4, 3, 2 and 1 of 5 questions right: their mean of 0.5 has the variance
+    # 0.2 / 3 / 4, like that of 15 draws. Wilson's interval with t of 3 degrees of freedom, 3.182.
     right = np.concatenate([[1.0] * n + [0.0] * (5 - n) for n in (4, 3, 2, 1)])
     found = mean_estimate(right, np.repeat(np.arange(4), 5))
     reach = 3.18245 * np.sqrt(0.25 / 15 + 3.18245**2 / (4 * 15**2)) / (1 + 3.18245**2 / 15)
@@ -76,7 +76,7 @@ def test_few_passages_have_students_t_and_not_the_normal_quantile():
 
 
 def test_an_interval_of_scores_does_not_leave_their_range():
-    # 27 of 30 judgements are 5 of 5: nearly all is known of the upper limit, little of the rest.
+    # 27 of 30 judgements are at the limit of 5: the upper end is nearly certain, the lower is not.
     found = mean_estimate(np.array([5.0] * 27 + [4, 3, 4]), np.arange(30))
     assert found.low < 4.7 < found.value < found.high < 5
     assert mean_estimate(np.full(30, 5.0), np.arange(30)).low < 5
@@ -135,12 +135,12 @@ def test_few_right_or_wrong_answers_have_the_modified_wilson_interval(few, count
 
 
 def test_student_counts_the_passages_that_make_up_the_variance():
-    # 39 passages of two right answers, and one of two wrong: one more alike has the variance.
+    # 39 passages with both answers right, one with one; another with binomial variance is added.
     right = np.append(np.ones(79), 0.0)
     found = mean_estimate(right, np.repeat(np.arange(40), 2))
-    # One passage of 40 is half right. Squares around the mean: 39 of 0.0125², one of 0.4875², in
-    # the mean 0.006094, whose standard deviation is 0.037. The degrees of freedom are 80 times
-    # the square of their ratio: 2.
+    # One passage of 40 is half right. The squares around the mean are 39 times 0.0125² and once
+    # 0.4875²; their mean is 0.006094, their standard deviation 0.037. The degrees of freedom are 80
+    # times the square of the ratio of the two: 2.
     squares = np.array([0.0125**2] * 39 + [0.4875**2])
     freedom = 2 * 40 * squares.mean() ** 2 / squares.var()
     assert round(freedom, 1) == 2.2
@@ -158,7 +158,7 @@ def test_figures_that_the_harness_reports_alike_agree():
         ((), "acc"): 0.5 + 1e-12,
         (subject, "acc"): 0.25,
         ((), "acc_macro"): float("nan"),
-        ((), "judged_accuracy"): 1.0,  # which no item has
+        ((), "judged_accuracy"): 1.0,  # no item has a value for it
     }
     found = agreement(replace(run, reported=reported))
     assert found == Agreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
@@ -215,7 +215,7 @@ def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
 
 
 def test_tiny_subjects_that_are_all_right_do_not_make_a_mean_sure():
-    # Ten of ten and 1,990 of 2,000: of the first alone a mean over both may be 14 points lower.
+    # Ten of ten and 1,990 of 2,000: the first alone may lower a mean over both by 14 points.
     names = [_law()[0].name] * 10 + [_law()[1].name] * 2000
     run = a_run("hkcanto_law", {"acc": [1] * 2000 + [0] * 10}, subjects=names)
     found = estimate(run, "acc_macro")
@@ -271,9 +271,9 @@ def _tmmluplus():
 
 
 def test_a_stratified_mean_by_hand():
-    # Strata of 100 and 300 items, of which 10 and 20 were run, 5 and 4 of them right: 0.25 × 0.5 +
-    # 0.75 × 0.2, and the variances s² / n (1 - n / N) (Cochran 1977, equation 5.13), s² being that
-    # of the 10 and 20 items, 2.5 / 9 and 3.2 / 19, and of 20 more with that of all, 0.275 × 0.725.
+    # Strata of 100 and 300 items; 10 and 20 were run, with 5 and 4 right: 0.25 × 0.5 + 0.75 × 0.2.
+    # The variances are s² / n (1 - n / N) (Cochran 1977, equation 5.13). For s², the 10 and 20
+    # items, 2.5 / 9 and 3.2 / 19, are pooled with 20 more with the variance of all, 0.275 × 0.725.
     values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
     found = stratified_estimate(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
     first, second = (2.5 + 20 * 0.199375) / 29, (3.2 + 20 * 0.199375) / 39
@@ -286,7 +286,7 @@ def test_a_stratified_mean_by_hand():
 
 
 def test_strata_with_too_few_items_are_put_together():
-    # Of 100, 20 and 30 items 10, 1 and none were run: they make one stratum with 6 of 11 right.
+    # 10, 1 and none of 100, 20 and 30 items were run: together one stratum with 6 of 11 right.
     values, strata = np.repeat([1.0, 0], [6, 5]), np.repeat([0, 1], [10, 1])
     sizes = np.array([100, 20, 30])
     found = stratified_estimate(values, strata, sizes, sizes / 150)
@@ -350,7 +350,7 @@ def test_epochs_of_an_item_are_one_value():
         pytest.param(beginning("hkcanto_cultural", 60, value=np.nan), id="without values"),
     ],
 )
-def test_there_is_no_estimate_where_items_are_no_sample_of_a_known_whole(run):
+def test_there_is_no_estimate_if_items_are_not_a_sample_of_a_known_whole(run):
     assert full_set(run, "acc") is None
 
 
@@ -383,5 +383,5 @@ def test_the_interval_of_a_figure_that_one_response_can_move_says_what_it_cannot
     run = a_run("hkcanto_g2p", of, weights=lengths)
     unseen = "knows of no runaway responses but those seen: up to 3 in n may be missing"
     assert unseen in estimate(run, "cer").note
-    # Of aligned syllables, and of gold ones: from 0 to 1.
+    # Shares of aligned syllables and of gold ones are from 0 to 1.
     assert estimate(run, "tone_error_rate").note == estimate(run, "cer_published").note == ""

@@ -39,7 +39,7 @@ def test_every_task_that_asks_for_cantonese_has_a_row():
 
 
 def test_cantonese_words_are_pooled_over_the_texts():
-    # 3 of 3 words and 0 of 1: 3 of 4 in all, where the mean of the texts' shares is a half.
+    # 3 of 3 words and 0 of 1 make 3 of 4; the mean of the texts' shares would be a half.
     made = a_run(
         "hkcanto_fluency",
         {"fluent": [1, 0], "cantonese_ratio": [1, 0]},

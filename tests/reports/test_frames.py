@@ -1,4 +1,4 @@
-"""CSV and `to_frame`: one row a figure, one type a column, the numbers of the log."""
+"""CSV and `to_frame`: one row per figure, one type per column, and the log's numbers."""
 
 import io
 import json
@@ -38,7 +38,7 @@ MULTIPLE_CHOICE = {
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two models on HKMMLU, of eight subjects, and both engines on Jyutping."""
+    """Two models on HKMMLU in eight subjects, and both engines on Jyutping."""
     folder = tmp_path_factory.mktemp("frames")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
@@ -57,12 +57,12 @@ def hkcanto(*arguments: str | Path) -> Result:
 
 
 def table(*arguments: str | Path) -> pd.DataFrame:
-    """The CSV that a command prints, as a reader of it has it."""
+    """The CSV that a command prints, read with pandas."""
     return pd.read_csv(io.StringIO(hkcanto(*arguments, "--format", "csv").stdout))
 
 
 def logged(folder: Path, task: str = "hkmmlu") -> Mapping[str, Sequence[float]]:
-    """Subject → what Inspect's log says of each item, 1 for a right answer."""
+    """Subject → the items' scores in Inspect's log, 1 for a right answer."""
     (path,) = folder.glob(f"*_{task}_*.eval")
     found: dict[str, list[float]] = defaultdict(list)
     for sample in read_eval_log(str(path)).samples or ():
@@ -84,7 +84,7 @@ def test_a_report_as_csv_has_a_row_for_each_figure(logs: tuple[Path, Path], tmp_
     assert read.headline.dtype == bool
     key = ["model", "task", "setup", "figure", "subject"]
     assert not read.duplicated(key).any()
-    # Of HKMMLU and of Jyutping, for each model.
+    # For each model, the headlines of HKMMLU and of Jyutping.
     assert sorted(read[read.headline].figure) == ["acc", "acc", "cer_published", "cer_published"]
     wide = read[read.headline].pivot_table(index="model", columns="task", values="value")
     assert wide.shape == (2, 2)
@@ -109,7 +109,7 @@ def test_its_values_are_those_of_the_log(logs: tuple[Path, Path]) -> None:
         assert (own.value <= own.high).all()
     found = {row.figure: (row.unit, row.direction) for row in read.itertuples()}
     assert found.items() >= MULTIPLE_CHOICE.items()
-    # A mean over subjects is of the whole alone.
+    # Only the whole task has a mean over subjects.
     assert read[read.figure == "acc_macro"].subject.isna().all()
     assert read.signature.str.contains("data:sample").all()
 
@@ -139,7 +139,7 @@ def test_a_figure_of_a_judge_is_in_the_frame() -> None:
 
 
 def test_a_remark_stays_with_its_figure() -> None:
-    # No interval of such a rate knows of loops that did not occur.
+    # No interval of such a rate accounts for loops that did not occur.
     run = a_run("hkcanto_g2p", {"cer": [0.1] * 9}, weights={"cer": [10.0] * 9})
     (row,) = Runs([run], [0], [], [""]).to_frame().itertuples()
     assert "runaway" in row.note
@@ -224,7 +224,7 @@ def test_other_reports_have_one_type_a_column(
 def test_a_plan_says_of_what_its_points_are() -> None:
     read = table("plan", "hkcanto_law", "--discordance", "0", "--gate", "2", "--gate", "2.5")
     takes = read[read.table == "takes"].set_index(["questions_of", "points"])
-    # Without a question that differs: ln(0.05) / ln(1 - δ), rounded up.
+    # If no question differs: ln(0.05) / ln(1 - δ), rounded up.
     assert takes.by_compare_gate.to_dict() == {
         ("any", 2.0): 149,
         ("any", 2.5): 119,
@@ -237,7 +237,7 @@ def test_a_plan_says_of_what_its_points_are() -> None:
 
 
 def closed(schema: Any) -> Any:
-    """The schema of what is described alone: a key that it lacks is an error."""
+    """The schema with only the documented keys: any other key is an error."""
     if isinstance(schema, list):
         return [closed(each) for each in schema]
     if not isinstance(schema, dict):
@@ -279,12 +279,12 @@ def test_json_is_as_its_schema_says(
         name, equals, place = each.rpartition("=")
         given.append(f"{name}{equals}{logs[int(place)]}" if place in ("0", "1") else each)
     done = CliRunner().invoke(app, [*given, "--format", "json"])
-    document = json.loads(done.stdout)  # also of a gate that is not passed or incomplete
+    document = json.loads(done.stdout)  # also for a gate that is failed or incomplete
     schema.validate(document)
     assert document["tables"]
 
 
-def test_the_schema_refuses_what_is_no_report(
+def test_the_schema_refuses_other_data_than_reports(
     logs: tuple[Path, Path], schema: jsonschema.Draft202012Validator
 ) -> None:
     document = json.loads(hkcanto("report", logs[0], "--format", "json").stdout)

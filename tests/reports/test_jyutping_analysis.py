@@ -97,7 +97,7 @@ def test_a_share_is_of_the_syllables_that_were_read():
     assert confusions(pairs + Counter({("haa6", "aa6"): 1}), "onset")[-1] == ("h", "∅", 1, 1)
 
 
-def test_what_is_no_jyutping_is_wrong_in_every_part_unless_it_is_the_gold_word():
+def test_a_word_other_than_jyutping_is_wrong_in_every_part_unless_gold():
     pairs = Counter({("hou2", "hao2"): 1, ("app", "app"): 1, ("app", "ipad"): 1})
     for part in ("onset", "nucleus", "coda"):
         assert sum(n for gold, read, n, _ in confusions(pairs, part) if gold != read) == 2
@@ -143,8 +143,8 @@ def test_a_syllabic_nasal_has_no_place_for_an_onset():
 
 
 def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
-    # One of eight gold syllables is wrong, in its tone; the published figure is the mean of
-    # 1/3, 0 and 0.
+    # The tone of one of eight gold syllables is wrong; the published figure is the mean of 1/3, 0
+    # and 0.
     (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
     (figures,) = table(section, "Figures")
     assert figures[1] == pytest.approx(1 / 9)

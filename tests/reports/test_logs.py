@@ -1,4 +1,4 @@
-"""Reading logs of both harnesses: what they have in common, and what each has of its own."""
+"""Reading the logs of both harnesses: common contents, and peculiarities of each."""
 
 import json
 import math
@@ -97,7 +97,7 @@ def test_the_figures_of_the_harness_are_read_by_name(
     of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
     headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
     assert of_tmmluplus[(), "acc_category_macro"] == headline
-    # What the paper calls it is another row of the same figure.
+    # The row with the paper's name is the same figure.
     assert rows["tmmluplus_gen_mc"]["Average (Table 2),none"] == headline
     assert not any("Table" in name for _, name in of_tmmluplus)
 
@@ -334,7 +334,7 @@ def test_a_run_of_some_subjects_completes_an_earlier_one(
     right = [float(targets[name] == "B") for name in ids]
     assert run.items.values["acc"][law].tolist() == right
     assert len(run.items) == len(load_task("hkmmlu").samples)
-    # The earlier figures of all subjects were those of the older answers.
+    # The overall figures in the log were computed from the older answers.
     assert ((), "acc") not in run.reported
     assert run.reported[("hk_law",), "acc"] == sum(right) / len(right)
     (skipped,) = read.skipped
@@ -342,7 +342,7 @@ def test_a_run_of_some_subjects_completes_an_earlier_one(
 
 
 def test_runs_of_single_subjects_are_one_run(tmp_path: Path, in_lm_eval: dict[str, Run]) -> None:
-    """As an array of jobs on a cluster leaves them."""
+    """As written by an array of jobs on a cluster."""
     for subject in in_lm_eval["hkcanto_cultural"].subjects:
         run_lm_eval(tmp_path / subject.name, f"hkcanto_cultural_{subject.name}")
     (joined,) = read_runs([tmp_path])
@@ -410,7 +410,9 @@ def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path
     assert skipped.reason == f"it is also in {log} and was read there"
 
 
-def test_what_is_no_log_is_refused_with_what_to_do(tmp_path: Path, lm_eval_logs: Path) -> None:
+def test_a_file_that_is_not_a_log_is_refused_with_advice(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
     with pytest.raises(LogError, match="runs/tuned does not exist"):
         read_runs(["runs/tuned"])
     with pytest.raises(LogError, match=r"has no logs.*--log_samples"):

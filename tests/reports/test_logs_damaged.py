@@ -1,4 +1,4 @@
-"""Logs that are cut off, hostile, old or of another task: one line each, never a traceback."""
+"""Cut-off, hostile and old logs, and those of other tasks: one line each, no traceback."""
 
 import json
 import re
@@ -78,7 +78,7 @@ def samples_of(folder: Path) -> Path:
 
 
 def rezipped(log: Path, change: Callable[[str, bytes], bytes | None], method: int = 8) -> None:
-    """Write an archive anew; `change` says what becomes of each member."""
+    """Rewrite an archive; `change` returns the new content of each member."""
     import zipfile_zstd  # noqa: F401
 
     with zipfile.ZipFile(log) as archive:
@@ -250,7 +250,7 @@ def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
     responses = [text.response for text in run.items.texts[:5]]
     assert responses == ["\ufffd hou2", *hostile[1:]]
     assert len(run.items) == 60
-    # A lone surrogate as UTF-8 has no place for it; Python writes it all the same if told to.
+    # A lone surrogate, which is not valid UTF-8, but which Python can be made to write.
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     samples.write_bytes(text.encode("utf-8", "surrogatepass"))
     (run,) = read_runs([lm_eval_g2p], texts=True)
@@ -259,7 +259,7 @@ def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
 
 
 def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
-    """Its rows have no name and no number of items, and aliases with a dash."""
+    """Its rows lack a name and a number of items, and its aliases have a dash."""
     (results,) = [path for path in lm_eval_logs.rglob("results_*") if "pycan" not in str(path)]
     shutil.copytree(results.parent, tmp_path / "old")
 
@@ -306,7 +306,7 @@ def test_archives_with_damage_inside(inspect_g2p: Path) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
 def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> None:
-    """A bomb: an archive of kilobytes, of which a member unpacks to more than there is memory."""
+    """A zip bomb: a member of a small archive unpacks to more than the memory."""
     log, bomb = inspect_g2p / "log.eval", b"\0" * (80 << 20)
     rezipped(log, lambda name, data: bomb if name.endswith("/1_epoch_1.json") else data, method)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -316,7 +316,7 @@ def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> No
         r"samples/\S+: larger than 64 MB when unpacked; it has 59 of 60 samples",
         only_reason(read),
     )
-    # The same, of which the archive's own list tells lies.
+    # The same bomb, with a false size in the archive's directory.
     data = bytearray(log.read_bytes())
     size = struct.pack("<I", len(bomb))
     assert data.count(size) == 2
@@ -399,7 +399,7 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
 
 
 def ended(log: Path, status: str, kept: int = 10_000, **header: Any) -> Path:
-    """Make a log of Inspect end as `inspect eval` does when it is interrupted after some items."""
+    """Cut an Inspect log as if `inspect eval` had been interrupted after some items."""
 
     def change(name: str, data: bytes) -> bytes | None:
         if name == "header.json":

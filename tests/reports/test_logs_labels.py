@@ -1,4 +1,4 @@
-"""Labels of models: short, and different for models in the same condition."""
+"""Model labels are short, and distinct for models in the same condition."""
 
 import shutil
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_both_harnesses_in_two_folders() -> None:
     ]
 
 
-def test_models_that_never_stand_beside_each_other_keep_short_names() -> None:
+def test_models_in_different_tables_keep_short_names() -> None:
     one, other = origin("a/chat"), origin("b/chat")
     assert labels({one: {"hkmmlu"}, other: {"hkcanto_g2p"}}) == {one: "chat", other: "chat"}
 
@@ -95,7 +95,7 @@ def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: P
         "pycantonese (tuned)",
     ]
     assert of_g2p(f"old={tmp_path / 'base'}", f"new={tmp_path / 'tuned'}") == ["old", "new"]
-    # In one folder they are the same run twice.
+    # In one folder, they are two copies of a run.
     assert of_g2p(tmp_path) == ["pycantonese"]
 
 

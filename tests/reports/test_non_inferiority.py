@@ -32,8 +32,8 @@ def test_of_zeros_and_ones_it_is_clopper_and_pearsons(items: int, data: st.DataO
 
 @pytest.mark.parametrize("items", [1, 2, 5, 12])
 def test_it_is_the_quantile_of_a_spline(items: int):
-    # A mean with Dirichlet weights has a B-spline as its density, whose knots are the values (Curry
-    # and Schoenberg, 1966), here with the added 1.
+    # The density of a mean with Dirichlet weights is a B-spline with the values as knots (Curry and
+    # Schoenberg, 1966), here with the added 1.
     differences = np.random.default_rng(items).uniform(-1, 1, items)
     knots = np.sort(np.append(differences, 1))
     integral = BSpline.basis_element(knots, extrapolate=False).antiderivative()
@@ -90,7 +90,7 @@ def test_no_item_lowers_the_bound_by_being_worse(
 
 
 def test_one_item_worse_does_not_let_a_run_pass():
-    # A bootstrap bounds the equal run by its rule of three, and then forgets about it.
+    # A bootstrap would apply a rule of three only to an equal run.
     a = np.full(145, 0.3)
     b = a.copy()
     b[7] += 0.05
@@ -111,7 +111,7 @@ def test_epochs_that_are_equal_count_once():
 
 
 def test_clusters_are_means_weighted_by_their_size():
-    # By hand: one cluster of 3 items that loses 1 / 3, one of 1 item that loses 1.
+    # By hand: a cluster of 3 items that loses 1 / 3, and one of 1 item that loses 1.
     found = bound([0, 0, 0, 0], [1, 0, 0, 1], clusters=[7, 7, 7, 2], largest=3)
     assert found == pytest.approx(loss_bound(np.array([1 / 3, 1]), np.array([3.0, 1.0])))
     weighted = bound([0, 0], [1 / 3, 1], weights=[3, 1], largest=3)
@@ -173,6 +173,6 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
         ([0, 0, 0], [0, 0, 0], {"clusters": [1, 1, 2]}),
     ],
 )
-def test_what_is_no_loss_is_refused(a: list[float], b: list[float], how: dict[str, object]):
+def test_invalid_losses_are_refused(a: list[float], b: list[float], how: dict[str, object]):
     with pytest.raises(ValueError, match="must be"):
         non_inferiority(a, b, **{"delta": 0.02, **how})

@@ -1,4 +1,4 @@
-"""Where a report is written: a message if it cannot be, never a traceback or half a file."""
+"""If a report cannot be written, a message says so: no traceback and no half-written file."""
 
 from pathlib import Path
 

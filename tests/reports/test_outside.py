@@ -58,7 +58,7 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def runs(benchmark: None, tmp_path: Path) -> Sequence[Run]:
-    """A model that answers every question by 4, in both harnesses."""
+    """A model that answers 4 to every question, in both harnesses."""
     del benchmark
     four = AnsweringLM(lambda _: "4")
     run_lm_eval(tmp_path / "logs", "sums", model=four)
@@ -69,7 +69,7 @@ def runs(benchmark: None, tmp_path: Path) -> Sequence[Run]:
 
 
 def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, object]]:
-    """The table of a name: name of the row → heading → value."""
+    """A table, by name: row name → heading → value."""
     (table,) = (
         block
         for section in sections
@@ -88,7 +88,7 @@ def test_both_harnesses_are_read(runs: Sequence[Run]) -> None:
     one, other = runs
     assert {one.harness, other.harness} == {"lm-eval", "inspect"}
     assert one.comparable_as == other.comparable_as
-    # How many questions there should be is not declared: what is there counts.
+    # No number of questions is declared, so the existing ones count.
     assert one.complete
     assert compare(one, other, resamples=100).overall.ties == 4
 
@@ -101,7 +101,7 @@ def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
     parts = read_runs([tmp_path / "logs"])
     assert {part.harness for part in parts} == {"lm-eval", "inspect"}
     assert [(part.limited, part.complete) for part in parts] == [(True, False)] * 2
-    # Nothing is declared of their number: the logs say that there are four.
+    # Their number is not declared, but the logs have four.
     assert [part.expected for part in parts] == [4] * 2
     scores = found(build_report(parts).sections, "published_sums_1")
     assert [scores[part.label]["Rank"] for part in parts] == ["not all items"] * 2
@@ -122,15 +122,15 @@ def test_it_is_in_every_part_of_a_report(runs: Sequence[Run]) -> None:
     by_subject = found(sections, "subjects_sums_0_shot")
     assert [row[label] for row in by_subject.values()] == [pytest.approx(2 / 3), 0]
     notes = [block.text for part in sections for block in part.blocks if isinstance(block, Note)]
-    # Of both harnesses: accuracy, its mean over subjects, that of each subject, unparsed_rate.
+    # In both harnesses: accuracy, its mean over subjects, each subject's, and unparsed_rate.
     assert "10 figures equal those of the harnesses." in notes
 
 
-def test_it_stands_beside_the_tables_of_its_own(runs: Sequence[Run]) -> None:
+def test_a_run_is_ranked_in_its_benchmarks_own_tables(runs: Sequence[Run]) -> None:
     scores = found(build_report(runs).sections, "published_sums_1")
     assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
     for run in runs:
-        # Wilson's interval of 2 of 4 is 15 to 85 %: from above Abacus to below Fingers.
+        # Wilson's interval for 2 of 4 is 15 to 85 %: from above Abacus to below Fingers.
         assert scores[run.label]["Rank"] == "1–3"
         assert scores[run.label]["Mean"] == pytest.approx(1 / 3)
 

@@ -1,4 +1,4 @@
-"""The page of a report in a real browser: it draws, sorts, fits and keeps hostile text harmless."""
+"""A report's page in a real browser: plots, sorting, layout, and harmless hostile text."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -60,7 +60,7 @@ def opened(browser: Browser, tmp_path: Path) -> Opened:
 
 
 def results(*tasks: str) -> Report:
-    """What a report says first, of two real tasks' results of three models."""
+    """The first lines of a report on three models' results in two real tasks."""
     runs = [
         whole(task, share, label=label)
         for task in tasks or ("hkcanto_cultural", "hkcanto_law")
@@ -75,7 +75,7 @@ def models(browser: Browser) -> list[str]:
 
 
 def boxes(browser: Browser, selector: str) -> list[Box]:
-    """Return where elements are in the window."""
+    """Return the positions of elements in the window."""
     script = (
         "return [...document.querySelectorAll(arguments[0])].map(e => {"
         "  const b = e.getBoundingClientRect();"
@@ -87,7 +87,7 @@ def boxes(browser: Browser, selector: str) -> list[Box]:
 
 
 def contained(inner: Box, outer: Box) -> bool:
-    """Return whether a box is within another, but for a pixel of rounding."""
+    """Return whether a box is within another, up to a pixel of rounding."""
     return (
         inner["left"] >= outer["left"] - 1
         and inner["right"] <= outer["right"] + 1
@@ -230,7 +230,7 @@ def test_missing_figures_come_last_in_both_orders_and_equals_keep_their_order(
     opened: Opened,
 ) -> None:
     browser = opened(report(section(scores())))
-    # Lower is better: 8.1, 9.2, 12.5, then the human and the random row, which have none.
+    # Lower is better: 8.1, 9.2, 12.5, then the human and random rows, which have no value.
     button = browser.all("thead th")[2].find_element("tag name", "button")
     button.click()
     ascending = ["Claude 3.7", "GPT-4o", "粵語大模型-7B", "Human", "Chance"]
@@ -251,7 +251,7 @@ def test_tables_sort_by_the_keyboard_and_one_column_at_a_time(opened: Opened) ->
     assert model.get_attribute("aria-sort") == "descending"
 
 
-def test_a_plot_moves_with_its_row_and_is_no_column_to_sort_by(opened: Opened) -> None:
+def test_a_plot_moves_with_its_row_and_cannot_be_sorted_by(opened: Opened) -> None:
     browser = opened(report(section(dots())))
     assert not browser.all("thead th.plot button")
     dots_of = (
@@ -312,7 +312,7 @@ def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Op
     rows = [Row([str(share), Estimate(share, share, share, 9, "note")]) for share in shares]
     columns = [Column("Subject"), Column("Share", "percent", shaded=True)]
     browser = opened(report(section(Table("t", "T", columns, rows))))
-    # A canvas says what a colour is, however it is written.
+    # A canvas resolves a colour in any notation.
     contrasts = """
         const c = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
         const over = (...colours) => {
@@ -333,7 +333,7 @@ def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Op
         browser.prefer(scheme)
         found = browser.run(contrasts)
         assert all(more > less for more, less in pairwise(found))
-        # That of WCAG's level AA for small text.
+        # WCAG's level AA for small text.
         assert found[-1] >= 4.5
 
 
@@ -341,7 +341,7 @@ def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Op
 
 
 def place(browser: Browser, value: float, first: str, second: str) -> float:
-    """Return where a value is, from the places of two labels of the axis."""
+    """Return the position of a value, from the positions of two axis labels."""
     ticks = boxes(browser, "thead th.plot text")
     labels = dict(zip(browser.texts("thead th.plot text"), ticks, strict=True))
     low, high = (float(label.replace("−", "-").replace("+", "")) for label in (first, second))
@@ -352,7 +352,7 @@ def place(browser: Browser, value: float, first: str, second: str) -> float:
 @pytest.mark.parametrize("width", [320, 1280])
 def test_a_dot_for_every_value_stands_where_the_axis_says(opened: Opened, width: int) -> None:
     browser = opened(report(section(dots())), width=width)
-    # By row: both series, both series, and one alone.
+    # By row: both series, both series, and only one.
     values = [41, 71, 62, 75, 30]
     found = boxes(browser, "tbody circle")
     assert len(found) == len(values)
@@ -367,7 +367,7 @@ def test_an_interval_is_a_line_from_end_to_end(opened: Opened) -> None:
     assert len(found) == len(expected)
     for line, ends in zip(found, expected, strict=True):
         for side, value in zip(("left", "right"), ends, strict=True):
-            # A line's end has half a stroke more at most.
+            # A line's end adds at most half a stroke.
             assert line[side] == pytest.approx(place(browser, value, "40", "60"), abs=1.5)
 
 
@@ -460,7 +460,7 @@ def test_without_a_number_there_is_no_plot(opened: Opened) -> None:
     assert not browser.all(".plot")
 
 
-# ---------------------------------------------------------------- at first sight
+# ---------------------------------------------------------------- the first view
 
 
 def test_a_wide_screen_shows_the_runs_beside_the_papers_models_at_once(opened: Opened) -> None:
@@ -511,7 +511,7 @@ def test_a_phone_shows_the_scores_of_all_runs_at_once(opened: Opened) -> None:
 def test_the_names_of_a_header_are_printed_again_on_every_page(opened: Opened) -> None:
     browser = opened(report(section(subjects())))
     browser.prefer("light", "print")
-    # Chromium paints no button in a header that it repeats; of `contents` it paints the text.
+    # Chromium prints no button in a repeated header; with `contents`, it prints its text.
     shown = (
         "return [...document.querySelectorAll('thead button')]"
         ".map(each => getComputedStyle(each).display)"
@@ -566,7 +566,7 @@ def test_hostile_text_neither_runs_nor_becomes_part_of_the_page(
         details.click()
     assert browser.run("return typeof window.pwned") == "undefined"
     assert browser.all("img") == []
-    # The answers as data, and the page's own script.
+    # The data of the answers, and the page's own script.
     scripts = browser.run("return [...document.scripts].map(s => s.type)")
     assert scripts == ["application/json", ""]
     assert browser.find("h1").text.startswith("</td></table></script><script>window.pwned=1")
@@ -640,10 +640,10 @@ def test_twenty_five_questions_are_on_a_page(opened: Opened) -> None:
     assert browser.find(".pages span").text == "26–50 of 60"
 
 
-# By hand from `items(120)`, 60 questions. The first run is right on 0, 3, …, 57: 20; the second on
-# the odd ones but 1, which has no score: 29; it could not be read on 0, 10, …, 50: 6. Both are
-# right on 3, 9, …, 57: 10, so one of them on 39; and wrong on 1 - 40 = 60 - 20 - 29 + 10 - 1 less
-# the unread. Runs disagree where their scores or their answers differ.
+# By hand from `items(120)`, 60 questions. The first run is right on 0, 3, …, 57: 20 questions. The
+# second is right on the odd ones except 1, which has no score: 29; it could not be read on 0, 10,
+# …, 50: 6. Both are right on 3, 9, …, 57: 10, so at least one is on 39. Runs disagree if their
+# scores or their answers differ.
 @pytest.mark.parametrize(
     ("choices", "count"),
     [
@@ -656,14 +656,14 @@ def test_twenty_five_questions_are_on_a_page(opened: Opened) -> None:
         ({"Answer": "unread"}, 6),
         ({"Answer": "unread", "Run": MODELS[0]}, 0),
         ({"Answer": "unscored"}, 1),
-        # 40 of the first run; of the second the even ones that could be read, 24, of which the
-        # multiples of six but not of ten, 6, …, 54, are right in the first: 8.
+        # 40 in the first run; in the second 24, the even ones that could be read. The first has 8
+        # of these right: the multiples of six but not of ten, 6, …, 54.
         ({"Answer": "wrong"}, 48),
         ({"Read as": "none: refusal"}, 6),
         ({"Read as": "letter", "Run": MODELS[1]}, 54),
-        # Unlike scores: odd ones that are no multiple of three, 19 without 1; multiples of six, 10;
-        # question 1, whose score is unknown; and what could not be read, unlike a wrong answer: 10,
-        # 20, 40, 50 (0 and 30 are among the multiples of six).
+        # Different scores: odd ones that are not multiples of three, 19 without 1; multiples of
+        # six, 10; question 1, with an unknown score. Unread answers beside wrong ones: 10, 20, 40,
+        # 50 (0 and 30 are among the multiples of six).
         ({"Answer": "runs disagree"}, 19 + 10 + 1 + 4),
         ({"Answer": "runs disagree", "Run": MODELS[0]}, 0),
         ({"Answer": "runs disagree", "Run": MODELS[0], "beside": MODELS[1]}, 34),

@@ -1,4 +1,4 @@
-"""Where things are on a report's page, of one run to sixteen, at the widths of real screens."""
+"""The layout of a report's page, with one to sixteen runs, at the widths of real screens."""
 
 import base64
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
 def html(models: int, limit: int, tasks: tuple[str, ...] = TASKS) -> str:
     """Return the page of models on tasks of three benchmarks.
 
-    Without a limit the large tasks have a few items a subject, too, but do not say so.
+    Without a limit, the large tasks have only a few items per subject, too, but claim to be whole.
     """
     names = MODELS[:models]
     if limit:
@@ -146,7 +146,7 @@ def printed_pages(browser: Browser) -> int:
 
 
 @pytest.mark.parametrize("limit", [0, 5])
-def test_sixteen_models_are_no_long_page_no_large_file_and_few_sheets_of_paper(
+def test_sixteen_models_make_a_short_page_a_small_file_and_few_printed_sheets(
     browser: Browser, tmp_path: Path, limit: int
 ) -> None:
     assert len(html(16, limit).encode()) <= 400_000
@@ -189,7 +189,7 @@ def test_a_matrix_sorts_by_any_task_and_a_turned_one_by_none(
 ) -> None:
     open_page(browser, html(16, 5), tmp_path, 1440)
     heads = browser.all("#table-matrix thead th")
-    # The last is an error rate: the best of it is the lowest.
+    # The last is an error rate, so the lowest is the best.
     for place, reverse in ((1, True), (len(heads) - 1, False)):
         heads[place].find_element("tag name", "button").click()
         shown = browser.texts(f"#table-matrix tr.run td:nth-child({place + 1})")

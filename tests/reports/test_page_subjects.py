@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """Return a function that calls a command on runs and opens the page that it writes."""
+    """Return a function that calls a command on runs and opens the written page."""
 
     def call(command: str, runs: Sequence[Run], width: int = 1440, *options: str) -> Browser:
         labels = [*dict.fromkeys(run.label for run in runs)]
@@ -235,7 +235,7 @@ def test_several_tasks_have_one_verdict_first(opened: Opened) -> None:
     assert len(browser.all("section.first tbody tr")) == 2
 
 
-# ---------------------------------------------------------------- how long an axis is
+# ---------------------------------------------------------------- the range of an axis
 
 
 def differences(*rows: tuple[float, float, float]) -> Table:
@@ -264,7 +264,7 @@ def test_an_axis_is_as_long_as_what_is_on_it(browser: Browser, tmp_path: Path) -
 def test_a_far_out_interval_ends_in_an_arrow_and_squeezes_no_other(
     browser: Browser, tmp_path: Path, width: int
 ) -> None:
-    """The quartiles of the lower ends are −3 and 0, of the upper ones 5 and 8: 90 is far out."""
+    """The lower ends have quartiles −3 and 0, the upper ones 5 and 8: 90 is an outlier."""
     own = [(2, -2, 6), (3, 0, 8), (1, -3, 5), (4, 0, 8), (0, -5, 5), (10, -70, 90)]
     drawn(browser, tmp_path, differences(*own), width)
     lines, dots = boxes(browser, "tbody .span"), boxes(browser, "tbody circle")
@@ -278,7 +278,7 @@ def test_a_far_out_interval_ends_in_an_arrow_and_squeezes_no_other(
     for arrow in boxes(browser, "tbody .beyond"):
         assert cells[-1]["left"] <= arrow["left"] <= arrow["right"] <= cells[-1]["right"]
     assert lines[-1]["left"] < min(line["left"] for line in lines[:-1]) - 2
-    # The text has what the plot has not.
+    # The text gives what the plot leaves out.
     assert "[−70.0, +90.0]" in browser.texts("tbody tr:last-child td.number")[0].replace("\n", " ")
 
 

@@ -109,7 +109,7 @@ def test_the_best_is_looked_for_among_models_and_in_the_columns_own_direction() 
         for column, cell in zip(table.columns, row.cells, strict=True)
         if cell.best
     }
-    # The human's 80.0 is higher than GPT-4o's 74.8, but is no model's.
+    # The human row's 80.0 is higher than GPT-4o's 74.8, but it is not a model.
     assert best == {("GPT-4o", "Accuracy %"), ("Claude 3.7", "CER %")}
 
 
@@ -134,7 +134,7 @@ def test_rows_say_whose_they_are_where_their_names_do_not_and_where_there_are_se
     assert shown(only_runs)[0].mark == ""
 
 
-def test_a_column_without_any_value_is_left_out_but_for_the_first() -> None:
+def test_columns_without_values_are_left_out_except_the_first() -> None:
     columns = [
         (Column("x"), str),
         (Column("y"), lambda _: None),
@@ -179,7 +179,7 @@ def test_tabs_and_line_feeds_are_text_and_other_controls_are_pictures() -> None:
 
 
 class Elements(HTMLParser):
-    """What elements an HTML parser sees, and the executable scripts among them."""
+    """The elements that an HTML parser sees, and the executable scripts among them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ class Elements(HTMLParser):
 
 def test_hostile_text_adds_no_element_to_the_page() -> None:
     found = Elements(render(hostile_report(), "html"))
-    # The answers as data and the page's own script; two tables, and one element per text.
+    # The data of the answers and the page's own script; two tables, and one element per text.
     assert found.tags.count("script") == 2
     assert found.tags.count("table") == 2
     assert "img" not in found.tags
@@ -264,7 +264,7 @@ def test_csv_of_tables_has_a_column_a_figure_as_it_was_computed() -> None:
         "to_gpt_4o_high": "-0.2",
         "signature": "hkmmlu|shots:5|v:0.1.0",
     }
-    assert [line["cer"] for line in found[3:]] == ["", ""]  # None, and not a number
+    assert [line["cer"] for line in found[3:]] == ["", ""]  # None and NaN
 
 
 def test_tables_for_programs_alone_are_in_csv_and_json_and_nowhere_else() -> None:
@@ -418,7 +418,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         assert max(map(cell_len, printed(made, width).splitlines())) <= width
 
 
-def test_columns_stand_under_each_other_where_names_are_chinese() -> None:
+def test_columns_are_aligned_with_chinese_names() -> None:
     from rich.cells import cell_len
 
     text = printed(report(section(scores())), 160).splitlines()
@@ -453,7 +453,7 @@ def test_answers_are_counted_on_the_terminal_and_not_shown() -> None:
     assert "香港嘅首都" not in text
 
 
-# What is not installed
+# Missing packages
 
 
 def test_a_page_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,7 +475,7 @@ def test_tables_on_the_terminal_and_in_text_need_no_extra_package(
 
 @pytest.mark.parametrize("width", range(40, 161, 3))
 def test_the_terminal_never_shows_a_part_of_a_number(width: int) -> None:
-    """Columns that there is no room for are left out whole."""
+    """Columns without room are left out completely."""
     columns = [
         Column("Model"),
         Column("Task and its condition"),
@@ -508,7 +508,7 @@ def test_the_terminal_never_cuts_the_heading_of_a_number(width: int) -> None:
 
 
 def models_and_tasks(models: int) -> Table:
-    """A matrix of four tasks, of which one is an error rate and one has scores up to 100."""
+    """A matrix of four tasks; one is an error rate, and one has scores up to 100."""
     unread = Estimate(0.5, 0.45, 0.55, 400, "30% unread")
     columns = [
         Column("Model"),
@@ -537,7 +537,7 @@ def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(width: int, mode
         assert word in flat
     assert text.count("↑") >= 3
     assert text.count("↓") >= 1
-    # Every figure is there: 30.0 to 15.0 points of error, and 20.0 to 35.0 of score.
+    # Every figure is shown: error rates from 30.0 to 15.0 points, and scores from 20.0 to 35.0.
     for n in range(models):
         assert f"{30 - n:.1f}" in text
         assert f"{20 + n:.1f}" in text

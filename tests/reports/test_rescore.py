@@ -1,4 +1,4 @@
-"""`hkcanto rescore`: logged answers, and those of other tools, scored again without a model."""
+"""`hkcanto rescore` scores our logs and other tools' answers again, without a model."""
 
 import json
 import re
@@ -24,14 +24,14 @@ def hkcanto(*arguments: str | Path) -> Result:
 
 
 def rescored(*arguments: str | Path, to: Path) -> str:
-    """Rescore, and return what was printed."""
+    """Rescore, and return the output."""
     done = hkcanto("rescore", *arguments, "-o", to)
     assert done.exit_code == 0, done.output
     return done.output
 
 
 def refused(*arguments: str | Path, to: Path) -> str:
-    """Rescore what is refused: nothing is written. Return why, in one line."""
+    """Check that a rescoring is refused and writes nothing; return the one-line reason."""
     done = hkcanto("rescore", *arguments, "-o", to)
     assert done.exit_code == 1, done.output
     assert "Traceback" not in done.output
@@ -40,7 +40,7 @@ def refused(*arguments: str | Path, to: Path) -> str:
 
 
 def judged(folder: Path) -> dict[tuple[str, str], list[Any]]:
-    """The judgements that lm-eval's samples in a folder have: (task, item) → of each epoch."""
+    """The judgements in lm-eval's samples in a folder: (task, item) → one for each epoch."""
     found: dict[tuple[str, str], list[Any]] = {}
     for file in folder.rglob("samples_*.jsonl"):
         task = file.stem.removeprefix("samples_").rpartition("_")[0]
@@ -63,7 +63,7 @@ def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 @pytest.fixture
 def law() -> list[dict[str, Any]]:
-    """Answers to the law questions of the sample as a user has them: every first one is right."""
+    """A user's answers to the sample data's law questions; every first one is right."""
     return [
         {
             "question": sample.question,
@@ -74,7 +74,7 @@ def law() -> list[dict[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------------- logs of ours
+# ---------------------------------------------------------------------- our logs
 
 
 def test_logs_of_lm_eval_come_out_as_they_were(lm_eval_logs: Path, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_reasoning_that_a_server_hands_over_apart(tmp_path: Path) -> None:
 
 
 def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> None:
-    """As of a version that read B wherever it read something."""
+    """As if logged by a version that read B whenever it read anything."""
     run_lm_eval(tmp_path / "old", "hkcanto_law")
     (samples,) = (tmp_path / "old").rglob("samples_*.jsonl")
     lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
@@ -232,7 +232,7 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     assert len({run.label for run in runs}) == 2
     done = hkcanto("report", tmp_path / "runs", "--format", "md")
     assert "✓ rescored by" in done.stdout
-    # The same setup: nothing stands in a gate's way.
+    # The setup is the same, so a gate is allowed.
     second, first = (
         run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)
     )
@@ -245,13 +245,13 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     assert second.read_text("utf-8") == text
 
 
-# ---------------------------------------------------------------------- answers of others
+# ---------------------------------------------------------------------- answers from other tools
 
 
 def test_answers_by_question_are_scored_as_a_run_scores_them(
     law: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    for row in law:  # full width and spaces are no other question
+    for row in law:  # still the same question in full width and with spaces
         row["question"] = f"  {unicodedata.normalize('NFKC', row['question'])} \n"
     file = write_jsonl(tmp_path / "gpt.jsonl", law)
     rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
@@ -363,7 +363,7 @@ def test_columns_can_be_declared(
 
 @pytest.mark.parametrize("old", [False, True])
 def test_files_of_twinkle_eval(old: bool, tmp_path: Path) -> None:
-    """Its questions come with their options, in the order in which they ended."""
+    """Its rows have the question with its options, in order of completion."""
     rows = [
         {
             "question_id": place,
@@ -432,7 +432,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
     assert "At most 2% may be" in said
 
 
-def test_two_items_with_one_question_are_told_apart_by_their_options_alone() -> None:
+def test_two_items_with_one_question_are_identified_by_their_options() -> None:
     from hkcanto_tasks.rescoring.answers import Answer
     from hkcanto_tasks.rescoring.matching import Questions
     from hkcanto_tasks.samples import Sample
@@ -521,13 +521,13 @@ def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
         assert why in refused(tmp_path / path, to=tmp_path / "new")
 
 
-# ---------------------------------------------------------------------- a model as reader
+# ---------------------------------------------------------------------- a model as the reader
 
 
 def test_a_reader_reads_what_the_rules_leave_unread(
     law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Six of eleven answers are letters, all right; of five, the model reads B."""
+    """Six of eleven answers are letters, all right; the model reads B in the other five."""
     reader = answering_model(lambda _: "B）")
     monkeypatch.setattr("hkcanto.second_look.get_model", lambda _: reader)
     file = write_jsonl(tmp_path / "a.jsonl", law)

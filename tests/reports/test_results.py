@@ -1,4 +1,4 @@
-"""The first and the last part of a report: each run's results, and how everything was made."""
+"""The first and the last part of a report: each run's results, and the methods."""
 
 import json
 from collections.abc import Sequence
@@ -130,19 +130,19 @@ def test_models_under_one_condition_stand_together() -> None:
 
 def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
     table = at_a_glance(whole("hkcanto_cultural"), a_run("hkcanto_law", {"acc": [1, 0]}))
-    # 50 ± 6.2 % among 23 models, by hand in `test_standings`.
+    # 50 ± 6.2 % among 23 models; worked by hand in `test_standings`.
     assert column(table, "Rank") == ["16–21 of 24", None]
 
 
 def phonology() -> Run:
-    """Half of all questions right, among them 50 of the 60 on homophones."""
+    """Half of all questions are right, including 50 of the 60 on homophones."""
     parts = [("homophone",)] * 60 + [("rhyme",)] * 40
     return a_run("hkcanto_phonology", {"acc": [1] * 50 + [0] * 50}, parts=parts)
 
 
 @pytest.mark.parametrize("made", [phonology(), whole("hkcanto_cultural", subjects=["food"])])
 def test_a_rank_in_another_figure_than_the_headline_is_not_beside_it(made: Run) -> None:
-    # Of 24 models in Homophone, and in Food Culture: neither is the figure of the row.
+    # Ranks of 24 in Homophone and in Food Culture: neither is the row's figure.
     assert any(each["ranks"] for each in build_report([made]).records["runs"][0]["standings"])
     assert "Rank" not in [column.title for column in at_a_glance(made).columns]
     assert not any("Homophone" in each.title for each in tables(first(made)))
@@ -213,7 +213,7 @@ def cultural(**values: Sequence[float]) -> Run:
         ),
         (
             a_run("hkcanto_law", {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}),
-            # 1 of 50 is no more than 2 %.
+            # 1 of 50 is not more than 2 %.
             ["✗ 50 of 424 items", "✓ 2.0% unread"],
         ),
         (
@@ -256,13 +256,13 @@ def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
     assert [text.startswith("✓ equal to the harness") for text in badges] == [False, True]
 
 
-# ---------------------------------------------------------------- beside the paper's models
+# ---------------------------------------------------------------- the papers' models
 
 
 def test_a_run_stands_in_the_plot_where_its_score_puts_it() -> None:
     table = plot(whole("hkcanto_cultural"))
     names = column(table, "Model")
-    # Half of each subject's questions: between 50.7 and 42.7 under Average.
+    # Half of each subject's questions are right: between 50.7 and 42.7 under Average.
     place = names.index("mine")
     assert names[place - 1 : place + 2] == ["Yi 1.5 6B", "mine", "Mistral Nemo 12B"]
     assert names[0] == "Qwen2 72B"
@@ -298,10 +298,10 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
         table, name = plot(*own), run.label
         of = value(table, name, "Average")
         assert isinstance(of, Estimate)
-        assert not of.note  # the row says it once
+        assert not of.note  # once in the row
         notes[name] = value(table, name, "Rank")
     assert notes == {"part": "not all items", "local": "unknown data", "whole": "16–21"}
-    # Llama-3-8B-Instruct is among those of which the paper has no translation.
+    # Llama-3-8B-Instruct is one of the models without translation scores in the paper.
     missing = a_run("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
     ends = plot(missing).rows[-4:]
     assert all(each.values[2] is None for each in ends)
@@ -320,7 +320,7 @@ def test_the_plotted_tables_section_is_folded_and_has_all_columns() -> None:
 
 
 def drawn(*runs: Run) -> dict[str, tuple[bool, list[str]]]:
-    """Return of each published table whether it is in the summary, and what is drawn of it."""
+    """Return for each published table whether the summary has it, and what is drawn."""
     return {
         section.name: (
             section.is_summary,
@@ -331,7 +331,7 @@ def drawn(*runs: Run) -> dict[str, tuple[bool, list[str]]]:
 
 
 def test_a_tasks_further_tables_draw_their_own_headline_and_are_in_the_summary() -> None:
-    # The first of the papers' tables stands beside the runs.
+    # The first of the papers' tables is beside the runs.
     found = drawn(whole("hkmmlu"))
     assert found == {"published-hkmmlu-1": (False, []), "published-hkmmlu-11": (True, ["TC"])}
 
@@ -371,7 +371,7 @@ def test_nothing_to_compare_gives_no_published_section() -> None:
     assert papers() == {}
 
 
-# ---------------------------------------------------------------- how it was made
+# ---------------------------------------------------------------- methods
 
 
 def test_signatures_are_in_a_table() -> None:

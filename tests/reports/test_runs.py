@@ -1,4 +1,4 @@
-"""Runs made by hand: whether they are complete, and how their conditions are named."""
+"""Made-up runs: their completeness, and the names of their conditions."""
 
 from hkcanto_tasks.runs import Items
 
@@ -16,7 +16,7 @@ def test_a_run_of_all_items_is_complete():
 
 
 def test_the_worked_examples_of_sentiment_are_not_missed():
-    # 1,200 and 399 rows, of which the first is the example (HKCanto-Eval's release).
+    # 1,200 and 399 rows, the first of each being the example (HKCanto-Eval's release).
     made = a_run(
         "hkcanto_sentiment",
         {"acc": [1] * 1597},
@@ -48,7 +48,7 @@ def test_items_of_subjects_are_found():
 
 
 def test_clusters_stay_apart_when_runs_are_joined():
-    # Four questions on two passages, of which only the second one's are taken.
+    # Four questions on two passages; only those on the second one are taken.
     values = {"acc": [1, 0, 1, 0]}
     first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items.take([2, 3])
     other = a_run("hkcanto_orthography", {"acc": [1, 1]}, clusters=[0, 1]).items

@@ -44,7 +44,7 @@ TAILS = (0.025, 0.975)
 
 
 def means(*values: object) -> np.ndarray:
-    """Rows whose ratio of sums is the mean of some values."""
+    """Rows whose ratio of sums is the mean of the values."""
     return np.column_stack([np.asarray(values[0], float), np.ones(len(values[0]))])
 
 
@@ -71,7 +71,7 @@ def test_holm_worked_by_hand():
 
 
 @pytest.mark.slow
-@settings(max_examples=15)  # statsmodels collects the interpreter's garbage each time
+@settings(max_examples=15)  # statsmodels runs the garbage collector each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_equals_statsmodels(p_values: list[float]):
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
@@ -80,7 +80,7 @@ def test_holm_equals_statsmodels(p_values: list[float]):
 @given(st.integers(0, 20_000), st.integers(0, 20_000))
 def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
     expected = binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1
-    # For some numbers scipy's is 0 below this.
+    # Below this, scipy's value is 0 for some numbers.
     assert mcnemar_p_value(wins, losses) == pytest.approx(expected, rel=1e-9, abs=1e-250)
 
 
@@ -125,11 +125,11 @@ def test_right_and_wrong_answers_are_tested_as_mcnemar_does():
 
 
 def test_rates_are_tested_with_their_lengths():
-    # Worked by hand: 1/2 and 0/1 of errors against 0/2 and 1/1. As they are, 1/3 and 1/3: every
-    # exchange is as far apart.
+    # Worked by hand: 1/2 and 0/1 errors against 0/2 and 1/1. The observed rates are 1/3 and 1/3, so
+    # every exchange is at least as far apart.
     a, b = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[0.0, 2.0], [1.0, 1.0]])
     assert randomization_p_value(a, b, ratio, resamples=100, seed=0) == 1
-    # 2/2 and 1/1 against 0/2 and 0/1: 1 apart, as in 2 of 4 exchanges; the others are 1/3 apart.
+    # 2/2 and 1/1 against 0/2 and 0/1 are 1 apart, like 2 of 4 exchanges; the others are 1/3 apart.
     a, b = np.array([[2.0, 2.0], [1.0, 1.0]]), np.array([[0.0, 2.0], [0.0, 1.0]])
     assert randomization_p_value(a, b, ratio, resamples=100, seed=0) == 0.5
 
@@ -203,7 +203,7 @@ def test_equal_runs_have_no_spread_and_no_evidence():
 
 @pytest.mark.slow
 def test_interval_covers_the_truth_as_often_as_it_says():
-    # B turns 15 % of the answers right and 5 % wrong: 10 points better.
+    # B makes 15 % of the answers right and 5 % wrong: 10 points better.
     rng = np.random.default_rng(7)
     covered = 0
     for seed in range(400):
@@ -282,7 +282,7 @@ def test_corpus_figures_have_sacrebleus_p_values(
     else:
         drawn = bootstrap_differences(*rows, statistic, resamples=400, seed=12345)
         figures = [score[0](side.sum(axis=0)) for side in rows]
-        sizes = np.abs(drawn)  # as sacreBLEU makes its p-value of what it has drawn
+        sizes = np.abs(drawn)  # as sacreBLEU computes its p-value from the draws
         extreme = (sizes - sizes.mean() >= abs(figures[1] - figures[0])).sum()
         found = (extreme + 1) / 401
     assert 1 / 401 < found < 0.5
@@ -294,8 +294,8 @@ def test_corpus_figures_have_sacrebleus_p_values(
 
 @pytest.mark.parametrize(("table", "high"), [(CAVO, 0.1240), (BENTUR, 0.517)])
 def test_the_interval_ends_where_tangos_published_one_does(table: dict[str, int], high: float):
-    # Fagerland, Lydersen and Laake: 0.0054 to 0.1240, and 0.026 to 0.517. McNemar's exact test does
-    # not reject (0.052 and 0.070), so that ours starts at 0.
+    # Fagerland, Lydersen and Laake: 0.0054 to 0.1240, and 0.026 to 0.517. Ours starts at 0, because
+    # McNemar's exact test does not reject (0.052 and 0.070).
     assert paired_accuracy_interval(**table) == pytest.approx((0, high), abs=5e-4)
     mirrored = {**table, "losses": table["wins"], "wins": table["losses"]}
     assert paired_accuracy_interval(**mirrored) == pytest.approx((-high, 0), abs=5e-4)
@@ -310,7 +310,7 @@ def test_equal_answers_are_not_proven_equal():
 
 
 def score_statistic(losses: int, wins: int, items: int, loss: float) -> float:
-    """Tango's score, with the restricted maximum likelihood found numerically."""
+    """Tango's score, with numerical restricted maximum likelihood."""
 
     def minus_likelihood(only_b: float) -> float:
         counts = (losses, only_b + loss), (wins, only_b), (items - losses - wins, None)
@@ -358,14 +358,14 @@ def test_the_interval_and_mcnemars_test_agree(losses: int, wins: int, agree: int
 
 
 def test_the_interval_of_a_mean_is_students_with_one_more_value():
-    # By hand, of Darwin's maize: the mean, and the t distribution with 14 degrees of freedom. The
-    # farthest plants are 87.93 eighths below the mean of 20.93.
+    # By hand for Darwin's maize: the mean, and the t distribution with 14 degrees of freedom. The
+    # most distant pair is 87.93 eighths below the mean of 20.93.
     squares = ((DARWIN - DARWIN.mean()) ** 2).sum() + (67 + DARWIN.mean()) ** 2
     reach = t.ppf(0.975, 14) * np.sqrt(squares / (14 * 16))
     expected = DARWIN.mean() - reach, DARWIN.mean() + reach
     found = paired_mean_interval(DARWIN, largest=1000)
     assert found == pytest.approx(expected)
-    # Student's own interval is in it: Fisher's 0.003 to 41.86 eighths, for p = 0.0497.
+    # It contains Student's own interval: Fisher's 0.003 to 41.86 eighths, for p = 0.0497.
     assert found[0] < 0.003 < 41.86 < found[1]
 
 
@@ -380,7 +380,7 @@ def test_equal_runs_have_the_interval_of_the_rule_of_three():
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=5), st.integers(0, 50))
 @settings(max_examples=30, deadline=None)
 def test_so_few_differing_items_never_exclude_no_difference(values: list[float], equal: int):
-    # As no exact test rejects: 2 / 2⁵ > 0.05.
+    # No exact test rejects, either: 2 / 2⁵ > 0.05.
     low, high = paired_mean_interval(values + [0.0] * equal)
     assert low <= 0 <= high
 
@@ -438,7 +438,7 @@ def test_the_interval_of_a_rate_is_that_of_the_jackknife():
 def test_no_errors_have_an_upper_end():
     low, high = ratio_interval([0] * 78, [15] * 78)
     assert low == 0
-    # More than the rule of three for 1,170 independent syllables, less than that for 78 sentences.
+    # More than the rule of three for 1,170 independent syllables, less than for 78 sentences.
     assert 3.69 / 1170 < high < 3.69 / 78
     assert high == ratio_interval([1] + [0] * 77, [15] * 78)[1]
     epochs = ratio_interval([0] * 780, [15] * 780, np.repeat(range(78), 10))

@@ -1,4 +1,4 @@
-"""How often intervals cover and gates let a worse run pass, by enumeration and simulation.
+"""Coverage of intervals and error rates of gates, by enumeration and simulation.
 
 `performance/simulate_intervals.py` and `simulate_gates.py` do more of the same, and compare it with
 other methods.
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 SIZES = (30, 60, 78, 145, 500)
 REPEATS = 1000
-# Three standard errors of a share of 95 % in so many repeats are 2 points.
+# Three standard errors of a share of 95 % in this many repeats are 2 points.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
 
 Numbers = np.ndarray
@@ -44,7 +44,7 @@ def covers(interval: tuple[float, float], truth: float) -> bool:
 
 
 def tables(items: int, wins: float, losses: float) -> Iterator[tuple[int, int, float]]:
-    """Every likely number of wins and losses with its probability."""
+    """All likely numbers of wins and losses, with their probabilities."""
     grid = [(i, j) for i in range(items + 1) for j in range(items + 1 - i)]
     counts = np.column_stack([grid, items - np.sum(grid, axis=1)])
     chances = multinomial.pmf(counts, items, [wins, losses, 1 - wins - losses])
@@ -66,8 +66,8 @@ def tables(items: int, wins: float, losses: float) -> Iterator[tuple[int, int, f
     ],
 )
 def test_differences_of_accuracies_are_covered(items: int, wins: float, losses: float):
-    # By enumeration. With 30 items two discordant ones are to be expected of 95 %, too few for any
-    # interval to be wrong as often as it may.
+    # By enumeration. With 30 items and 95 %, two discordant items are expected: too few for any
+    # interval to err as often as it may.
     held = sum(
         chance
         for i, j, chance in tables(items, wins, losses)
@@ -112,7 +112,7 @@ def test_mean_differences_are_covered(
 ):
     rng = np.random.default_rng(items)
     held = np.mean([covers(paired_mean_interval(draw(rng, items)), truth) for _ in range(REPEATS)])
-    # Where three of 30 items differ, the interval is one that always holds.
+    # If three of 30 items differ, the interval always holds.
     most = 1 if draw is sparse and items < 78 else 0.97
     assert 0.95 - ERROR < held < most + ERROR
 
@@ -169,7 +169,7 @@ FEW = 800  # repeats
 
 
 def held(draw: Callable[..., object], *of: object) -> float:
-    """How often an interval as it is now covers in a draw of the study."""
+    """How often the present interval covers in the study's draws."""
     rng = np.random.default_rng(7)
     return float(np.mean([np.ravel(draw(rng, *of))[-1] for _ in range(FEW)]))
 
@@ -182,7 +182,7 @@ def test_means_over_subjects_are_covered(sizes: str, share: float):
 
 @pytest.mark.parametrize("sizes", [*STUDY.SUBJECTS][:3])
 def test_means_over_subjects_are_covered_at_99_percent(sizes: str):
-    # Not of 100 items, of which one is to be expected wrong: plain accuracy has 92 % there, too.
+    # Not for 100 items, with one expected wrong: plain accuracy has 92 % there, too.
     assert 0.925 < held(STUDY.of_subjects, STUDY.SUBJECTS[sizes], 0.99) < 0.99
 
 
@@ -190,7 +190,7 @@ def test_means_over_subjects_are_covered_at_99_percent(sizes: str):
 @pytest.mark.parametrize("sizes", STUDY.SUBJECTS)
 def test_differences_of_means_over_subjects_are_covered(sizes: str, share: float):
     found = held(STUDY.of_paired_subjects, STUDY.SUBJECTS[sizes], share)
-    few = STUDY.SUBJECTS[sizes].sum() * (1 - share) * 0.5 < 20  # that differ
+    few = STUDY.SUBJECTS[sizes].sum() * (1 - share) * 0.5 < 20  # differing items
     assert 0.925 < found <= (1 if few else 0.98)
 
 
@@ -211,12 +211,12 @@ def test_rates_with_loops_are_covered_if_a_loop_was_seen(items: int):
     drawn = [STUDY.with_loops(rng, items, 0.02) for _ in range(FEW)]
     covered, seen, both = np.mean(drawn, axis=0)
     assert both / seen > 0.9
-    assert covered < 0.96  # as nobody can know of a loop that was not seen
+    assert covered < 0.96  # because an unseen loop is unknown
 
 
 @pytest.mark.parametrize(("items", "share"), [(30, 0.9), (60, 0.9), (120, 0.95)])
 def test_what_people_would_say_is_covered_near_a_limit(items: int, share: float):
-    # With a normal interval, or Student's of all items, 30 are covered in 88 to 90 %.
+    # A normal interval, or Student's on all items, covers in 88 to 90 % with 30 items.
     assert 0.915 < held(STUDY.of_people, items, share) < 0.985
 
 
@@ -225,13 +225,13 @@ def test_what_people_would_say_is_covered_near_a_limit(items: int, share: float)
     [(8, 9, 0.6, 0.3), (14, 6, 0.8, 0.1), (30, 12, 0.9, 0.4), (40, 10, 0.97, 0.6)],
 )
 def test_uneven_passages_are_covered(count: int, most: int, share: float, correlation: float):
-    # With Student's t of all passages the last two are covered in 92 and 84 to 86 %.
+    # With Student's t on all passages, coverage of the last two is 92 % and 84 to 86 %.
     assert 0.925 < held(STUDY.of_uneven_passages, count, most, share, correlation) < 0.99
 
 
 @pytest.mark.parametrize(("few", "items"), [(1, 100), (1, 50), (2, 100)])
 def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
-    # By enumeration. Wilson's interval holds in 91 to 92 % where one wrong answer is expected.
+    # By enumeration. Wilson's interval holds in 91 to 92 % if one wrong answer is expected.
     found = 0.0
     for wrong in range(12):
         made = mean_estimate(np.repeat([0.0, 1.0], [wrong, items - wrong]), np.arange(items))
@@ -244,9 +244,9 @@ def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
 
 
 def covered(hits: Numbers, sizes: Numbers, count: int, rng: np.random.Generator) -> list[float]:
-    """How often the mean of all items, and that of subjects, are covered by the first so many.
+    """How often intervals from the first items cover the means over all items and over subjects.
 
-    `hits` are of all items of each subject; which of them come first is drawn anew each time.
+    `hits` counts right answers among all items of each subject; their order is drawn each time.
     """
     subjects = [
         [Sample(id=f"{own}/{place}", subject=str(own)) for place in range(size)]
@@ -272,7 +272,7 @@ def test_all_items_are_covered_by_a_beginning_of_them(share: float, count: int):
     sizes = rng.integers(100, 280, 22)
     hits = rng.binomial(sizes, rng.beta(8 * share, 8 * (1 - share), 22))
     for held in covered(hits, sizes, count, rng):
-        # Where two right answers are to be expected, Wilson's interval holds more often.
+        # If two right answers are expected, Wilson's interval holds more often.
         most = 0.99 if share * count < 5 else 0.97 + ERROR / 2
         assert 0.93 - ERROR / 2 < held < most
 
@@ -301,9 +301,11 @@ BEST = load_script("performance/simulate_best.py")
 
 
 @pytest.mark.parametrize(("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)])
-def test_equal_runs_are_seldom_told_apart_from_the_best(runs: int, items: int, correlation: float):
+def test_equal_runs_are_seldom_called_different_from_the_best(
+    runs: int, items: int, correlation: float
+):
     naive, told, covered, luck, said = BEST.choice(items, np.full(runs, 0.6), correlation, 300)
-    assert naive > 15  # of McNemar's test between the best and each other
+    assert naive > 15  # for McNemar's test between the best and each other run
     assert told < 5 + 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
     assert covered > 95 - 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
     assert said == pytest.approx(luck, abs=0.5)
@@ -348,18 +350,18 @@ def test_rare_large_losses_seldom_pass(items: int, delta: float, loss: float):
 
 @pytest.mark.parametrize(("questions", "delta"), [(20, 0.2), (78, 0.05)])
 def test_inferior_epochs_seldom_pass(questions: int, delta: float):
-    # On the boundary: some questions are lost in all epochs, as those are not independent.
+    # On the boundary: a lost question is lost in all epochs, because epochs are not independent.
     rng = np.random.default_rng(questions)
     lost = rng.binomial(questions, delta, size=REPEATS)
     passed = np.mean([passes((0.0, 1.0), (questions - k, k), delta) for k in lost.tolist()])
     assert passed < 0.055
 
 
-# Units, of which some are rare and heavy: how often, how heavy, and how often these lose all.
+# The share and the weight of rare, heavy units, which lose everything with some chance.
 @pytest.mark.parametrize("items", [78, 500])
 @pytest.mark.parametrize(("share", "heavy"), [(0.02, 20.0), (0.005, 50.0), (0.2, 4.0)])
 def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: int):
-    # On the boundary. By the largest weight of the sample up to 60 % pass.
+    # On the boundary. With the sample's largest weight as the bound, up to 60 % would pass.
     rng, passed, delta = np.random.default_rng(items), 0, 0.05
     chance = delta * (1 - share + share * heavy) / (share * heavy)
     for _ in range(REPEATS):
@@ -370,7 +372,7 @@ def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: in
     assert passed / REPEATS < 0.055
 
 
-# A part of a task whose headline is a mean over subjects of unlike size.
+# A part of a task whose headline is a mean over subjects of different sizes.
 @pytest.mark.parametrize("sizes", [(3, 97), (40, 60, 400), (8, 8, 8, 200), (5,) * 12 + (240,)])
 @pytest.mark.parametrize("in_small", [True, False])
 def test_losses_in_some_subjects_seldom_pass(sizes: tuple[int, ...], in_small: bool):
@@ -392,7 +394,7 @@ def test_losses_in_some_subjects_seldom_pass(sizes: tuple[int, ...], in_small: b
 
 @pytest.mark.parametrize("looks", [4, 8])
 def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
-    # On the boundary: without sharing it, 12 and 17 % pass at some look.
+    # On the boundary: if the looks did not share the error, 12 and 17 % would pass at some look.
     rng, passed, delta = np.random.default_rng(looks), 0, 0.05
     for _ in range(REPEATS):
         drawn = rng.multinomial(800 // looks, [0.1, 0.75, 0.15], size=looks).cumsum(axis=0)
@@ -406,7 +408,7 @@ def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
 
 @pytest.mark.parametrize("candidates", [2, 10])
 def test_candidates_that_share_the_error_seldom_pass_one_by_one(candidates: int):
-    # On the boundary: without sharing it, 9 and 23 % have one that passes.
+    # On the boundary: if the candidates did not share the error, one would pass in 9 and 23 %.
     assert GATES.by_candidates(candidates, 500, shared=False) > 0.06
     assert GATES.by_candidates(candidates, 500, shared=True) < 0.055
 
@@ -420,7 +422,7 @@ def test_a_gate_seldom_errs_whatever_the_weights(name: str, items: int):
 
 
 def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():
-    # Every long sentence may be lost as a whole; the pooled rate is what is bounded.
+    # Any long sentence may be lost completely; the bound is on the pooled rate.
     rng = np.random.default_rng(1)
     passed, delta, repeats = 0, 0.05, 400
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""Runs ranked among the papers' models: on the same measure only, with a range of ranks."""
+"""Runs are ranked among the papers' models only on the same measure, with a range of ranks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,8 +47,8 @@ def wilson(right: float, total: float) -> tuple[float, float]:
 def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> None:
     found = standing("hkcanto_7", "Food Culture", whole("hkcanto_cultural"))
     # 27 of 54: [37.1, 62.9] by Wilson. Above 62.9 under Food Culture are 74.1, 81.5, 74.1, 75.9,
-    # 83.3, 87.0, 77.8, 74.1, 64.8 and 75.9; above 37.1 but for these 59.3, 57.4, 51.9, 40.7, 53.7,
-    # 48.2, 61.1, 51.9, 61.1 and 55.6. People, with 81.7, are no model.
+    # 83.3, 87.0, 77.8, 74.1, 64.8 and 75.9; also above 37.1 are 59.3, 57.4, 51.9, 40.7, 53.7, 48.2,
+    # 61.1, 51.9, 61.1 and 55.6. People, with 81.7, are not ranked.
     assert (found.figure.low, found.figure.high) == pytest.approx(wilson(27, 54))
     assert found.ranks == (10 + 1, 20 + 1)
     assert found.rank == "11–21"
@@ -57,11 +57,11 @@ def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> Non
 
 def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> None:
     found = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
-    # Half of each subject is right, and 20 more items with that variance are added to its own.
+    # Half of each subject is right; 20 items with this variance are added to its own.
     variances = (0.25 * (n + 20) / (n - 1 + 20) / n for n in (54, 56, 44, 70, 28))
     items = 0.25 / (sum(variances) / 25)
     low, high = wilson(items / 2, items)
-    # [43.6, 56.4]: from below 57.3, of which 15 models have at least as much, to above 42.7.
+    # [43.6, 56.4]: from below 57.3, which 15 models reach, to above 42.7.
     assert (found.figure.low, found.figure.high) == pytest.approx((low, high))
     assert found.ranks == (16, 21)
 
@@ -69,8 +69,8 @@ def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> Non
 def test_the_fewest_errors_are_the_best() -> None:
     made = whole("hkcanto_g2p", 0.1, metric="cer_published")
     found = standing("hkcanto_3", "CER", made)
-    # 14 of 145: [5.8, 15.6]. Fewer than 5.8 has 5.4; fewer than 15.6 also 7.9, 12.0 and 15.3. The
-    # rule-based row, with 0.8, is no model.
+    # 14 of 145: [5.8, 15.6]. Below 5.8 is 5.4; below 15.6 are also 7.9, 12.0 and 15.3. The
+    # rule-based row, with 0.8, is not ranked.
     assert found.ranks == (2, 5)
     assert found.of == 23 + 1
 
@@ -79,7 +79,7 @@ def test_a_narrow_interval_leaves_one_rank() -> None:
     stem = [s.name for s in find_task("hkmmlu").subjects if s.category == "stem"]
     found = beside("hkmmlu_1", whole("hkmmlu", subjects=stem))
     own = found.runs["mine"]
-    # Half right of 6,068, ±1.3. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5,
+    # Half of 6,068, ±1.3. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5,
     # 59.6, 63.8, 55.9, 63.8, 71.9 and 56.2; next is 47.2.
     assert (own["STEM TC"].ranks, own["STEM TC"].rank) == ((13, 13), "13")
     assert own["STEM TC"].of == 20 + 1
@@ -178,7 +178,7 @@ def test_five_items_of_a_subject_have_no_rank() -> None:
 @pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_cultural", "tmmluplus_gen"])
 @pytest.mark.parametrize("left_out", [1, 50, 200])
 def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
-    # But for a subject of which it has all; of the largest of each task it has not.
+    # Except for a subject that it has completely; it lacks items of each task's largest subject.
     run = beginning(task, sum(subject.rows for subject in find_task(task).subjects) - left_out)
     found = [each for table in standings([run]) for each in table.runs["mine"].values()]
     assert found
@@ -220,7 +220,7 @@ def test_subjects_stand_beside_those_of_the_paper() -> None:
 
 
 def test_translation_keeps_its_scale() -> None:
-    # Ten characters each, without error: BLEU and ROUGE-L 100, METEOR 100 − 50 / 10³ = 99.95.
+    # Ten characters each, all right: BLEU and ROUGE-L are 100, METEOR is 100 − 50 / 10³ = 99.95.
     sentence = "我們去了海邊看日落啊"
     pairs = [Pair(sentence, sentence, "我哋去咗海邊睇日落啊")] * 3
     made = a_run("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
@@ -307,7 +307,7 @@ def test_another_measure_is_in_no_table_and_can_say_why(made: Run, reason: str) 
     ("runs", "expected"),
     [
         ([whole("hkmmlu", shots=3)], ["hkmmlu_8_3shot"]),
-        # Direct answers alone show no table that only repeats another.
+        # With direct answers only, no table repeats another.
         ([whole("hkmmlu")], ["hkmmlu_1", "hkmmlu_11"]),
         ([whole("hkcanto_cultural")], ["hkcanto_7"]),
         ([], []),

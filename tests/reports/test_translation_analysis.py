@@ -1,4 +1,4 @@
-"""The report's analysis of translations: raw and normalised figures, faults, a judge's figures."""
+"""The report's translation section: raw and normalised figures, faults, a judge's figures."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def tables(section: Section) -> dict[str, list[dict[str, object]]]:
 
 
 def test_the_gap_is_what_the_wrong_script_costs():
-    # 3 of 7 characters are the same in both scripts; all are after folding.
+    # 3 of 7 characters are equal in both scripts; after folding, all are.
     (section,) = sections("translation", [run([WRONG_SCRIPT])])
     scores = {row["Figure"]: row for row in tables(section)[f"translation_{TASK}_0_shot"]}
     assert scores["ROUGE-L"]["Raw"] == pytest.approx(300 / 7)

@@ -1,4 +1,4 @@
-"""Tokens and time of runs, in reports: what the logs say, and of which answers."""
+"""Tokens and time of runs in reports: the logs' numbers, and the answers that they cover."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ def reported(*logs: Path, form: str = "json") -> Any:
 
 
 def usage_of(*logs: Path) -> dict[str, Any]:
-    """What a report for programs says of its only run."""
+    """The entry of the only run in a JSON report."""
     (run,) = reported(*logs)["runs"]
     found: dict[str, Any] = run["usage"]
     return found
@@ -79,7 +79,7 @@ def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(tmp_path: Path)
     task = tasks.translation(judge=True)
     run_inspect(
         tmp_path, task, limit=2, model_roles={"grader": answering_model(lambda _: "{}")}
-    )  # in vain: it gives no labels, at twelve tokens each time
+    )  # without success: it gives no labels, at twelve tokens each time
     found = usage_of(tmp_path)
     assert (found["prompt_tokens"], found["answer_tokens"]) == (2 * 5, 2 * 7)
     assert found["judge_tokens"] >= 2 * 12
@@ -116,7 +116,7 @@ def test_a_server_that_starts_with_the_first_request_is_said(tmp_path: Path) -> 
 
 
 class Loading(AnsweringLM):
-    """Takes a second to answer, beside what it took to load."""
+    """Takes a second to answer, in addition to its loading time."""
 
     def generate_until(self, *args: Any, **kwargs: Any) -> list[str]:
         time.sleep(1)

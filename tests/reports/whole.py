@@ -1,4 +1,4 @@
-"""Evaluations of whole tasks, as large as the papers', for tests of what stands beside them."""
+"""Made-up runs of whole tasks of the papers' sizes, for tests of the papers' scores beside them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ def whole(
     data: str = "ba2a58b",
     **options: str,
 ) -> Run:
-    """Return an evaluation of whole subjects; `share` of the items of each are right."""
+    """Return a run of whole subjects; `share` of each one's items are right."""
     values, names = [], []
     for subject in find_task(task).subjects:
         if subjects is None or subject.name in subjects:

@@ -1,4 +1,4 @@
-"""The papers' averages, worked out from the items with nothing but means."""
+"""The papers' averages, computed from the items with plain means."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from statistics import fmean
 
 @dataclass(frozen=True)
 class Item:
-    """An answered question: how it was scored, and where the paper counts it.
+    """An answered question: its score, and the averages that include it.
 
     Attributes:
         value: 1 for right, 0 for wrong.
@@ -24,12 +24,12 @@ class Item:
 
 
 def micro(items: Iterable[Item]) -> float:
-    """Every question counts alike."""
+    """Every question has the same weight."""
     return fmean(item.value for item in items)
 
 
 def macro(items: Iterable[Item]) -> float:
-    """Every subject counts alike: HKCanto-Eval's Tables 7 and 8."""
+    """Every subject has the same weight: HKCanto-Eval's Tables 7 and 8."""
     by_subject: dict[str, list[float]] = defaultdict(list)
     for item in items:
         by_subject[item.subject].append(item.value)
@@ -37,7 +37,7 @@ def macro(items: Iterable[Item]) -> float:
 
 
 def average_of_averages(items: Iterable[Item]) -> float:
-    """Every category counts alike, and in it every subject: TMMLU+'s Table 2."""
+    """Every category has the same weight, and so has every subject in it: TMMLU+'s Table 2."""
     by_category: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_category[item.category].append(item)
@@ -45,10 +45,10 @@ def average_of_averages(items: Iterable[Item]) -> float:
 
 
 def of_part(items: Iterable[Item], part: str) -> float:
-    """Every question of a category, set or type counts alike: HKMMLU, HKCanto-Eval."""
+    """Every question of a category, set or type has the same weight: HKMMLU, HKCanto-Eval."""
     return fmean(item.value for item in items if part in item.parts)
 
 
 def of_subjects(items: Iterable[Item], category: str) -> float:
-    """Every subject of a category counts alike: TMMLU+, of whose average this is a term."""
+    """Every subject of a category has the same weight: a term of TMMLU+'s average."""
     return macro(item for item in items if item.category == category)

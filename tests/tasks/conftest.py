@@ -1,4 +1,4 @@
-"""The real release, and a cache that a server on this machine fills."""
+"""The real release, and a cache that is filled from a local server."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def server() -> Iterator[WebServer]:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WebServer) -> Path:
-    """An empty cache, with downloads allowed and sent to the server."""
+    """An empty cache; downloads are allowed, and go to the local server."""
     for variable in ("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))

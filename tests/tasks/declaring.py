@@ -1,4 +1,4 @@
-"""Benchmarks made on the spot: a folder with a `benchmark.toml`, as of anyone outside."""
+"""Declare temporary benchmarks: folders with a `benchmark.toml`, like a user's."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ name = "quiz"
 title = "Quiz"
 kind = "multiple_choice"
 """
-"""A benchmark of one task, up to where its files are declared."""
+"""The benchmark.toml of one task, up to the declaration of its files."""
 
 OWN = """
 name = "own"
@@ -31,7 +31,7 @@ title = "Own data"
 kind = "multiple_choice"
 files = { test = "test.csv" }
 """
-"""A benchmark with data in its own folder, at a path that is to be filled in."""
+"""A benchmark with data in its own folder, at a path to be filled in."""
 
 _REST = """
 [prompts.plain]
@@ -52,12 +52,12 @@ def declare(
     folder: str = "release",
     checksums: str = "",
 ) -> Benchmark:
-    """Write a benchmark that is published so, and read it.
+    """Write a benchmark whose data is published in a given way, and read it.
 
     Args:
         home: Its own folder.
         release: Where its data is published.
-        folder: What its data's folder is called.
+        folder: The name of its data folder.
         checksums: The text of its registry.
     """
     home.mkdir(parents=True, exist_ok=True)

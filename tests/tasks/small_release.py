@@ -11,10 +11,10 @@ _POOLED = ("hkcanto_dse", "hkcanto_professional", "hkcanto_law")
 
 
 def write_hkeval2025(data_dir: Path) -> None:
-    """Write a release that is complete: no subject is missing.
+    """Write a complete release: no subject is missing.
 
-    Where Table 1 pools the questions of tasks, there are as many as published; elsewhere few, and
-    in no two subjects alike.
+    Tasks whose questions Table 1 pools have the published numbers. The other subjects have few
+    questions, in different numbers.
     """
     for entry in find_benchmark("hkcanto").tasks:
         if entry.kind == "multiple_choice":

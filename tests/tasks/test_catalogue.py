@@ -1,4 +1,4 @@
-"""The catalogue refuses data files that are wrong, and says where."""
+"""The catalogue refuses wrong declarations, and names the place of the error."""
 
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def test_a_name_of_ours_stays_ours(
 
 
 def declared(folder: Path, name: str, text: str = MINE) -> Path:
-    """Write a benchmark whose names begin so."""
+    """Write a benchmark whose names have a given prefix."""
     (folder / name).mkdir(parents=True)
     text = text.replace('"mine"', f'"{name}"').replace("my_quiz", f"{name}_quiz")
     (folder / name / "benchmark.toml").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The hkcanto command, as a user types it."""
+"""The `hkcanto` command as a user types it."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from .declaring import QUIZ
 
 
 def hkcanto(*arguments: str, status: int = 0) -> str:
-    """Run the command on a wide terminal; returns what it printed."""
+    """Run the command on a wide terminal; return its output."""
     result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
     assert result.exit_code == status, result.output
     return result.output
@@ -39,7 +39,7 @@ _ONCE = cache(doctor.why_not)
 
 @pytest.fixture(autouse=True)
 def import_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Import the harnesses once for all tests, as that takes seconds."""
+    """Import the harnesses once for all tests, because this takes seconds."""
     monkeypatch.setattr(doctor, "why_not", _ONCE)
 
 
@@ -67,7 +67,7 @@ def in_terminal(columns: int, *arguments: str, status: int = 0) -> list[str]:
         try:
             while read := os.read(ours, 65536):
                 printed += read
-        except OSError:  # Linux says so that the other end is closed
+        except OSError:  # on Linux, this means that the other end is closed
             pass
     os.close(ours)
     assert running.returncode == status, printed
@@ -81,7 +81,7 @@ def test_list_has_a_line_for_each_task_that_fits_the_terminal(columns: int) -> N
     for task in MAIN:
         (at,) = [n for n, line in enumerate(lines) if line.startswith(f"{task.name} ")]
         rest = lines[at].removeprefix(task.name).lstrip()
-        if columns == 80 and "hkcanto/" not in rest:  # no room for both and a title
+        if columns == 80 and "hkcanto/" not in rest:  # no room for both beside a title
             assert lines[at + 1].strip() == inspect_name(task)
         else:
             assert rest.startswith(f"{inspect_name(task)} ")
@@ -229,7 +229,7 @@ def test_show_with_other_shots() -> None:
     assert "lm_eval --model … --tasks hkcanto_g2p --num_fewshot 1\n" in output
     assert "|shots:1|" in output
     assert "Example 2" not in output
-    # lm-eval does not change a number that is 0 in the task's name, so it is another name's.
+    # lm-eval keeps the 0 shots of a `0shot` task, so the command uses another task.
     output = hkcanto("show", "hkcanto_cultural_0shot", "--shots", "2")
     assert "--tasks hkcanto_cultural --num_fewshot 2\n" in output
 
@@ -280,7 +280,7 @@ def test_what_is_printed_fits_the_terminal(arguments: tuple[str, ...], columns: 
 
 
 def test_what_is_piped_is_not_folded() -> None:
-    """A line for each thing, whatever its length, to be searched."""
+    """Each entry is on one line of any length, for searching with grep."""
     result = CliRunner().invoke(app, ["show", "hkcanto_g2p"], env={"COLUMNS": "40"})
     (signature,) = [line for line in result.output.splitlines() if "|shots:" in line]
     assert "|pkg:" in signature
@@ -383,7 +383,7 @@ def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_doctor_imports_the_harnesses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, text: str, says: str
 ) -> None:
-    """Inspect 0.3.260 is found, and lacks a name that ours imports from it."""
+    """Inspect 0.3.260 is found, but lacks a name that our package imports from it."""
     monkeypatch.setattr("hkcanto_tasks.doctor.why_not", REALLY)
     (tmp_path / module).mkdir()
     (tmp_path / module / "__init__.py").write_text(text, encoding="utf-8")

@@ -59,7 +59,7 @@ def test_a_unit_is_a_chinese_character_or_another_word() -> None:
         ("don't stop", "DON T\nSTOP"),
     ],
 )
-def test_script_case_width_and_punctuation_are_no_difference(one: str, other: str) -> None:
+def test_script_case_width_and_punctuation_are_ignored(one: str, other: str) -> None:
     assert units([one]).hashes.tolist() == units([other]).hashes.tolist()
 
 
@@ -75,12 +75,12 @@ OPTIONS = "\nA. 中環\nB. 灣仔\nC. 柴灣"
 
 
 def asked(question: str) -> tuple[Item, Item]:
-    """What is looked for of a question: the whole, and the question alone."""
+    """The texts that are searched for a question: the whole item, and the question alone."""
     return Item("t", "t/1", question + OPTIONS), Item("t", "t/1", question, FEW)
 
 
 def found(text: str, *items: Item) -> list[float]:
-    """The largest share of each item that is found."""
+    """The largest share found of each item."""
     shares: dict[str, float] = {}
     for hit in Index(items or asked(QUESTION)).find([CLEAN[0], text]):
         shares[hit.item.id] = max(round(hit.share, 3), shares.get(hit.item.id, 0))
@@ -102,7 +102,7 @@ def test_a_question_is_found(text: str) -> None:
 
 
 def test_the_share_is_that_of_units_in_common_n_grams() -> None:
-    # Unit 12 of 24 is another: the n-grams before it cover 11 units, those behind it 12.
+    # Unit 12 of 24 differs: the n-grams before it cover 11 units, those after it 12.
     assert found(QUESTION[:11] + "火" + QUESTION[12:]) == [round(23 / 24, 3)]
 
 
@@ -209,7 +209,7 @@ def test_an_item_is_found_in_every_kind_of_file(name: str, tmp_path: Path) -> No
 
     assert done.exit_code == 1, done.output
     (line,) = tables(done)["lines"]
-    # In CSV the header is a line.
+    # In CSV, the header counts as a line.
     assert (line["item"], line["line"]) == (sample.id, 3 if name == "a.csv" else 2)
     assert line["share"] == 1
     assert sample.text[:20] not in done.stdout
@@ -307,7 +307,7 @@ COMMAND = "import sys; from hkcanto_tasks.cli import app; app(['contamination', 
 
 
 def large(path: Path, text: str, megabytes: int, *after: str) -> None:
-    """Write one line of many megabytes, compressed, with lines behind it."""
+    """Write one line of many megabytes, compressed, and more lines after it."""
     with gzip.open(path, "wb", compresslevel=1) as file:
         for part in (text, *["x" * 1_000_000] * megabytes, *after):
             file.write(part.encode())
@@ -317,7 +317,7 @@ def large(path: Path, text: str, megabytes: int, *after: str) -> None:
 def test_a_line_of_500_megabytes_costs_bounded_memory(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl.gz"
     large(file, '{"text": "', 500, '"}\n', json.dumps(a_question()) + "\n")
-    # Not getrusage, whose maximum a process takes over from the one that starts it.
+    # Not getrusage: a process inherits its maximum from its parent.
     code = f"""import atexit, re
 from pathlib import Path
 peak = lambda: re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
@@ -328,7 +328,7 @@ atexit.register(lambda: print(int(peak()) // 1024, file=sys.stderr))
     assert done.returncode == 1, done.stderr
     assert "longer than 4,194,304 characters: 1; the first is 1" in done.stdout
     assert '"line": 2' in done.stdout
-    assert int(done.stderr.split()[-1]) < 400  # MB; the line alone is 500
+    assert int(done.stderr.split()[-1]) < 400  # MB; the line alone has 500
 
 
 @pytest.mark.slow
@@ -362,7 +362,7 @@ def test_all_tasks_are_counted(tmp_path: Path) -> None:
     assert {row["task"] for row in rows} == {
         task.name for benchmark in benchmarks() for task in benchmark.tasks
     }
-    assert rows[0]["task"] == "hkcanto_law"  # those with something first
+    assert rows[0]["task"] == "hkcanto_law"  # those with a match come first
     assert (rows[0]["items"], rows[0]["found"]) == (len(law), 3)
     assert rows[0]["share"] == pytest.approx(3 / len(law))
     assert sum(row["found"] for row in rows[1:]) == 0  # type: ignore[misc]
@@ -393,7 +393,7 @@ def test_benchmarks_without_data_are_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("HKCANTO_OFFLINE", "1")
     file = written(tmp_path / "a.jsonl", CLEAN)  # type: ignore[arg-type]
     done = check(file)
-    # The questions on fluency are ours, and in the package.
+    # The fluency questions are ours and part of the package.
     assert done.exit_code == 0
     assert "Not searched for, as its data is not here: HKMMLU" in " ".join(done.stdout.split())
     assert check(file, "--benchmark", "hkmmlu").exit_code == 2

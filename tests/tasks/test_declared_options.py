@@ -1,4 +1,4 @@
-"""What a benchmark from outside may declare of its questions, options and answers."""
+"""Declarations of questions, options and answers in benchmarks from outside."""
 
 import json
 import logging
@@ -142,7 +142,7 @@ def test_an_option_is_shown_alone_as_it_is_shuffled(quiz: Quiz) -> None:
 
 
 def test_a_path_into_the_column_of_the_options_is_refused(quiz: Quiz) -> None:
-    """It would show them where they stand in the release, not as they are shuffled."""
+    """The prompt would show them in the release's order instead of the shuffled one."""
     quiz('columns = { options = "choices" }', FERRY, question="{choices.A}")
     with pytest.raises(CatalogueError, match=r"\{choices\.A\}.*reads the column 'choices\.a'"):
         load_task("quiz")
@@ -211,7 +211,7 @@ def test_what_numbers_mean_is_not_guessed_where_all_rows_have_the_same(
         load_task("quiz")
 
 
-def test_a_cell_that_is_no_declared_answer_is_an_error(quiz: Quiz) -> None:
+def test_a_cell_without_a_declared_answer_is_an_error(quiz: Quiz) -> None:
     quiz(f'{JUDGED}\nanswers = {{ 1 = "B" }}', *SENTENCES, question="{sentence}\n{question}")
     says = "test.json, row 2 has a cell in the column 'label' that is not among `answers`: 1."
     done = CliRunner().invoke(app, ["show", "quiz"])
@@ -377,12 +377,12 @@ def test_a_label_of_another_place_is_refused(
         load_task("quiz")
 
 
-def test_a_number_in_front_is_no_label(quiz: Quiz) -> None:
+def test_a_leading_number_is_not_a_label(quiz: Quiz) -> None:
     quiz(REMOVE, lettered("1.5 米", "2.5 米", "3.5 米"))
     assert shown() == ["邊個係島？\nA. 1.5 米\nB. 2.5 米\nC. 3.5 米"]
 
 
-# ---------------------------------------------------------------------- the place of the right one
+# ---------------------------------------------------------------------- a fixed place of the answer
 
 FIRST = [
     {"question": f"{number} 個人去邊？", "A": "中環", "B": "旺角", "C": "沙田", "answer": "A"}

@@ -1,4 +1,4 @@
-"""Files of a GitHub release arrive whole or not at all, and once; a failure is quick and clear."""
+"""Files of a GitHub release are downloaded once and completely; failures are quick and clear."""
 
 import base64
 import gzip
@@ -32,7 +32,7 @@ ANSWERS = '{"Jyutping": "nei5 hou2"}\n'
 GOLD = f"/someone/release/{OLD}/data/answers.json"
 
 PATIENCE = 5.0
-"""Seconds in which a user without a network must hear about it."""
+"""Seconds within which a user must be told that there is no network."""
 
 
 def sha256(text: str) -> str:
@@ -45,7 +45,7 @@ def address(file: str) -> str:
 
 @pytest.fixture
 def release(tmp_path: Path, server: WebServer) -> Benchmark:
-    """A release on the server: three files, and answers that only an older commit holds."""
+    """A release on the server: three files, and answers that only an older commit has."""
     lines = [f"{file} {sha256(text)}" for file, text in FILES.items()]
     gold = f"test/gold.json {sha256(ANSWERS)} {OLD}:data/answers.json"
     server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
@@ -56,13 +56,13 @@ def release(tmp_path: Path, server: WebServer) -> Benchmark:
 
 @pytest.fixture
 def folder(cache: Path, release: Benchmark) -> DataFolder:
-    """The release, to be downloaded into an empty cache."""
+    """The release, for downloading into an empty cache."""
     assert not cache.exists()
     return locate(release)
 
 
 def in_another_process(release: Benchmark) -> subprocess.Popen[str]:
-    """Fetch the whole release in a process of its own."""
+    """Fetch the whole release in a separate process."""
     program = (
         "import pathlib\n"
         "from hkcanto_tasks.catalogue import read_benchmark\n"
@@ -340,7 +340,7 @@ def test_no_message_shows_the_password_of_a_mirror(
     with pytest.raises(HKCantoError) as raised:
         folder.path("dev/x.csv")
     error: BaseException | None = raised.value
-    while error:  # a program may print the cause, too
+    while error:  # a program may also print the cause
         assert "hush" not in f"{error} {error!r}"
         error = error.__cause__
     assert "hush" not in caplog.text

@@ -1,4 +1,4 @@
-"""Servers, disks and files that are at fault: one line says what, where and what to do."""
+"""Faulty servers, disks and files: one line says what is wrong, where, and what to do."""
 
 import csv
 import errno
@@ -35,7 +35,7 @@ COMMIT = "b" * 40
 FILES = {f"test/{name}.csv": f"問題,甲,乙,{name}\n" * 40 for name in "vwxyz"}
 TRANSFERS = "hkcanto_tasks.data.transfers"
 SECRET = "呢條係問題嚟㗎"
-"""What no message may show."""
+"""Secrets that no message may show."""
 
 
 def address(file: str) -> str:
@@ -44,7 +44,7 @@ def address(file: str) -> str:
 
 @pytest.fixture(autouse=True)
 def release(cache: Path, server: WebServer, tmp_path: Path, monkeypatch: Any) -> Path:
-    """A release on GitHub, and HKMMLU on a hub; returns where the former is kept."""
+    """A release on GitHub, and HKMMLU on a hub; return the cache folder of the former."""
     lines = (f"{file} {hashlib.sha256(text.encode()).hexdigest()}" for file, text in FILES.items())
     server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
     published = GitHubRelease("someone/release", COMMIT, prefix="data/")
@@ -55,7 +55,7 @@ def release(cache: Path, server: WebServer, tmp_path: Path, monkeypatch: Any) ->
 
 
 def fetch(benchmark: str = "release", status: int = 0) -> str:
-    """Run `hkcanto data fetch`; what it says, which is never a traceback."""
+    """Run `hkcanto data fetch`; return its output, which never has a traceback."""
     result = CliRunner().invoke(app, ["data", "fetch", benchmark], env={"COLUMNS": "200"})
     assert isinstance(result.exception, SystemExit | None), repr(result.exception)
     assert result.exit_code == status, result.output
@@ -64,19 +64,19 @@ def fetch(benchmark: str = "release", status: int = 0) -> str:
 
 
 def without_bar(output: str) -> str:
-    """What a command says, less its progress bar."""
+    """The output of a command without its progress bar."""
     lines = re.sub(r"[\r\n]Downloading [^\]]*\]", "", output).splitlines()
     return "\n".join(line for line in lines if line.strip())
 
 
 def refused(benchmark: str = "release") -> str:
-    """Run it where it cannot succeed; the one line that it says."""
+    """Fetch what cannot be fetched; return the one-line message."""
     (line,) = fetch(benchmark, 1).splitlines()
     return line
 
 
 def left(release: Path) -> list[str]:
-    """What is in the cache, but for the lock and whole files."""
+    """The contents of the cache, except the lock and complete files."""
     return [
         str(path.relative_to(release))
         for path in release.rglob("*")
@@ -99,7 +99,7 @@ def test_a_file_that_trickles_is_given_up(
         server.answers[at] = Answer(server.answers[at].body, drips=True)
     start = time.monotonic()
     said = fetch(benchmark, 1)
-    assert time.monotonic() - start < 3  # to the end it would be 25, and each byte comes in time
+    assert time.monotonic() - start < 3  # the whole file takes 25 s, no byte too long
     assert "came too slowly" in said
     assert f"HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{benchmark}" in said
     assert not left(release)
@@ -123,7 +123,7 @@ def test_a_slow_file_that_comes_at_the_least_speed_is_waited_for(
     monkeypatch.setattr(f"{TRANSFERS}._SLOWEST", 10)
     monkeypatch.setattr(f"{TRANSFERS}._CHUNK", 8)
     server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode()[:60], drips=True)
-    assert "sha256" in fetch(status=1)  # 2 s: it came whole, and is another
+    assert "sha256" in fetch(status=1)  # 2 s: it arrived complete, but is another file
 
 
 def busy(status: int, *waits: str) -> list[Answer]:
@@ -166,14 +166,14 @@ def test_a_busy_hub_is_asked_again(
 
 
 @pytest.mark.slow
-def test_who_waits_for_a_server_is_told_so(
+def test_waiting_for_a_server_is_announced(
     server: WebServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     for file, text in FILES.items():
         server.answers[address(file)] = Answer(text.encode(), first=busy(429, "1"))
     fetch()
     assert "is busy (HTTP 429); asking again in 1 s" in caplog.records[0].getMessage()
-    assert len(caplog.records) < 5  # not by each of the five
+    assert len(caplog.records) < 5  # not once by each of the five
 
 
 @pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 2100 23:59:59 GMT"])
@@ -237,7 +237,7 @@ def test_a_hub_cannot_write_outside_its_folder(server: WebServer, cache: Path) -
 
 
 @pytest.mark.slow
-def test_who_waits_for_another_process_is_told_so(
+def test_waiting_for_another_process_is_announced(
     release: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.downloads._SILENT_WAIT", 0.3)
@@ -288,7 +288,7 @@ def test_what_a_killed_process_left_is_removed(
 
 
 def in_the_way(path: Path, what: str) -> None:
-    """Put something else in a file's or folder's place."""
+    """Replace a file or folder by something else."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if what == "folder":
         (path / "in it").mkdir(parents=True)
@@ -366,7 +366,7 @@ def test_a_catalogues_registry_that_was_cut_is_said(tmp_path: Path, content: byt
 
 
 def broken(function: Callable[..., Any], name: str, code: int) -> Callable[..., Any]:
-    """The same function, which fails at one path."""
+    """The same function, but it fails at one path."""
 
     def fails(path: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(path, int) and str(path).endswith(name):
@@ -377,7 +377,7 @@ def broken(function: Callable[..., Any], name: str, code: int) -> Callable[..., 
 
 
 def break_at(monkeypatch: pytest.MonkeyPatch, name: str, code: int = errno.EACCES) -> None:
-    """Fail to open a file, or to list a folder, as for a user without the right."""
+    """Fail to open a file or list a folder, as for a user without permission."""
     monkeypatch.setattr("io.open", broken(io.open, name, code))
     monkeypatch.setattr("os.scandir", broken(os.scandir, name, code))
 
@@ -455,7 +455,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def loading(task: str = "hkmmlu_hk_law") -> str:
-    """What loading a task says, in one line."""
+    """The one-line message of loading a task."""
     with pytest.raises((DataNotFound, DataCorrupt)) as raised:
         load_task(task)
     assert SECRET not in str(raised.value)
@@ -470,7 +470,7 @@ def loading(task: str = "hkmmlu_hk_law") -> str:
         ("empty folder", "is a folder where a file belongs"),
     ],
 )
-def test_what_is_no_file_is_said_to_who_wants_it(folder: Path, what: str, said: str) -> None:
+def test_a_path_without_a_file_is_reported(folder: Path, what: str, said: str) -> None:
     path = folder / "hk_law.csv"
     path.unlink()
     if what == "empty folder":
@@ -518,7 +518,7 @@ def test_a_card_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("folder")
-def test_names_of_subjects_that_are_no_text_are_said(
+def test_an_alias_file_that_is_not_text_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "aliases").write_bytes(b"\xff\xfe")
@@ -526,7 +526,7 @@ def test_names_of_subjects_that_are_no_text_are_said(
     assert "neither stem=subject" in loading()
 
 
-# ------------------------------------------------------------------------------- what is in files
+# ------------------------------------------------------------------------------- contents of files
 
 
 def rows(*bad: Sequence[str]) -> list[Sequence[str]]:

@@ -1,4 +1,4 @@
-"""Tokenizer fertility: tokenizers whose fertility is known by hand."""
+"""Tokenizer fertility, on tokenizers whose fertility can be worked out by hand."""
 
 import builtins
 from dataclasses import replace
@@ -114,7 +114,7 @@ def test_characters_written_in_bytes_are_split(bytes_file: Path):
 
 
 def test_a_blank_that_a_tokenizer_puts_in_front_splits_no_character():
-    def with_blank(texts):  # as SentencePiece does at the start of a text
+    def with_blank(texts):  # like SentencePiece at the start of a text
         return [len(text) + 1 for text in texts]
 
     (found,) = fertility({"blank": with_blank}, ["tmmluplus"])
@@ -151,7 +151,7 @@ def test_a_file_that_is_not_there_is_said_to_be():
         load_tokenizer("none/tokenizer.json")
 
 
-def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path):
+def test_a_file_that_is_not_a_tokenizer_is_named(tmp_path: Path):
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
     with pytest.raises(OptionError, match=r"tokenizer\.json is not a tokenizer"):

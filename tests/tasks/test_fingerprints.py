@@ -1,4 +1,4 @@
-"""A signature changes with every edit of a prompt or of how answers are read, declared or not."""
+"""A signature changes with every edit of prompts or answer reading, declared or in code."""
 
 import re
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
-    """Return what makes the benchmark with an edit the one that is run."""
+    """Return a function that replaces the benchmark by an edited copy."""
     made = iter(range(100))
 
     def declare(old: str = "", new: str = "") -> None:

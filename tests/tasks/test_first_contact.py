@@ -1,4 +1,4 @@
-"""A release loads in whatever layout it comes, and a bad row costs a row."""
+"""A release loads in any usual layout, and a bad row costs only that row."""
 
 import csv
 import io
@@ -66,7 +66,7 @@ def as_parquet(records: list[dict[str, Any]]) -> bytes:
 
 
 def each(form: Callable[..., str | bytes], name: str) -> dict[str, str | bytes]:
-    """A file for each subject and split, called as `name` says."""
+    """A file for each subject and split, named by the template `name`."""
     return {
         name.format(stem=stem, split=split): form(rows)
         for stem, rows in ROWS.items()
@@ -111,7 +111,7 @@ def with_blank_lines(rows: Iterable[Iterable[str]]) -> str:
 
 
 def listed(rows: Iterable[Iterable[str]]) -> bytes:
-    """As many data sets on the hub have it: a list of choices, and an index."""
+    """The form of many data sets on the hub: a list of choices, and an index."""
     return as_parquet(
         [
             {"question": row[0], "choices": list(row[1:5]), "answer": "ABCD".index(row[5])}
@@ -187,7 +187,7 @@ def test_a_release_loads_in_this_layout(folder: Folder, layout: str) -> None:
 
 
 @pytest.mark.parametrize("answer", ["C", " c ", "Ｃ", "C.", "C. 007", "（C）", "C：007", "007"])
-def test_an_answer_may_be_written_so(folder: Folder, answer: str) -> None:
+def test_an_answer_is_read_in_this_form(folder: Folder, answer: str) -> None:
     folder({"test/hk_music.csv": as_csv([(*MUSIC[:5], answer)])})
     (sample,) = load_task("hkmmlu_hk_music").samples
     assert sample.target == "C"
@@ -202,10 +202,10 @@ def targets(task: str) -> list[str]:
 @pytest.mark.parametrize(
     ("answers", "letters"),
     [
-        ("0123", "ABCD"),  # from 0: there is a 0
-        ("1234", "ABCD"),  # from 1: there is a 4
+        ("0123", "ABCD"),  # counted from 0, because there is a 0
+        ("1234", "ABCD"),  # counted from 1, because there is a 4
         ("２０", "CA"),
-        (("2.0", "0.0"), "CA"),  # what a blank makes of a column of numbers
+        (("2.0", "0.0"), "CA"),  # a blank turns a column of numbers into this
         ("A3", None),
         ("12", None),
         ("4444", "DDDD"),
@@ -259,7 +259,9 @@ NAMES = [
 
 
 @pytest.mark.parametrize("names", NAMES)
-def test_option_columns_may_be_called_so(folder: Folder, names: tuple[str, ...]) -> None:
+def test_option_columns_are_recognised_by_these_names(
+    folder: Folder, names: tuple[str, ...]
+) -> None:
     folder({"test/hk_law.csv": as_csv([LAW, LONG], ("question", *names, "answer"))})
     samples = load_task("hkmmlu_hk_law").samples
     assert {sample.choices for sample in samples} == {LAW[1:5], LONG[1:5]}
@@ -301,7 +303,7 @@ PAIR = ("佢哋啱啱返咗屋企，仲未食飯。", "他们刚刚回家，还�
     [("input", "output"), ("source", "target"), ("Cantonese", "Mandarin"), ("yue", "zh")],
 )
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_translation_files_may_be_called_so(
+def test_translation_files_are_recognised_by_these_names(
     folder: Folder, name: str, columns: tuple[str, str], ending: str
 ) -> None:
     if ending == "csv":
@@ -316,7 +318,7 @@ def test_translation_files_may_be_called_so(
 
 
 @pytest.mark.parametrize("name", ["man2can", "zh_yue", "mandarin_to_cantonese", "普譯粵"])
-def test_the_other_direction_is_told_from_it(folder: Folder, name: str) -> None:
+def test_the_other_direction_is_distinguished(folder: Folder, name: str) -> None:
     record = json.dumps({"input": PAIR[1], "output": PAIR[0]})
     folder({f"{name}.jsonl": record, "can2man.jsonl": json.dumps({"yue": PAIR[0], "zh": PAIR[1]})})
     for task, (source, target) in {"zh_yue": PAIR[::-1], "yue_zh": PAIR}.items():
@@ -383,7 +385,7 @@ def test_what_stays_unmatched_is_one_error_that_shows_how_to_map_it(
     assert "hk_music" in message
     assert "files: songs" in message
     assert "HKCANTO_ALIASES='songs=" in message
-    assert len(load_task("hkmmlu_hk_law").samples) == 1  # confined to what was asked for
+    assert len(load_task("hkmmlu_hk_law").samples) == 1  # only the requested subjects
     monkeypatch.setenv("HKCANTO_ALIASES", "songs=hk_music")
     assert {sample.subject for sample in load_task("hkmmlu").samples} == {"hk_law", "hk_music"}
 
@@ -461,7 +463,7 @@ def test_more_than_one_in_a_hundred_is_an_error(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("split", ["test", "dev"])
-def test_a_bad_row_is_no_matter_of_other_subjects(folder: Folder, split: str) -> None:
+def test_a_bad_row_does_not_affect_other_subjects(folder: Folder, split: str) -> None:
     bad = [(*LAW[:5], "E")] * 5
     folder({"test/hk_law.csv": as_csv(MANY), "test/hk_music.csv": as_csv([MUSIC]),
             f"{split}/hk_law.csv": as_csv(bad)})  # fmt: skip
@@ -498,7 +500,7 @@ def test_a_blank_right_option_is_kept_with_a_warning(
         ("<!DOCTYPE html><html></html>", "HTML page"),
     ],
 )
-def test_what_is_no_release_is_an_error(folder: Folder, content: str, complaint: str) -> None:
+def test_a_file_that_is_not_data_is_an_error(folder: Folder, content: str, complaint: str) -> None:
     with pytest.raises(DataCorrupt, match=rf"(?s)hk_law.*({complaint})"):
         load(folder, content)
 

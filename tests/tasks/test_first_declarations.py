@@ -1,6 +1,6 @@
-"""What somebody declares for the first time: SQuAD's nested form, and twelve mistakes.
+"""First declarations of a benchmark: SQuAD's nested form, and twelve mistakes.
 
-Each mistake is an error that names the key or the column, the file, the row, and what would fit.
+The error for each mistake names the key or column, the file, the row, and what would fit.
 """
 
 import json
@@ -30,7 +30,7 @@ Declare = Callable[[str, str, Mapping[str, str]], Path]
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
-    """Return what declares the task `quiz`: its prompt, its entry, its files."""
+    """Return a function that declares the task `quiz`: its prompt, its entry, its files."""
 
     def declare(prompt: str, task: str, files: Mapping[str, str]) -> Path:
         text = TOML.replace("{prompt}", prompt).replace("{task}", task)
@@ -204,7 +204,7 @@ def test_a_placeholder_is_named_with_the_one_that_is_meant(declare: Declare) -> 
     assert "Did you mean {options}?" in shown.output
 
 
-def test_a_benchmark_that_is_left_out_is_no_misspelt_task(declare: Declare) -> None:
+def test_a_task_of_a_skipped_benchmark_is_not_called_misspelt(declare: Declare) -> None:
     declare("{question}", 'kind = "quizz"\nfiles = "exam.csv"', FILES)
     shown = CliRunner().invoke(app, ["show", "quiz"], env={"COLUMNS": "1000"})
     assert "Did you mean hk" not in shown.output

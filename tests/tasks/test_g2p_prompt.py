@@ -1,4 +1,4 @@
-"""The G2P prompt is the paper's, in every form in which a model can get it."""
+"""The G2P prompt is the paper's, in every form in which it is sent to models."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hkcanto_tasks import load_task
 from hkcanto_tasks.engines import find_engine, sentence_of
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 
-# Appendix E.3: the sentence, and the first worked example with its line break undone.
+# Appendix E.3: the sentence, and the first worked example without its printed line break.
 SENTENCE = (
     "You are an expert in Cantonese linguistics. Please convert the given Cantonese sentence into "
     "Jyutping romanisation. You can ignore all punctuation marks, and normalise all numerals and "
@@ -97,7 +97,7 @@ GOOD = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}\n'
 
 @pytest.fixture
 def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A release of one sentence in each split; returns its test file."""
+    """A release with one sentence in each split; return its test file."""
     folder = tmp_path / "hkeval2025/phonetics-g2p"
     for split in ("dev", "test"):
         (folder / split).mkdir(parents=True)

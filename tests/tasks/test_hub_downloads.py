@@ -1,4 +1,4 @@
-"""A hub data set is one commit of it, whole; here it comes from a server in the hub's form."""
+"""A hub data set is downloaded as one complete commit, here from a server like the hub."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ DATA = ["test/hk law.csv", "test/logic.csv", "translation/can2man.jsonl"]
 
 
 def at(release: HubDataset = DATASET) -> DataFolder:
-    """The folder of a data set, as of a benchmark that is published so."""
+    """The data folder of a benchmark that is published on the hub."""
     with TemporaryDirectory() as home:
         return locate(declare(Path(home), release, folder="questions"))
 
@@ -47,7 +47,7 @@ def publish(
     repo: str = "someone/questions",
     *tags: str,
 ) -> None:
-    """Make a commit the head of the data set's default branch, and what tags of it stand for."""
+    """Make a commit the head of the data set's default branch, and the target of tags."""
     api, pages = f"/api/datasets/{repo}", f"/datasets/{repo}"
     contents = {
         path: text.encode() if isinstance(text, str) else text for path, text in files.items()
@@ -66,7 +66,7 @@ def publish(
 
 
 def blob_id(content: bytes) -> str:
-    """What git calls a file's content."""
+    """The git blob id of a file's content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
@@ -218,7 +218,7 @@ def test_processes_that_start_together_download_each_file_once(
 
 
 def announce(server: WebServer, **entry: object) -> None:
-    """Have the hub say something else of the file test/logic.csv."""
+    """Make the hub give other metadata for the file test/logic.csv."""
     at = "/api/datasets/someone/questions"
     info = json.loads(server.answers[at].body)
     of_file = next(each for each in info["siblings"] if each["rfilename"] == "test/logic.csv")
@@ -252,9 +252,9 @@ def test_a_file_that_is_not_what_the_hub_announced_is_refused(
 @pytest.mark.parametrize(
     "announced",
     [
-        # Of a large file the blob is the pointer to it.
+        # The blob of a large file is the pointer to it.
         {"blobId": "0" * 40, "lfs": {"sha256": SHA256, "size": len(LOGIC), "pointerSize": 130}},
-        {"blobId": None, "size": None},  # a mirror that knows no more than names
+        {"blobId": None, "size": None},  # a mirror that gives only names
     ],
 )
 def test_what_is_as_announced_is_taken_and_recorded(
@@ -320,7 +320,7 @@ def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
     publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
     publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.1")
     for revision, commit in (("", FIRST), ("v1.1", SECOND), (SECOND[:7], SECOND), ("", FIRST)):
-        publish(server, commit, FILES, "ikala/other", revision)  # a commit by its first digits
+        publish(server, commit, FILES, "ikala/other", revision)  # also a commit's first digits
         server.answers[f"/api/datasets/ikala/tmmluplus/revision/{SECOND[:7]}"] = server.answers[
             "/api/datasets/ikala/tmmluplus/revision/v1.1"
         ]

@@ -1,4 +1,4 @@
-"""Multiple choice: what a model sees, and what its answer is worth."""
+"""Multiple choice: the prompts, and the scores of answers."""
 
 import csv
 import os
@@ -12,7 +12,7 @@ from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.errors import DataNotFound, OptionError
 from hkcanto_tasks.samples import Sample
 
-# Appendices C and D. The MMLU sentence is the release's; the linguistic ones are in Appendix E.
+# Appendices C and D. The MMLU sentence is from the release; the linguistic ones are in Appendix E.
 SENTENCES = {
     "hkcanto_dse_zh": "Follow the given examples and answer the question. The question is about "
     "Hong Kong DSE. You should only return the answer: A, B, C, or D.",
@@ -48,7 +48,7 @@ def body(row: list[str], answer: str) -> str:
 
 
 def release_prompts(root: Path, stem: str, shots: int) -> Iterator[str]:
-    """The release's prompt, as PROTOCOLS and its code describe it."""
+    """The release's prompt, as described by PROTOCOLS and its code."""
     shown = "geography" if stem == "local_knowledge" else stem.replace("_", " ")
     extra = "" if shots else " DO NOT EXPLAIN."
     head = f"The following are multiple choice questions (with answers) about {shown}.{extra}\n\n"

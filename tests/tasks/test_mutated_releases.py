@@ -50,9 +50,7 @@ def test_a_declared_file_is_still_read_in_a_folder_that_names_no_model(folder: F
         ("hk_law-part0.csv", "hk_law-part0.tsv"),
     ],
 )
-def test_shards_of_which_one_lacks_or_is_there_twice_are_refused(
-    folder: Folder, names: tuple[str, str]
-) -> None:
+def test_missing_and_duplicate_shards_are_refused(folder: Folder, names: tuple[str, str]) -> None:
     delimiter = {name: "\t" if name.endswith("tsv") else "," for name in names}
     folder({f"test/{name}": as_csv(OTHERS, delimiter=delimiter[name]) for name in names})
     with pytest.raises(
@@ -78,7 +76,7 @@ def test_shards_in_two_scripts_are_refused(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [("B", "乙"), ("A", "opt0"), ("D", "丁"), ("C", "x")])
-def test_an_option_column_that_is_called_otherwise_in_one_shard_is_not_dropped(
+def test_an_option_column_with_another_name_in_one_shard_is_not_dropped(
     folder: Folder, old: str, new: str
 ) -> None:
     renamed = [new if name == old else name for name in COLUMNS]
@@ -144,7 +142,7 @@ def test_mutated_releases_give_the_same_rows_or_an_error() -> None:
 
 # ------------------------------------------------------------------------------- by hand
 
-# Twenty-four questions, each with other options; and the same with another answer.
+# Twenty-four questions with different options; and the same with other answers.
 PIERS = [
     (
         f"第{n}題：邊度有渡輪碼頭？",
@@ -258,7 +256,7 @@ def test_a_column_of_splits_may_be_called_anything(folder: Folder, column: str) 
     assert len(loaded.examples("hk_law")) == 5
 
 
-def test_a_number_that_is_none_is_no_option(folder: Folder) -> None:
+def test_nan_is_not_an_option(folder: Folder) -> None:
     rows = [
         {"question": row[0], **{letter: n + place / 2 for place, letter in enumerate("ABCD")},
          "answer": row[5]}

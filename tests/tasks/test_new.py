@@ -1,7 +1,7 @@
-"""`hkcanto new` looks at rows and declares them; what it is unsure of, it asks.
+"""`hkcanto new` declares a benchmark from its rows, and asks where it is unsure.
 
-What a declaration is right about is seen by loading it: the questions, options and answers are
-those that the files here were written with.
+A declaration is checked by loading it: the questions, options and answers must be those that the
+test wrote into the files.
 """
 
 import csv
@@ -53,9 +53,9 @@ def as_csv(header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: s
 
 @pytest.fixture
 def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> New:
-    """Return a function that writes files, declares them as `quiz`, and returns what was printed.
+    """Return a function that writes files, declares them as `quiz`, and returns the output.
 
-    The benchmark is then in the catalogue. `--from` is the only file, or their folder.
+    The benchmark is then in the catalogue. `--from` is the only file, or the files' folder.
     """
     monkeypatch.chdir(tmp_path)
 
@@ -91,13 +91,13 @@ def questions() -> set[tuple[str, tuple[str | None, ...], str]]:
 
 
 def put(answer: str, folder: str = "quiz") -> None:
-    """Answer the questions of a declaration: a line more in the task's entry."""
+    """Answer the questions of a declaration by adding lines to the task's entry."""
     path = Path(folder, "benchmark.toml")
     path.write_text(f"{path.read_text('utf-8')}{answer}\n", encoding="utf-8")
-    os.environ["HKCANTO_BENCHMARKS"] += os.pathsep  # which is another catalogue
+    os.environ["HKCANTO_BENCHMARKS"] += os.pathsep  # this makes it another catalogue
 
 
-# ---------------------------------------------------------------------- what is recognised
+# ---------------------------------------------------------------------- recognised forms
 
 
 def listed(**more: Callable[[int], object]) -> list[dict[str, Any]]:
@@ -346,7 +346,7 @@ def test_requests_without_answers_need_a_rubric(new: New) -> None:
     assert "[tasks.rubric]" in comments()
 
 
-# ---------------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------------- questions to the user
 
 
 def test_an_answer_that_can_be_read_in_two_ways_is_asked_and_does_not_run(new: New) -> None:
@@ -406,7 +406,7 @@ def test_a_lone_train_split_is_asked_about(new: New) -> None:
     assert questions() == RIGHT
 
 
-# ---------------------------------------------------------------------- where rows are
+# ---------------------------------------------------------------------- places of rows
 
 
 def test_a_file_in_the_folder_is_not_copied(new: New, tmp_path: Path) -> None:
@@ -463,10 +463,10 @@ def test_a_github_repository_is_pinned_with_its_checksums(
     assert not left_out()
     (file,) = cache.glob("quiz/*/q.csv")
     file.write_text("changed", encoding="utf-8")
-    assert questions() == RIGHT  # fetched again, as its checksum is another
+    assert questions() == RIGHT  # fetched again, because its checksum differs
 
 
-def test_the_items_of_a_release_are_for_the_eyes_of_who_downloaded_it(
+def test_items_of_a_release_are_shown_only_on_a_terminal(
     new: New, cache: Path, server: WebServer
 ) -> None:
     publish(server, FIRST, {"test.csv": as_csv(HEADER, LETTERED)}, "me/quiz")
@@ -493,7 +493,7 @@ def test_show_has_the_first_three_items_of_own_data_with_their_answers(new: New)
     ]
 
 
-# ---------------------------------------------------------------------- what goes wrong
+# ---------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -577,11 +577,11 @@ def test_a_file_that_cannot_be_written_leaves_nothing(
     assert sorted(each.name for each in Path().iterdir()) == ["given"]
 
 
-# ---------------------------------------------------------------------- a stranger's path
+# ---------------------------------------------------------------------- a new user's steps
 
 
 def five_commands(folder: Path) -> list[str]:
-    """What the guide has a stranger type in a folder."""
+    """The commands that the guide gives a new user, run in a folder."""
     guide = Path(__file__).parents[2] / "docs" / "adding_a_benchmark.md"
     block = guide.read_text("utf-8").partition("```sh\n")[2].partition("```")[0]
     return block.replace("$PWD", str(folder)).splitlines()
@@ -604,7 +604,7 @@ def test_commands_keep_the_benchmarks_that_are_there(
     file = {"q.csv": as_csv(HEADER, LETTERED)}
     monkeypatch.setenv("HKCANTO_BENCHMARKS", "/elsewhere")
     assert f"export HKCANTO_BENCHMARKS={tmp_path}/quiz:$HKCANTO_BENCHMARKS" in new(file)
-    assert "export" not in new(file, "--force")  # it is there by now
+    assert "export" not in new(file, "--force")  # it exists by now
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""How a benchmark from outside may hold its options; what would score wrong is refused."""
+"""Forms of options in benchmarks from outside; ambiguous ones are refused."""
 
 import json
 import os
@@ -172,7 +172,7 @@ def test_an_answer_that_is_no_option_is_refused(quiz: Quiz, how: str, answer: An
 
 
 @pytest.mark.parametrize("options", ["A. 大澳 B. 中環", 7, None, {"1": "大澳", "2": "中環"}])
-def test_what_is_no_list_of_options_is_refused(quiz: Quiz, options: Any) -> None:
+def test_anything_but_a_list_of_options_is_refused(quiz: Quiz, options: Any) -> None:
     quiz(IN_ONE_COLUMN, rows(options, "A"))
     with pytest.raises(HKCantoError, match=r"test\.json, row 1 has "):
         load_task("quiz")
@@ -192,7 +192,7 @@ def many(*rows: tuple[Any, Any], column: str = "answer") -> str:
 
 
 def read(quiz: Quiz, content: str, more: str = "") -> list[tuple[str | None, ...]]:
-    """Declare nothing, and return the right options' texts and then those of the first row."""
+    """Without a declaration, return the right options' texts, and then those of the first row."""
     quiz(more, content)
     samples = sorted(load_task("quiz").samples, key=lambda each: each.question)
     right = tuple(each.choices["ABCD".index(each.target)] for each in samples)
@@ -216,7 +216,7 @@ ORDERED = ("大澳", "中環", "沙田", None)
           {"key": "2", "content": "中環"}], "2"),
         ([{"B": "中環"}, {"A": "大澳"}, {"C": "沙田"}], "B"),
         ([{"A": None, "B": "中環", "C": None}, {"A": "大澳", "B": None, "C": None},
-          {"A": None, "B": None, "C": "沙田"}], "B"),  # as Parquet fills it up
+          {"A": None, "B": None, "C": "沙田"}], "B"),  # as Parquet fills missing keys
         ({"1": "大澳", "2": "中環", "3": "沙田"}, 2),
         (["B. 中環", "A. 大澳", "C. 沙田"], "B"),
     ],
@@ -278,7 +278,7 @@ def test_labels_that_tell_nothing_are_refused(quiz: Quiz, options: Any) -> None:
 def test_a_number_is_the_text_of_an_option_in_whatever_form(
     quiz: Quiz, options: list[Any], form: Callable[[int], Any]
 ) -> None:
-    """2 + 2 = 4 is the third option; as a number from 1 the answer 4 is the fourth, 5."""
+    """2 + 2 = 4 is the third option; taken as a number from 1, 4 means the fourth option, 5."""
     content = many(*((options, form(answer)) for answer in (2, 3, 4)))
     quiz("", content)
     with pytest.raises(DataCorrupt, match="as its number from 1 or as its text"):

@@ -1,4 +1,4 @@
-"""Items are in an order in which every beginning is a fair sample, for `--limit`."""
+"""Items are ordered so that the first ones are always a fair sample, for `--limit`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ TASKS = [entry.name for benchmark in benchmarks() for entry in benchmark.tasks]
 
 
 def furthest_off(samples: Sequence[Sample]) -> float:
-    """By how many items a subject is ever off its share of a beginning."""
+    """The largest difference, in items, between a subject's count and its share in any prefix."""
     sizes = Counter(sample.subject for sample in samples)
     seen: Counter[str] = Counter()
     furthest = 0.0
@@ -68,7 +68,7 @@ def test_the_order_is_the_same_for_every_variant_and_option() -> None:
 
 
 def test_ids_are_the_rows_of_the_files() -> None:
-    """The order changes nothing about them: those of a subject run from 1, without a gap."""
+    """The order does not affect ids: those of a subject run from 1 without a gap."""
     for name, task in named_tasks().items():
         if task.scope == "task" and task.definition.kind == "multiple_choice":
             loaded = load_task(name)

@@ -1,4 +1,4 @@
-"""What a prompt shows of a row: places, the columns that fill them, and what no prompt shows."""
+"""Placeholders in prompts: the columns that fill them, and columns that no prompt may show."""
 
 import json
 import logging
@@ -173,7 +173,7 @@ def test_a_row_without_the_column_is_named(logic: Declare) -> None:
         load_task("logic")
 
 
-# ---------------------------------------------------------------------- what nothing fills
+# ---------------------------------------------------------------------- unfilled placeholders
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_declared_column_that_no_template_shows_is_an_error(logic: Declare) ->
         load_task("logic")
 
 
-# ---------------------------------------------------------------------- what is not shown
+# ---------------------------------------------------------------------- hidden columns
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -307,7 +307,7 @@ def test_our_own_benchmarks_show_all_of_their_context(
     assert {name: load_task(name).unshown for name in bases if load_task(name).unshown} == {}
 
 
-# ---------------------------------------------------------------------- what a declaration may say
+# ---------------------------------------------------------------------- permitted declarations
 
 
 def test_a_path_takes_the_subject_and_nothing_more(logic: Declare, tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_type_that_never_ends_is_an_error_in_time(logic: Declare) -> None:
     assert time.perf_counter() - begun < 60
 
 
-def test_a_type_that_is_no_expression_is_an_error(logic: Declare) -> None:
+def test_a_type_that_is_not_an_expression_is_an_error(logic: Declare) -> None:
     logic("{question}", more=f'{OPTIONS}\ntypes = {{ broken = "(a" }}')
     with pytest.raises(CatalogueError, match=r"type 'broken': the regular expression '\(a' is not"):
         load_task("logic")

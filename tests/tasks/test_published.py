@@ -1,4 +1,4 @@
-"""The papers' tables are in the package as they are printed, and a wrong data file is refused."""
+"""The package has the papers' tables as printed, and refuses a wrong data file."""
 
 import shutil
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_every_table_of_scores_is_there_with_all_of_its_rows() -> None:
     assert {table.name: len(table.rows) for table in published_tables()} == ROWS
 
 
-# Typed from the papers: the first row, one in the middle, the last ones, people and random answers.
+# Typed from the papers: first row, one in the middle, last rows, people, and random answers.
 @pytest.mark.parametrize(
     ("name", "row", "percentages"),
     [
@@ -174,7 +174,7 @@ def test_scores_are_those_of_the_paper(
         ("Rule Based", 0.008, 0.001),
     ],
 )
-def test_levenshtein_is_no_percentage_in_the_paper(
+def test_levenshtein_is_not_a_percentage_in_the_paper(
     row: str, error_rate: float, levenshtein: float
 ) -> None:
     assert [*table("hkcanto_3").row(row).values.values()] == [error_rate, levenshtein]
@@ -243,13 +243,13 @@ def test_rows_of_people_and_of_random_answers_say_so() -> None:
     }
 
 
-# ---------------------------------------------------------------- what the papers state of them
+# ---------------------------------------------------------------- consistency with the papers
 
 
 def off(
     scores: PublishedTable, whole: str, parts: list[str], tolerance: float = 0.1
 ) -> dict[str, float]:
-    """Return the rows whose average is not the mean of its parts, with the mean in percent."""
+    """Return the rows whose average is not the mean of its parts, with that mean in percent."""
     found = {}
     scale = 100 if scores.column(whole).unit == "percent" else 1
     for row in scores.rows:
@@ -268,8 +268,8 @@ def test_averages_of_hkcanto_table_1_are_means_of_its_columns() -> None:
     assert not off(scores, "Average EN", list(scores.column("Average EN").mean_of))
     columns = list(scores.column("Average ZH/YUE").mean_of)
     assert off(scores, "Average ZH/YUE", columns) == {"SenseChat": 72.62}
-    # It refused one of the five cultural subjects: its five-shot figure is the mean of the other
-    # four, and in the average that subject counts as 0.
+    # The model refused one of the five cultural subjects. Its five-shot figure is the mean of the
+    # other four, but in the average that subject counts as 0.
     others = fmean([0.870, 0.0, 0.796, 0.786, 0.643])
     average = fmean([0.701, 0.756, 0.674, others])
     assert scores.row("SenseChat").values["Average ZH/YUE"] == pytest.approx(average, abs=0.001)
@@ -371,8 +371,8 @@ def test_hkmmlu_repeats_its_direct_answers_in_three_tables() -> None:
 
 @pytest.mark.parametrize("shots", range(6))
 def test_averages_of_hkmmlu_table_8_weigh_the_categories_by_their_questions(shots: int) -> None:
-    # Table 5 less the five dev questions of each subject. The paper's own averages are up to 0.3
-    # off; a number in a wrong row would be off by more.
+    # Table 5 without the five dev questions of each subject. The paper's averages are off by up to
+    # 0.3; a number in a wrong row would be off by more.
     questions = {"STEM": 6068, "Soc. Sci.": 4754, "Humanities": 8814, "Other": 6732}
     for row in table(f"hkmmlu_8_{shots}shot").rows:
         average = row.values["Avg."]

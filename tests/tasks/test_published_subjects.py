@@ -1,9 +1,9 @@
 """The catalogue's subjects are those of the papers' tables and of the release.
 
 `published/` holds the tables: HKMMLU's Table 5, TMMLU+'s Tables 7 to 10, HKCanto-Eval's Tables 4 to
-6. Four rows of HKMMLU's that run into each other in print are set apart, and two slips are put
-right: 娱 for 娛 in one Chinese name, and "Ice Humanities" for TMMLU+'s JCE Humanities. The data
-files are read without the catalogue's own loader.
+6. Four rows of HKMMLU that run into each other in print are separated, and two slips are corrected:
+娱 for 娛 in one Chinese name, and "Ice Humanities" for TMMLU+'s JCE Humanities. The data files are
+read without the catalogue's own loader.
 """
 
 import csv
@@ -84,7 +84,7 @@ def totals(rows: list[Row]) -> dict[str, tuple[int, int]]:
 
 
 def test_hkmmlus_table_adds_up_to_the_papers_table_6() -> None:
-    """Table 6 gives the numbers of Humanities to Social Science and the other way round."""
+    """Table 6 swaps the numbers of Humanities and Social Science."""
     rows = table("hkmmlu")
     assert totals(rows) == {
         "stem": (18, 6158),
@@ -131,7 +131,7 @@ def test_hkmmlus_stems_have_the_prefixes_of_the_release() -> None:
 
 
 def test_tmmlupluss_tables_add_up_to_the_papers_table_1() -> None:
-    """Test, dev and validation rows of Table 1 together."""
+    """The test, dev and validation rows of Table 1, summed."""
     assert totals(table("tmmluplus")) == {
         "stem": (14, 3458 + 70 + 385),
         "social_sciences": (18, 5958 + 90 + 665),
@@ -147,7 +147,7 @@ def test_tmmluplus_has_the_subjects_of_tables_7_to_10_and_no_other() -> None:
         (row.title, row.chinese, row.category) for row in rows
     ]
     for subject, row in zip(subjects, rows, strict=True):
-        # Section 2.3: five dev questions and at least five of validation in every subject.
+        # Section 2.3: five dev and at least five validation questions in every subject.
         assert subject["rows"] <= row.questions - 5 - 5, subject["title"]
 
 
@@ -161,7 +161,7 @@ def test_tmmluplus_has_the_test_rows_of_table_1_in_every_category() -> None:
 @pytest.mark.parametrize(
     ("stem", "correct", "percent"),
     [
-        # GPT-4 in Table 11: these percentages of two decimals are fractions of few denominators.
+        # GPT-4 in Table 11: these percentages with two decimals fit fractions of few denominators.
         ("marketing_management", 72, 77.42),
         ("advance_chemistry", 66, 53.66),
         ("computer_science", 139, 79.89),
@@ -188,8 +188,8 @@ def test_tmmlupluss_files_and_chinese_names_are_those_that_lm_eval_has() -> None
 
 # --------------------------------------------------------------------------- HKCanto-Eval
 
-# Rows of Tables 4 to 6 → the subject's name in the task `hkcanto_<category>…`, or how the several
-# subjects that the row sums up begin.
+# Rows of Tables 4 to 6 → the subject's name in the task `hkcanto_<category>…`, or the common prefix
+# of the subjects that the row pools.
 TABLES_4_TO_6 = {
     "Biology": "bio",
     "Business, Accounting & Financial Studies": "bafs",
@@ -216,12 +216,12 @@ TABLES_4_TO_6 = {
     "Life in HK": "life_in_hk",
     "Local Area Knowledge": "local_knowledge",
 }
-# The release has other numbers of these than the paper: 57 + 5 rows, and 362 + 10 × 5.
+# The release and the paper differ in these numbers; the release has 57 + 5 rows and 362 + 10 × 5.
 OTHER_NUMBERS = {"Tourism & Hospitality Studies": 62, "Securities & Futures": 412}
 
 
 def by_table_row(category: str) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
-    """Rows of the paper's tables, and the subjects that each of them stands for."""
+    """Rows of the paper's tables, and the subjects that each row covers."""
     name = {"dse": "hkcanto_dse_zh", "professional": "hkcanto_professional_zh"}.get(
         category, f"hkcanto_{category}"
     )
@@ -245,7 +245,7 @@ def test_table_4_counts_the_test_rows_of_law_only() -> None:
         assert sum(subject["rows"] for subject in subjects) == row.questions, row.title
 
 
-def test_english_has_what_chinese_has_but_for_two_subjects() -> None:
+def test_english_has_all_chinese_subjects_except_two() -> None:
     for family, chinese_only in (("dse", {"ths"}), ("professional", {"taxi"})):
         chinese, english = (
             {
@@ -352,7 +352,7 @@ PROMPTS = {
 }
 each_prompt = pytest.mark.parametrize("key", PROMPTS, ids=" ".join)
 
-# What a prompt may leave open: by key of the template.
+# Placeholders that a prompt may have, by template key.
 IN_FRONT = {"sentence", "subject", "chinese", "title", "zero", "scaffold"}
 QUESTION = {"question", "options"}
 OPEN = {
@@ -402,7 +402,7 @@ def test_a_scaffold_asks_for_an_answer_on_the_last_line(key: tuple[str, str]) ->
     [("yue", "的是在這那了沒們看"), ("zh", "嘅係喺呢嗰咗冇哋佢睇唔啲嘢")],
 )
 def test_the_grids_languages_are_not_mixed(language: str, foreign: str) -> None:
-    """Function words of Written Chinese in the Cantonese prompts, and the other way round."""
+    """Function words of Written Chinese in Cantonese prompts, and of Cantonese in others."""
     for (name, chosen), (entry, template) in PROMPTS.items():
         if chosen == language:
             prompt = "".join([*texts(template), entry.get("sentences", {}).get(language, "")])

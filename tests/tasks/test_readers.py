@@ -1,4 +1,4 @@
-"""Benchmark files are read as they are, and what only looks like one is refused."""
+"""Benchmark files are read unchanged, and files that only look like one are refused."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def read_records(path: Path, columns: Sequence[str] = ()) -> list[Record]:
-    """The rows of a file of which none is bad."""
+    """The rows of a file without bad rows."""
     table = read_table(path, columns)
     assert table.bad == []
     return table.records
@@ -52,7 +52,7 @@ def test_line_breaks_commas_and_quotes_inside_quotes_are_kept(file: Path) -> Non
     ]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_cell(file: Path) -> None:
+def test_a_byte_order_mark_is_not_part_of_the_first_cell(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbfQuestion,Answer\n1+1,2\n")
     assert [row.cells for row in read_records(file)] == [{"question": "1+1", "answer": "2"}]
 
@@ -105,7 +105,7 @@ def test_whatever_the_csv_module_writes_is_read_back(
     csv.writer(written, quoting=csv.QUOTE_ALL).writerows(rows)
     file.write_bytes(written.getvalue().encode())
     expected = [row for row in rows if any(cell.strip() for cell in row)]
-    if expected:  # blank rows alone are an empty file
+    if expected:  # a file with only blank rows counts as empty
         assert headerless(file, len(rows[0])) == expected
 
 
@@ -173,7 +173,7 @@ def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
     ],
     ids=["pointer", "HTML", "HTML after a mark", "empty", "blank", "Big5", "UTF-16", "NUL"],
 )
-def test_what_is_no_data_is_refused_with_the_file_and_the_remedy(
+def test_files_that_are_not_data_are_refused_with_the_file_and_the_remedy(
     file: Path, ending: str, content: bytes, complaint: str
 ) -> None:
     file = file.with_suffix(ending)
@@ -233,7 +233,7 @@ def test_rows_of_blank_cells_are_no_rows(file: Path, blank: str) -> None:
     ],
     ids=["not an object", "not JSON"],
 )
-def test_a_line_that_is_no_row_is_set_aside(file: Path, content: str, bad: str) -> None:
+def test_a_line_that_is_not_a_row_is_set_aside(file: Path, content: str, bad: str) -> None:
     file = file.with_suffix(".jsonl")
     file.write_text(content, encoding="utf-8")
     table = read_table(file)
@@ -264,7 +264,7 @@ def test_json_lines_that_break_off_are_refused(file: Path) -> None:
         ("{}", "one JSON object, with no keys"),
     ],
 )
-def test_json_that_is_no_list_of_rows_is_called_what_it_is(
+def test_json_without_a_list_of_rows_is_named_by_its_type(
     file: Path, content: str, says: str
 ) -> None:
     file = file.with_suffix(".json")

@@ -1,4 +1,4 @@
-"""In every kind of task, what is read of a response does not depend on how its reasoning looks."""
+"""In every kind of task, the reading of an answer does not depend on its reasoning's format."""
 
 import pytest
 

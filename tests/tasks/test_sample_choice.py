@@ -1,4 +1,4 @@
-"""The multiple-choice sample has the releases' layouts, right answers and the awkward cells."""
+"""The multiple-choice sample data has the releases' layouts, right answers and awkward cells."""
 
 import csv
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from hkcanto_tasks.catalogue import BENCHMARKS
 
-# A release's folder → where its sample is.
+# A release's folder → the folder of its sample data.
 SAMPLES = {
     "hkeval2025": BENCHMARKS / "hkcanto/sample",
     "hkmmlu": BENCHMARKS / "hkmmlu/sample",
@@ -40,7 +40,7 @@ ODD_ONE_OUT = (
 
 @dataclass(frozen=True)
 class Row:
-    """A question of the sample: its options without the blank cells, its label as it stands."""
+    """A question of the sample data: its options without blank cells, and its label unchanged."""
 
     file: str
     question: str
@@ -55,14 +55,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A file of a release or of the sample."""
+    """A file of a release or of the sample data."""
 
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
 
 
 def table(file: str, release: Path | None = None) -> Table:
-    """A file by its path in the data folder, as the csv module reads it: ours, or a release's."""
+    """A file of ours or of a release, by its path in the data folder, read with the csv module."""
     folder, _, rest = file.partition("/")
     path = release / file if release else SAMPLES[folder] / rest
     with path.open(encoding="utf-8-sig", newline="") as lines:
@@ -85,7 +85,7 @@ def rows_of(file: str) -> list[Row]:
 
 
 def bare(text: str) -> str:
-    """The text without punctuation, blanks and capitals."""
+    """The text in lower case, without punctuation and blanks."""
     return re.sub(r"[\W_]+", "", text).lower()
 
 
@@ -242,8 +242,8 @@ def test_the_readme_lists_the_awkward_cells() -> None:
         assert f"| {name} |" in text, name
 
 
-# The kinds of question in HKCanto-Eval, Appendices E.1 and E.2; `*` is what the question is about.
-# The release has a line break, or a backslash and an n, in front of the last line of some.
+# The kinds of questions in HKCanto-Eval, Appendices E.1 and E.2; `*` marks the character or word
+# that is asked about. In the release, some have a line break, or \ and n, before the last line.
 CANTONESE = " in Cantonese?"
 FRAMES = {
     "homophone": "Which of the following character is a homophone of `*`" + CANTONESE,
@@ -270,7 +270,7 @@ LINGUISTIC = [row for row in EVERY_ROW if "linguistic_knowledge" in row.file]
 
 
 def kind_of(question: str) -> tuple[str, list[str]]:
-    """The kind of a linguistic question, and what it is about."""
+    """The kind of a linguistic question, and the character or word that it asks about."""
     matches = {
         kind: list(found.groups())
         for kind, frame in FRAMES.items()
@@ -286,7 +286,7 @@ def test_every_kind_of_linguistic_question_is_there() -> None:
 
 
 def readings(character: str) -> set[str]:
-    """All Jyutping of a character in ToJyutping's word list, rare ones included."""
+    """All readings of a character in ToJyutping's word list, including rare ones."""
     import ToJyutping
 
     ((_, found),) = ToJyutping.get_jyutping_candidates(character)
@@ -321,7 +321,7 @@ def rhyming_words(poem: str) -> str:
 
 
 def odd_ones(characters: Iterable[str]) -> set[str]:
-    """The characters that alone lack an onset, nucleus, coda or tone that the others share."""
+    """The characters whose onset, nucleus, coda or tone differs from that of all others."""
     sounds = {character: spoken(character)[0] for character in characters}
     odd = set()
     for part in ("onset", "nucleus", "coda", "tone"):
@@ -332,7 +332,7 @@ def odd_ones(characters: Iterable[str]) -> set[str]:
 
 
 def couplet(line: str) -> str:
-    """平 is tone 1 or 4 without a final stop, and the first line of a couplet ends in 仄."""
+    """平 is tone 1 or 4 without a final stop; the first line of a couplet ends in 仄."""
     classes = "".join(
         "平" if sound.tone in "14" and sound.coda not in tuple("ptk") else "仄"
         for sound in spoken(line)
@@ -398,7 +398,7 @@ def test_the_columns_are_those_of_the_release(family: str) -> None:
     sample = {split_of(file): file for file in FILES if file.startswith(f"{family}/")}
     for file in files:
         ours, theirs = table(sample[split_of(file)]), table(file, release)
-        # Only some copies of TMMLU+ explain the answers of the dev split.
+        # Only some copies of TMMLU+ have explanations in the dev split.
         assert ours.columns[: len(theirs.columns)] == theirs.columns, file
         explained = len(ours.columns) - len(theirs.columns)
         assert len(ours.rows[0]) - explained == len(theirs.rows[0]), file
@@ -416,7 +416,7 @@ def test_no_question_is_one_of_the_benchmarks() -> None:
     assert len(real) > 30_000
 
     def identity(question: str, options: Iterable[str]) -> str:
-        # All questions for the odd one out read the same; their characters tell them apart.
+        # All odd-one-out questions have the same text; only their characters differ.
         return bare(question + "".join(options) if question == ODD_ONE_OUT else question)
 
     theirs = {identity(question, rest[:4]) for question, *rest in real}

@@ -1,4 +1,4 @@
-"""The Jyutping sample is well formed, and its audit against two G2P engines is complete."""
+"""The Jyutping sample data is well formed, and its audit against two G2P engines is complete."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def first_variant(gold: str) -> str:
 
 
 def spoken(pairs: Iterable[tuple[str, str | None]]) -> str:
-    """An engine's output as one string, in which what it cannot pronounce stays as written."""
+    """An engine's output as one string; characters that it cannot pronounce stay as written."""
     said = (f" {says} " if says else re.sub(r"[\W_]", " ", text) for text, says in pairs)
     return " ".join("".join(said).split())
 
@@ -58,7 +58,7 @@ def read_aloud(engine: str, sentence: str) -> str:
 
 
 def accepts(gold: str, jyutping: str) -> bool:
-    """Whether one of the variants is this string: ``(a|b)`` means the same in a pattern."""
+    """Whether a variant equals this string; ``(a|b)`` has the same meaning in a regex."""
     return re.fullmatch(gold, jyutping) is not None
 
 
@@ -122,7 +122,7 @@ def test_decisions_name_a_row_and_a_reason() -> None:
 def test_decisions_explain_every_difference_from_an_engine(
     split: str, row: dict[str, Any], engine: str
 ) -> None:
-    """The engine's output with its side of each decision replaced by ours must be acceptable."""
+    """The engine's output must be acceptable after our decisions replace its readings."""
     try:
         installed = version(engine)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The sample of the writing tasks has the releases' layout, and the languages it should have."""
+"""The sample data of the writing tasks has the releases' layout and the right languages."""
 
 import json
 import os
@@ -118,7 +118,7 @@ def test_nine_texts_with_three_sentiments(source: str, shortest: int, longest: i
         "Negative": 3,
         "Neutral": 3,
     }
-    assert rows[0]["sentiment"] == "Negative"  # the worked example, as in the release
+    assert rows[0]["sentiment"] == "Negative"  # the worked example, also in the release
     assert all(shortest <= len(row["text"]) <= longest for row in rows)
     assert all(cantonese_fluency(row["text"]).passed for row in rows)
 

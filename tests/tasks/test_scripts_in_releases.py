@@ -1,4 +1,4 @@
-"""Releases with more than one candidate for a subject: scripts, languages, models' answers."""
+"""Releases with several candidate files for a subject: scripts, languages, models' answers."""
 
 import gzip
 import io
@@ -55,7 +55,7 @@ PAIRS = [
 
 
 def put(folder: Folder, files: dict[str, list[tuple[str, ...]]]) -> Path:
-    """Write tables, in zip files too."""
+    """Write tables, also into zip files."""
     made: dict[str, str | bytes] = {}
     for name, rows in files.items():
         archive, inside, member = name.partition(".zip/")
@@ -85,7 +85,7 @@ def test_the_script_that_is_asked_for_is_taken(folder: Folder, sc: str, tc: str)
 def test_so_it_is_with_the_configurations_of_a_card(folder: Folder, names: tuple[str, str]) -> None:
     folder({"README.md": card({each: {"test": f"{n}/hk_law.csv"} for n, each in enumerate(names)}),
             "0/hk_law.csv": as_csv(SC), "1/hk_law.csv": as_csv(TC)})  # fmt: skip
-    if "law" not in names[0]:  # the configurations have several subjects each
+    if "law" not in names[0]:  # each configuration has several subjects
         configs = {each: {"test": f"{n}/*.csv"} for n, each in enumerate(names)}
         folder({"0/hk_music.csv": as_csv(SC), "1/hk_music.csv": as_csv(TC),
                 "README.md": card(configs)})  # fmt: skip
@@ -203,7 +203,7 @@ def test_two_candidates_for_one_subject_are_an_error_unless_equal(
 
 
 @pytest.mark.parametrize("name", ["predictions/hk_law", "gpt-4o/hk_law", "test/hk_law_qwen2.5"])
-def test_the_answers_of_a_model_alone_are_no_release(folder: Folder, name: str) -> None:
+def test_a_models_answers_alone_are_not_a_release(folder: Folder, name: str) -> None:
     folder({"data/test/hk_music.csv": as_csv([MUSIC]), f"{name}.csv": as_csv(OTHER)})
     with pytest.raises(DataCorrupt, match=rf"{name}\.csv.*a model's answers"):
         load_task("hkmmlu")
@@ -381,7 +381,7 @@ def test_a_few_questions_about_simplified_characters_are_rows_like_others(folder
 
 
 def test_a_subject_in_two_spellings_of_one_column_is_one_subject(folder: Folder) -> None:
-    """Each spelling is its own rows of the one file, and a subject that lacks is said to lack."""
+    """The spellings are on different rows of one file; missing subjects are reported."""
     named = [(*MANY[0], "hk_law"), (*MANY[1], "Hong Kong Law"), (*MUSIC, "hk_music")]
     again = [(*MANY[2], "HK_LAW"), (*MANY[3], "香港法律"), (*MANY[4], "hk_law")]
     folder({"all.csv": as_csv([*named, *again], (*COLUMNS, "subject"))})
@@ -393,7 +393,7 @@ def test_a_subject_in_two_spellings_of_one_column_is_one_subject(folder: Folder)
 
 
 def test_a_part_of_a_file_that_lacks_a_subject_does_not_give_it_another(folder: Folder) -> None:
-    """Two files that are divided by a column: what neither has is missing, however alike."""
+    """Two files are divided by a column: subjects in neither are missing, despite similar names."""
     law = [(*row, "hk_law") for row in MANY[:9]]
     folder({
         "train.csv": as_csv([(*row, "Hong Kong Music") for row in (LONG, MUSIC)], TITLED),

@@ -1,4 +1,4 @@
-"""A setup: equal setups have equal signatures, however they were requested."""
+"""Equal setups have equal signatures, however they were requested."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The environment chooses where data comes from; folders on disk are checked against the record."""
+"""Environment variables choose the source of data; local folders are checked by checksum."""
 
 import hashlib
 import json
@@ -41,13 +41,13 @@ def on_github(home: Path, folder: str = "release") -> Benchmark:
 
 @pytest.fixture
 def release(tmp_path: Path) -> Benchmark:
-    """A release of two files; the answers come from an older commit."""
+    """A release of two files, with answers from an older commit."""
     return on_github(tmp_path / "home")
 
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Benchmark:
-    """A hub data set, of whose files nothing is recorded."""
+    """A hub data set without recorded checksums."""
     return declare(tmp_path / "other", HubDataset("someone/questions"), folder="questions")
 
 
@@ -212,7 +212,7 @@ def test_pointer_files_are_called_that(local: Path, release: Benchmark) -> None:
     assert "git lfs pull" in problem.detail
 
 
-def test_without_a_record_only_what_is_no_data_is_a_problem(
+def test_without_recorded_checksums_only_unreadable_files_are_a_problem(
     local: Path, questions: Benchmark
 ) -> None:
     write(local / "questions", a="1,A", b="<html></html>")
@@ -260,7 +260,7 @@ def test_the_real_release_is_complete_and_unaltered() -> None:
     assert found.revision("mmlu/test/anatomy_test.csv") == "ba2a58b"
 
 
-# ------------------------------------------------------------------------- names that lead out
+# ------------------------------------------------------------------------- names outside the folder
 
 
 OUTSIDE = [

@@ -1,8 +1,8 @@
-"""A task's version is raised with every change of its prompts, of what is read, or of its averages.
+"""A task's version rises with every change to its prompts, its readings or its averages.
 
-`pinned_versions.json` holds a hash of these for each version. After raising a `version` in a
-`benchmark.toml`, or adding a figure, write it anew: `python -m tests.tasks.test_versions`. A new
-figure raises no version: what was measured before stays what it was.
+`pinned_versions.json` has a hash of these for each version. After raising a `version` in a
+`benchmark.toml`, or adding a figure, update it: `python -m tests.tasks.test_versions`. A new figure
+does not raise the version, because the existing scores stay the same.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_what_a_version_stands_for_does_not_change(name: str) -> None:
+def test_the_behaviour_behind_a_version_does_not_change(name: str) -> None:
     known, entry = json.loads(PINNED.read_text("utf-8")).get(name, NEW), ENTRIES[name]
     made = pins(entry)
     assert entry.version != known["version"] or not (lost := changed(known["pins"], made)), (
@@ -68,7 +68,7 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 
 def pins(entry: TaskDefinition) -> dict[str, str]:
-    """Hash what a task asks, and each of its figures, in every variant, prompt, on the sample."""
+    """Hash a task's prompts and each of its figures on the sample data, for every variant."""
     asked: list[tuple[str, dict[str, Any]]] = [
         (task.name, {"prompt": prompt} if prompt != "paper" else {})
         for task in named_tasks().values()
@@ -99,7 +99,7 @@ def prompts(entry: TaskDefinition) -> Iterator[str]:
 
 
 def described(loaded: LoadedTask) -> dict[str, Any]:
-    """What is asked, and by name what every figure is and makes of the responses."""
+    """The prompts, and for each figure its definition and its values for the responses."""
     there = [len(loaded.examples(subject.name)) for subject in loaded.task.subjects]
     how, shots = loaded.setup, min(loaded.task.shots, *there)
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
@@ -115,7 +115,7 @@ def described(loaded: LoadedTask) -> dict[str, Any]:
     }
     figures = {
         figure.name: [figure.averages, figure.over, figure.part, figure.form == "rate"]
-        for figure in setup(loaded.task.name).figures  # whatever the sample has of them
+        for figure in setup(loaded.task.name).figures  # even if the sample data lacks some
     }
     return {"prompts": [asked, how.stop, how.max_tokens]} | {
         name: [figures.get(name), values.get(name)] for name in figures | values
@@ -123,7 +123,7 @@ def described(loaded: LoadedTask) -> dict[str, Any]:
 
 
 def pin() -> None:
-    """Write the pins of all versions; one that changed without its version is refused."""
+    """Write the pins of all versions; refuse a change without a new version."""
     known = json.loads(PINNED.read_text("utf-8")) if PINNED.is_file() else {}
     made = {}
     with patch.dict(os.environ, HKCANTO_DATA="sample"):

@@ -1,4 +1,4 @@
-"""Where a benchmark declares its rows; what would be read as something else is refused."""
+"""Declared places of rows in files; rows that would be misread are refused."""
 
 import gzip
 import io
@@ -51,7 +51,7 @@ Declare = Callable[..., Path]
 
 
 def rows(*questions: str) -> list[dict[str, str]]:
-    """Questions with two options, all of whose right answer is B."""
+    """Questions with two options; the right answer is always B."""
     return [{"question": each, "A": "唔係", "B": "係", "answer": "B"} for each in questions]
 
 
@@ -281,7 +281,7 @@ def test_arrow_files_are_read(declare: Declare, stream: bool) -> None:
 def test_an_arrow_file_that_breaks_off_between_rows_is_refused(
     declare: Declare, stream: bool
 ) -> None:
-    """Arrow itself reads such a stream without a word, as one with fewer rows."""
+    """Arrow itself reads such a stream without an error, as one with fewer rows."""
     cut = as_arrow(LAW, stream=False)[:-20]
     if stream:
         table, sink = pyarrow.Table.from_pylist(LAW), io.BytesIO()
@@ -507,7 +507,7 @@ def test_a_declaration_that_says_two_things_is_refused(
         load_task("quiz")
 
 
-def test_a_file_that_is_no_subject_is_named(declare: Declare) -> None:
+def test_a_file_without_a_subject_is_named(declare: Declare) -> None:
     declare(f'{PATTERNS}\nextra_stems = ["all", "Hong Kong-Law"]', BY_NAME)
     assert sorted(quiz_tasks()) == ["quiz", "quiz_art", "quiz_arts"]
     assert asked() == sorted(TOWNS[:2])
@@ -523,7 +523,7 @@ def test_a_pattern_without_a_file_is_refused(declare: Declare) -> None:
 def downloading(
     declare: Declare, cache: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hub data set with subjects by pattern, and nothing downloaded."""
+    """A hub data set with subjects by pattern, not yet downloaded."""
     assert not cache.exists()
     declare(PATTERNS, {}, release=HUB)
     publish(server, FIRST, BY_NAME, "someone/quiz")

@@ -1,4 +1,4 @@
-"""Translation, summarisation, sentiment and fluency: what is asked, and how an answer is judged."""
+"""Translation, summarisation, sentiment and fluency: prompts, and judgements of answers."""
 
 import csv
 import json
@@ -73,7 +73,7 @@ def test_the_three_shot_prompt_into_cantonese_is_the_papers() -> None:
     first = loaded.samples[0]
     (one, two, three) = loaded.examples("")
     sources = [example.question.partition("書面語：")[2] for example in (one, two, three)]
-    # Appendix F, with its (e.g. n) and (Text to translate) filled in.
+    # Appendix F, with (e.g. n) and (Text to translate) filled in.
     assert loaded.at(shots=3).prompt(first).text() == (
         "參考以下例子，將以下繁體中文句子翻譯成香港的廣東話：\n"
         "\n"
@@ -163,7 +163,7 @@ def test_worked_examples_are_the_train_rows_in_order(direction: str) -> None:
 @pytest.mark.parametrize(
     ("task", "asked"),
     [
-        # The text under the other caption of Figure 12; Figure 20 has it over the right example.
+        # The text under the other caption of Figure 12; Figure 20 has it with the right example.
         (HKMMLU[0], "请你将以下嘅粤语翻成普通话。直接输出译咗嘅句子,唔使解释或者其他批注。\n"),
         (
             HKMMLU[1],
@@ -409,7 +409,7 @@ def translated(response: str, target: str, source: str) -> Any:
     return how.judge(response, Sample(id="", target=target, source=source))
 
 
-def test_what_stands_around_a_translation_is_counted_and_not_scored() -> None:
+def test_text_around_a_translation_is_counted_but_not_scored() -> None:
     source = "我哋聽日出發，你都一齊嚟啦。"
     plain = translated("我們明天出發，你也一起來吧。", "我們明天出發。", source)
     around = "Here is the translation:\n\n{}\n\nNote: 「啦」 is a particle that softens a request."
@@ -444,7 +444,7 @@ def test_faults_of_a_translation(response: str, target: str, source: str, fault:
     assert translated(response, target, source).values[fault] == 1
 
 
-def test_a_sentence_that_is_the_same_in_both_is_no_copy() -> None:
+def test_a_sentence_equal_in_both_languages_is_not_a_copy() -> None:
     assert translated("天氣好。", "天氣好。", "天氣好。").values["copied_source"] == 0
 
 
@@ -540,7 +540,7 @@ def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
         for n in (200, 500, 600, 1200)
     ]
     assert [values["n_characters"] for values in judged] == [200, 500, 600, 1200]
-    # "reducing the score proportionally to the excess length" (G.1): 100 of 500 too many is 0.8.
+    # "reducing the score proportionally to the excess length" (G.1): 100 over 500 makes 0.8.
     assert [values["length_penalty"] for values in judged] == pytest.approx([1, 1, 0.8, 0])
 
 
@@ -637,7 +637,7 @@ def test_the_first_row_is_the_example_and_is_not_scored() -> None:
         assert len(samples) == 8
         assert example.question not in [loaded.setup.turn(sample) for sample in samples]
         prompt = loaded.at(shots=1).prompt(samples[0]).text()
-        # The release's prompt, of which the paper prints none.
+        # The release's prompt; the paper prints none.
         assert prompt == (
             "Follow the given examples and analyze the sentiment of the Cantonese text. You should "
             "only return the answer: Positive, Negative or Neutral.\n\n"

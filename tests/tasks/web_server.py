@@ -1,4 +1,4 @@
-"""A web server on this machine that can misbehave as real ones do."""
+"""A local web server that can misbehave like real ones."""
 
 import threading
 from collections import Counter
@@ -9,19 +9,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server says to one address."""
+    """The server's answer for one address."""
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     announced: int | None = None
-    """Content-Length; None for the true one. With more than that the transfer breaks off."""
+    """Content-Length; None for the true one. With a larger one, the transfer breaks off."""
     hangs: bool = False
-    """Whether it falls silent after half of the body."""
+    """Whether it stops sending after half of the body."""
     drips: bool = False
-    """Whether the whole answer, headers too, comes a byte at a time."""
+    """Whether the whole answer, including headers, is sent one byte at a time."""
     first: Sequence["Answer"] = ()
-    """What is said to the first who ask."""
+    """Answers to the first requests, in order."""
 
 
 class _Listener(ThreadingHTTPServer):
@@ -29,11 +29,11 @@ class _Listener(ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, *_: object) -> None:
-        """Keep quiet about clients that were killed."""
+        """Log nothing about clients that were killed."""
 
 
 class WebServer:
-    """Serves `answers` by path (query left out), 404 for others; counts requests."""
+    """Serves `answers` by path (without the query), or 404; counts requests."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
@@ -53,7 +53,7 @@ class WebServer:
             do_HEAD = do_GET  # noqa: N815  (the name that http.server calls)
 
             def log_message(self, *_: object) -> None:
-                """Keep quiet."""
+                """Log nothing."""
 
         self._http = _Listener(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}"

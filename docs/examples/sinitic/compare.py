@@ -1,9 +1,9 @@
-"""Do judges and metrics agree with the errors that people marked?
+"""Compare judges and metrics with the errors that people marked in translations.
 
     python docs/examples/sinitic/compare.py cantonese.jsonl [logs/….eval …] [--json made.json]
 
-Without logs, all of the file is compared with the metrics alone. Logs of task.py add their judges;
-any further log of the same judge is corrected by what its bias was here. Tables are in Markdown.
+Without logs, only the metrics are compared, on the whole file. Logs of task.py add their judges.
+Other logs of the same judge are corrected by the judge's bias here. Tables are in Markdown.
 """
 
 import argparse
@@ -38,27 +38,28 @@ RESAMPLES = 1000
 Value = str | float | Estimate | None
 Table = list[dict[str, Value]]
 CAPTIONS = {
-    "ranks": "Correlation over segments with what people marked. A metric is lexical and knows one "
-    "reference. Of people's errors, accuracy is formula (1) of HKCanto-Eval, and penalties weigh "
-    "as in MQM; per character of the output, length alone ranks well.",
-    "bias": "The judge's accuracy less that of people, by the length of the source in characters.",
-    "spans": "Spans a segment, and F1 of what the judge marked: by characters, by spans that "
-    "touch, by segments that have such an error. A judge marks omissions in the source, people in "
-    "the translation. The judge is asked for five errors at most, people for all.",
-    "corrected": "What people would give, if the judge erred on these translations as on those "
-    "that people marked: its mean less its bias there (prediction-powered inference, arXiv "
+    "ranks": "Correlation over segments with people's marks. The metrics are lexical, with one "
+    "reference. People's accuracy is formula (1) of HKCanto-Eval, and penalties have the weights "
+    "of MQM; with penalties per character of the output, length alone ranks well.",
+    "bias": "The judge's accuracy minus people's, by the length of the source in characters.",
+    "spans": "Spans per segment, and F1 of the judge's marks: by characters, by spans that touch, "
+    "by segments that have such an error. A judge marks omissions in the source, people in the "
+    "translation. The judge is asked for at most five errors, people for all.",
+    "corrected": "An estimate of people's mean, if the judge errs on these translations as on "
+    "those that people marked: its mean minus its bias there (prediction-powered inference, arXiv "
     "2301.09633).",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedTranslation:
-    """What a judge made of a translation.
+    """A judge's judgements of a translation.
 
     Attributes:
         text: The translation as the judge saw it.
         accuracy: The mean of its judgements by formula (1), from 0 to 1.
-        judgements: The errors of each: omissions stand in the source, the others in `text`.
+        judgements: The errors of each judgement, with positions in `text`; those of omissions are
+            in the source.
     """
 
     text: str
@@ -68,7 +69,7 @@ class JudgedTranslation:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """What one judge made of the translations in a log, by the ids of its samples."""
+    """One judge's judgements of the translations in a log, by sample id."""
 
     model: str
     judge: str
@@ -76,7 +77,7 @@ class JudgedRun:
 
 
 def judged_run(path: Path) -> JudgedRun:
-    """Read what a judge of translations labelled from a log; its failures are left out.
+    """Read a judge's labels of translations from a log, without failed judgements.
 
     Raises:
         ValueError: The log has no judge's translations.
@@ -108,7 +109,7 @@ def compare(path: Path, runs: Sequence[JudgedRun]) -> dict[str, Table]:
     """Return the tables by name: `ranks`, `bias_1`, `spans_1` …, `corrected`.
 
     Raises:
-        ValueError: No run is of the file's translations, or one is of others by the same ids.
+        ValueError: No run has the file's translations, or one has others under the same ids.
     """
     marked = {each.id: each for each in read_marked(path)}
     own = [run for run in runs if run.samples.keys() & marked.keys()]
@@ -149,7 +150,7 @@ def ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Tab
 
 
 def bias(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
-    """Return how lenient a judge is, in all and by the length of the source."""
+    """Return how lenient a judge is, overall and by the length of the source."""
     ordered = sorted(marked, key=lambda each: len(each.source))
     parts = {"all": ordered}
     for part in np.array_split(np.arange(len(ordered)), 3) if len(ordered) > 5 else ():
@@ -171,7 +172,7 @@ def spans(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
     judgements = sum(len(own) for _, own in judged)
     table = []
     for category in ("All", *CATEGORIES):
-        # Judgements of one segment are not independent: what they share is summed up.
+        # Judgements of one segment are not independent, so their overlaps are summed.
         found = [
             [
                 _sum(kind)
@@ -210,7 +211,7 @@ def corrected(
 
 
 def _placed(judged: JudgedTranslation, marked: MarkedTranslation) -> Iterator[list[ErrorSpan]]:
-    """Yield each judgement in the common categories, and with places in the whole translation."""
+    """Yield each judgement with common categories, and with positions in the whole translation."""
     before = marked.translation.find(judged.text)
     if before < 0:
         raise ValueError(
@@ -227,7 +228,7 @@ def _placed(judged: JudgedTranslation, marked: MarkedTranslation) -> Iterator[li
 def _overlaps(
     marked: MarkedTranslation, errors: Sequence[ErrorSpan], category: str
 ) -> tuple[Overlap, Overlap, Overlap]:
-    """Compare a judgement with people's marks: characters, spans, and whether there is any."""
+    """Compare a judgement with people's marks by characters, by spans, and by having any."""
     whole = category == "All"
     found = [each for each in errors if whole or each.category == category]
     in_text = [each for each in found if each.category != OMISSION]

@@ -1,8 +1,8 @@
 """Translations in which people marked the errors: SiniticMTError's `cantonese.jsonl`.
 
 Liu et al. (LREC 2026, arXiv 2509.20557) had native speakers mark the errors of NLLB-200 on FLORES+.
-Its annotators wrote what a translation lacks into it, and their places count in the text that came
-of it; here, errors stand where they do in the translation.
+The annotators inserted omitted words into the translation, and the file's positions refer to the
+text with these insertions. Here, positions refer to the original translation.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ TYPES: Mapping[str, ErrorCategory] = {
     "Untranslated": "Unnatural Code-mixing",
 }
 CATEGORIES = tuple(dict.fromkeys(TYPES.values()))
-"""What these people and HKCanto-Eval's annotators can both tell apart."""
+"""The categories that this data set and HKCanto-Eval have in common."""
 
 WEIGHTS = {"Minor": 1.0, "Major": 5.0}
 PUNCTUATION = 0.1
@@ -49,7 +49,7 @@ class Row(msgspec.Struct):
 
 
 class Mark(msgspec.Struct):
-    """An error as the file has it."""
+    """An error as recorded in the file."""
 
     error_text_segment: str
     start_index: int
@@ -65,16 +65,16 @@ class Mark(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class MarkedTranslation:
-    """A translation and what people marked in it.
+    """A translation and the errors that people marked in it.
 
     Attributes:
         id: Its number in the file.
-        source: What was translated.
-        translation: The machine's.
-        reference: A person's.
-        spans: The errors that stand in the translation, in HKCanto-Eval's categories.
+        source: The text that was translated.
+        translation: The machine's translation.
+        reference: A person's translation.
+        spans: The errors in the translation, in HKCanto-Eval's categories.
         categories: The categories of all errors, including omissions.
-        left_out: Characters that people wrote in as omitted.
+        left_out: Number of characters that people inserted as omitted.
         penalty: The sum of the errors' weights in MQM.
     """
 
@@ -91,8 +91,8 @@ class MarkedTranslation:
     def accuracy(self) -> float:
         """Formula (1) of HKCanto-Eval, Appendix F.1, from 0 to 1.
 
-        It counts an omission in characters of the source: what people wrote in is scaled by the
-        lengths of the source and the reference.
+        It counts an omission in characters of the source. The number of characters that people
+        inserted is scaled by the ratio of the lengths of source and reference.
         """
         terms = translation_accuracy(self.translation, self.spans)
         omitted = self.left_out * len(self.source) / len(self.reference)
@@ -104,13 +104,14 @@ TARGETS: Mapping[str, Callable[[MarkedTranslation], float]] = {
     "penalty per source character": lambda each: -each.penalty / len(each.source),
     "penalty per output character": lambda each: -each.penalty / len(each.translation),
 }
-"""What people's errors come to, better is more; no way of counting them is the only one."""
+"""Name → a score from people's errors, higher for better; there is no single way to count them."""
 
 
 def common(category: ErrorCategory) -> ErrorCategory:
-    """Return which of `CATEGORIES` one of the paper's twelve belongs to.
+    """Return the one of `CATEGORIES` that a category of HKCanto-Eval belongs to.
 
-    People here call Mandarin words, register and odd collocations mistranslations.
+    The annotators of this data set call Mandarin words, register and odd collocations
+    mistranslations.
     """
     return category if category in CATEGORIES else MISTRANSLATION
 
@@ -122,7 +123,7 @@ def read_marked(path: Path) -> list[MarkedTranslation]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: A row lacks something, an id occurs twice, or more than one mark in a hundred
+        ValueError: A row lacks a field, an id occurs twice, or more than one mark in a hundred
             cannot be used.
     """
     made, usable, unusable = dict[str, MarkedTranslation](), 0, 0

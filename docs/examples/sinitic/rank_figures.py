@@ -1,10 +1,10 @@
-"""How figures of translation rank what people marked.
+"""Correlate figures of translation with the errors that people marked.
 
     python docs/examples/sinitic/rank_figures.py FILE
 
-FILE is SiniticMTError's `cantonese.jsonl` (see README.md). Half of it, in blocks of ten neighbours,
-which may be of one article, is for choosing; the other is read once, for the figures named in
-`REPORTED`. `docs/translation_figures.md` has the table.
+FILE is SiniticMTError's `cantonese.jsonl` (see README.md). One half of it is for choosing figures;
+the other is used once, for those named in `REPORTED`. The halves consist of blocks of ten
+neighbours, which may be from one article. `docs/translation_figures.md` has the table.
 """
 
 import random
@@ -34,12 +34,12 @@ REPORTED = ("bleu_2", "chrF nc2", "bleu", "chrf", "meteor", "rouge_l", "mean", "
 
 
 def width(text: str) -> str:
-    """Full-width punctuation as half-width."""
+    """Convert full-width punctuation to half-width."""
     return unicodedata.normalize("NFKC", text.replace("。", ".").replace("、", ","))
 
 
 def bare(text: str) -> str:
-    """Without punctuation and blanks."""
+    """Remove punctuation and blanks."""
     return "".join(each for each in text if unicodedata.category(each)[0] not in "PZ")
 
 
@@ -52,7 +52,7 @@ FOLDS: dict[str, Callable[[str], str]] = {
 
 
 def families() -> dict[str, Score]:
-    """Lexical figures that are not ours."""
+    """Lexical figures from other packages."""
 
     def of(metric: BLEU | CHRF | TER, sign: int = 1) -> Score:
         return lambda output, reference: sign * metric.sentence_score(output, [reference]).score

@@ -1,4 +1,4 @@
-"""An Inspect task in which a judge judges translations whose errors people marked.
+"""An Inspect task: a model judges translations in which people marked the errors.
 
 inspect eval docs/examples/sinitic/task.py -T path=cantonese.jsonl --limit 300 --model none \\
     --model-role grader=openai/gpt-4o
@@ -21,7 +21,7 @@ def marked_errors(path: str, judgements: int = 4) -> Task:
 
     Args:
         path: The file `cantonese.jsonl` of github.com/hannliu/SiniticMTError.
-        judgements: Judgements of each translation.
+        judgements: Number of judgements of each translation.
     """
     samples = [
         Sample(

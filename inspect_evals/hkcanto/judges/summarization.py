@@ -54,10 +54,10 @@ class Ratings(Reply):
 
     Attributes:
         key_points: The marking scheme for relevance: the one given, or the judge's own.
-        relevance: Whether the key points are there.
-        accuracy: Whether what it says is in the original text.
-        fluency: Whether it is fluent Cantonese.
-        coherence: Whether it hangs together.
+        relevance: Whether the summary has the key points.
+        accuracy: Whether the original text supports the summary's statements.
+        fluency: Whether the summary is fluent Cantonese.
+        coherence: Whether the summary is coherent.
     """
 
     key_points: list[str]
@@ -111,7 +111,7 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
     Args:
         source: The text that was summarised.
         key_points: A marking scheme for it; may be empty.
-        summary: The one to judge.
+        summary: The summary to judge.
         code: The call's code, see `fresh_code`.
     """
     texts = judge_texts()
@@ -137,7 +137,7 @@ def _score(
 ) -> tuple[dict[str, float], dict[str, Any]]:
     detected = cantonese_fluency(summary, max_characters=LONGEST_SUMMARY)
     unlike = [(points["fluency"] == PASS) != detected.passed for points in said]
-    # NaN, which Inspect counts as unscored, if all judgements failed.
+    # If all judgements failed, the values are NaN, which Inspect counts as unscored.
     values = dict.fromkeys(("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan)
     if said:
         points = {name: fmean(each[name] for each in said) for name in CRITERIA}

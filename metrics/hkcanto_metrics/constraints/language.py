@@ -17,8 +17,8 @@ from hkcanto_metrics.constraints.reading import (
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.script import count_scripts, to_simplified
 
-# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They occur in
-# Traditional print, too, so they are not simplifications. 涂 is a surname, 响 is written for 喺.
+# Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They are not
+# simplifications, because Traditional print uses them, too. 涂 is a surname; 响 is written for 喺.
 _ALSO_TRADITIONAL = (
     "凄昵栖棱炖熏瓮羡膻跖踊蝎蚝兖兹决况凉减凑凛删却厢厦厨厩厮叙叠咏咤届屉幂强携撑晋栀椁橱殁毁"
     "汹泪渊溆滚潜灾烟牦猪猫盖瑶疱眦碱禀秆窑笋糇糍耻脉脚腭莅蘖虬衅踪迹隽韵鼹够黄吴奥亘内刹横猬涂响"

@@ -391,7 +391,7 @@ def acrostic(
 
 @condition()
 def distinct(answer: str, *, unit: Literal["lines", "sentences"] = "lines") -> bool:
-    """No line is repeated, or no sentence.
+    """No line (or no sentence) is repeated.
 
     Args:
         answer: The answer.
