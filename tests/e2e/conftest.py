@@ -47,7 +47,7 @@ def lm_eval_logs_of_model(
 
 @pytest.fixture(scope="session")
 def inspect_logs_of_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with Inspect's logs of the same."""
+    """A folder with Inspect's logs of the same items."""
     folder = tmp_path_factory.mktemp("tiny_model_inspect")
     run(
         *("inspect_ai", "eval", *(f"hkcanto/{task}" for task in INSPECT)),
