@@ -189,6 +189,8 @@ def data(benchmark: Benchmark) -> Finding:
         where = f"{asked - missing} of {asked} subjects, {where}"
     command = f"unset HKCANTO_DATA_DIR; {fetch}" if missing and folder.kind == "local" else ""
     good = not any(each.breaks_comparability or each.bad or each.extra for each in found.values())
+    if without := [name for name, each in read.items() if not each.rows and folder.kind == "own"]:
+        good, where = False, f"{where}, none of them a test file of {', '.join(without)}"
     return Finding(good, f"{benchmark.title}: {where}", details, command)
 
 

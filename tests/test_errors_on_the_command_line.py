@@ -6,6 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from hkcanto_tasks.cli import app
+
+from .answering import AnsweringLM
+from .lm_eval.evaluating import evaluate
+from .tasks.declaring import QUIZ
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("lean_lm_eval")]
 
@@ -16,10 +23,10 @@ COMMANDS = {
 TASKS = {"lm_eval": "hkmmlu", "inspect": "hkcanto/hkmmlu"}
 
 
-def said(harness: str, *more: str, cwd: Path, **env: str) -> str:
+def said(harness: str, *more: str, cwd: Path, task: str = "", **env: str) -> str:
     """The output of a failing command, without the harness's log lines."""
     done = subprocess.run(
-        [*COMMANDS[harness], TASKS[harness], *more],
+        [*COMMANDS[harness], task or TASKS[harness], *more],
         cwd=cwd,
         env={**os.environ, "HKCANTO_DATA": "", "COLUMNS": "200", **env},
         capture_output=True,
@@ -53,6 +60,34 @@ def test_a_broken_file(harness: str, tmp_path: Path) -> None:
     assert "DataCorrupt:" in output
     assert "git lfs pull" in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("harness", "task", "option"),
+    [("lm_eval", "quiz", []), ("inspect", "hkcanto/run", ["-T", "task=quiz"])],
+)
+def test_a_task_without_its_file(
+    harness: str, task: str, option: list[str], tmp_path: Path
+) -> None:
+    """Both refuse; `hkcanto doctor` says it, too."""
+    (tmp_path / "benchmark.toml").write_text(QUIZ + 'files = "exam.csv"\n', "utf-8")
+    env = {"HKCANTO_BENCHMARKS": str(tmp_path), "HKCANTO_DATA": "sample"}
+    output = said(harness, *option, cwd=tmp_path, task=task, **env)
+    assert "has no test file of quiz; expected exam.csv" in " ".join(output.split())
+    assert "Traceback" not in output
+    checked = CliRunner().invoke(app, ["doctor"], env=env)
+    assert checked.exit_code == 1
+    assert "✗ Quiz: " in checked.output
+    assert "none of them a test file of quiz" in " ".join(checked.output.split())
+
+
+def test_a_program_is_told_which_task_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "benchmark.toml").write_text(QUIZ + 'files = "exam.csv"\n', "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    evaluate("quiz", model=AnsweringLM())
+    assert "The data has no file for quiz: it is left out." in caplog.messages
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,8 @@ class CatalogueTask(Task):
     def download(self, *_: Any, **__: Any) -> None:
         """Load the data; lm-eval calls this when it creates the task."""
         self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._asked)
+        if not self.loaded.samples:
+            _log.warning("The data has no file for %s: it is left out.", self.config.task)
         if self.loaded.remark:
             alias = self.config.task_alias or self.config.task
             self.config.task_alias = f"{alias}{self.loaded.remark}"
