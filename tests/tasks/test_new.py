@@ -476,7 +476,7 @@ def test_the_items_of_a_release_are_for_the_eyes_of_who_downloaded_it(
     assert "shown on a terminal only" in " ".join(piped.split())
     seen = "\n".join(in_terminal(100, "show", "quiz"))
     assert sum(question in seen for question, _, _ in QUIZ) == 3
-    assert "not to be published" in seen
+    assert "do not publish" in seen
     assert cache.is_dir()
 
 
