@@ -228,7 +228,7 @@ def test_rows_of_blank_cells_are_no_rows(file: Path, blank: str) -> None:
 @pytest.mark.parametrize(
     ("content", "bad"),
     [
-        ('{"a": 1}\n[2]\n{"a": 3}\n', "row 2: no JSON for one row: .*array"),
+        ('{"a": 1}\n[2]\n{"a": 3}\n', "row 2: no JSON object for one row: .*array"),
         ('{"a": NaN}\n{"a": 2}\n', "row 1: no JSON"),
     ],
     ids=["not an object", "not JSON"],
