@@ -112,7 +112,7 @@ class Differences:
         parts = [
             f"{len(self.missing)} of {self.asked} subjects are missing" * bool(self.missing),
             f"{len(self.extra)} files belong to no known subject" * bool(self.extra),
-            f"{len(self.counts)} have another number of questions" * bool(self.counts),
+            f"{len(self.counts)} have another number of items" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
             unshown(self.unshown),
             *self._taken(),
@@ -128,7 +128,7 @@ class Differences:
         if self.counts:
             counted = (f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
             total = " (the total is as published)" if self.total else ""
-            yield f"other numbers of questions{total}: {', '.join(counted)}"
+            yield f"other numbers of items{total}: {', '.join(counted)}"
         if self.guessed:
             taken = (f"{stem} as {subject}" for stem, subject in self.guessed.items())
             yield f"matched by words or numbers of rows: {', '.join(taken)}"

@@ -167,7 +167,12 @@ def test_show_tells_all_of_a_task() -> None:
             "│ 請回答以下問題:",
             'ends before "\\n\\n問題: ", or after 12 tokens',
         ),
-        *("acc_hk_specific", "↓ 0 to 1", "Share of questions answered right.", "hkmmlu_cot_1shot"),
+        *(
+            "acc_hk_specific",
+            "↓ 0 to 1",
+            "Share of questions answered correctly.",
+            "hkmmlu_cot_1shot",
+        ),
         *("shuffle_choices", "default paper", "+scaffold", "hk_transportation"),
     ):
         assert text in output, text

@@ -339,7 +339,9 @@ def test_a_registry_that_was_cut_is_said(cache: Path, server: WebServer, keep: i
     (registry,) = (cache / "hkmmlu").glob("registry.*")
     registry.write_bytes(registry.read_bytes()[:keep])
     line = refused("hkmmlu")
-    assert line.startswith(f"DataCorrupt: {registry} is truncated or damaged. Delete it and fetch again")
+    assert line.startswith(
+        f"DataCorrupt: {registry} is truncated or damaged. Delete it and fetch again"
+    )
     registry.unlink()
     assert "1 files" in fetch("hkmmlu")
 
