@@ -168,8 +168,8 @@ def _answer(
         if any(_names_several(each) for each in called(columns, "answer")):
             return "", {}, ()  # left to the next form
         raise Unrecognised(
-            f"it has options ({', '.join(options.names)}), but no column names one of them in every "
-            f"row. It also has {', '.join(each.name for each in columns)}."
+            f"it has options ({', '.join(options.names)}), but no column names one of them in "
+            f"every row. It also has {', '.join(each.name for each in columns)}."
         )
     chosen = (usual or [each for each in columns if each.name in found])[0]
     ways, doubts = found[chosen.name], []

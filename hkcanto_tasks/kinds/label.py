@@ -129,7 +129,7 @@ class Label(setup.Setup):
         return msgspec.structs.replace(super().made_up(), target=[*self._words][1])
 
     def further_readings(self) -> list[Any]:
-        """Return each label's value in the data, and the readings of its words and negated words."""
+        """Return each label's value in the data, and the readings of its words, also negated."""
         own = {label: (label, *words) for label, words in self._words.items()}
         said = [text for words in own.values() for text in words]
         asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]

@@ -233,7 +233,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "a path": (replaced("model_info", "id", by="/home/me/model"), "is not a model name"),
     "no time": (replaced("evaluation_timestamp", by="yesterday"), "is not a time"),
     "schema": (replaced("schema_version", by="9.1"), "its schema is '9.1'"),
-    "form": (replaced("model_info", by=[]), "not in a form that this version knows"),
+    "form": (replaced("model_info", by=[]), "not in a format that this version knows"),
 }
 
 

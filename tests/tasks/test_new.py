@@ -554,7 +554,7 @@ def test_nothing_is_replaced_without_force(new: New) -> None:
     file = {"q.csv": as_csv(HEADER, LETTERED)}
     new(file)
     put("# mine")
-    assert "benchmark.toml is there" in new(file, status=1)
+    assert "benchmark.toml exists" in new(file, status=1)
     assert "# mine" in comments()
     new(file, "--force")
     assert "# mine" not in comments()
