@@ -148,7 +148,7 @@ def test_items_that_a_run_has_no_value_for_are_left_out_and_counted():
 
 
 def test_a_gate_is_not_passed_by_leaving_items_out():
-    with pytest.raises(ComparisonError, match="2 items of model and model have a value of acc"):
+    with pytest.raises(ComparisonError, match="2 items have a value of acc in only one of model and model"):
         compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST, gate=90)
     both = law([1, 0, np.nan] * 20)  # what neither has a value for is no figure of the task's
     assert compare(both, both, **FAST, gate=20).gate.passed
@@ -409,7 +409,7 @@ def test_the_gate_stands_above_everything_with_its_method():
     assert (said.level, note.level) == ("verdict", "warning")
     assert said.text.startswith("Gate not passed")
     assert (
-        "With so few items not even an equal run passes; that takes about 149 items of Hong Kong "
+        "With so few items, not even an equal run passes; it needs about 149 items of Hong Kong "
         "law." in note.text
     )
     assert values(table, "Task", "Gate", "Loses at most", "Needed", "Method") == [
@@ -493,7 +493,7 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     assert status == 1
     assert "5 points or more in CER as published of Jyutping grapheme-to-phoneme." in text
     # ln 0.05 / ln 0.95, rounded up; the 60 items of the other task suffice.
-    assert "that takes about 59 items of Jyutping grapheme-to-phoneme." in text
+    assert "it needs about 59 items of Jyutping grapheme-to-phoneme." in text
     assert "95 % confidence in each" in text
     text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
     assert text.startswith(
@@ -583,7 +583,7 @@ def test_conditions_may_differ_and_that_is_said():
     names = first_subjects("hkmmlu", 2)
     a, b = several("hkmmlu", "m", 0, names), several("hkmmlu_cot", "m", 1, names)
     said = notes(sections([compare(a, b, **FAST)]))
-    assert any("The conditions differ" in note and "chain of thought" in note for note in said)
+    assert any("The conditions also differ" in note and "chain of thought" in note for note in said)
     assert said[0].startswith("No difference shown between m (chain of thought, 0-shot")
 
 
@@ -839,7 +839,7 @@ def test_two_prompts_in_one_run_are_told_to_be_named(compared):
 def test_two_logs_of_one_run_are_told_to_be_named(compared):
     made, status = compared([law(A, "a"), law(B, "a")], [law(B, "b")], gate=90)
     assert status == 2
-    assert "a, Hong Kong law, 5-shot: another log has it, too" in left_out(made)
+    assert "a, Hong Kong law, 5-shot: another log has it too" in left_out(made)
 
 
 @pytest.mark.parametrize("figure", ["acc", "cer_published"])
