@@ -132,7 +132,7 @@ def test_one_model_without_a_place_says_why() -> None:
     part = whole("hkcanto_cultural", subjects=["food"])
     assert said(part).endswith("It has no rank among published models: not all items.")
     likelihood = said(whole("hkmmlu_mc"))
-    assert "No published figure is comparable. The answers were ranked by log-like" in likelihood
+    assert "No published figure is comparable. The letters were scored by log-like" in likelihood
 
 
 def test_models_with_nothing_in_common_are_not_compared() -> None:

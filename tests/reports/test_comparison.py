@@ -148,7 +148,9 @@ def test_items_that_a_run_has_no_value_for_are_left_out_and_counted():
 
 
 def test_a_gate_is_not_passed_by_leaving_items_out():
-    with pytest.raises(ComparisonError, match="2 items have a value of acc in only one of model and model"):
+    with pytest.raises(
+        ComparisonError, match="2 items have a value of acc in only one of model and model"
+    ):
         compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST, gate=90)
     both = law([1, 0, np.nan] * 20)  # what neither has a value for is no figure of the task's
     assert compare(both, both, **FAST, gate=20).gate.passed
