@@ -52,7 +52,7 @@ class PublishedColumn(Declared, frozen=True):
         category: Category that it is restricted to.
         subject: Subject that it is restricted to.
         mean_of: Columns that it is the mean of.
-        unmeasured: Why our runs cannot measure it; empty if they can.
+        unmeasured: Why none of our runs measures it; empty if one does.
         repeats: Table with the same figures; empty if there is none. A report leaves out a table in
             which a run has only such columns.
     """

@@ -43,7 +43,7 @@ class Label(setup.Setup):
             "Macro-F1",
             "share",
             True,
-            "Mean of the labels' F1; a response without a label counts as no label.",
+            "Mean of the labels' F1; a response without a label counts against recall only.",
             "corpus",
         ),
         UNPARSED,

@@ -34,7 +34,7 @@ _PROBES = (
 
 
 class MultiAnswer(MultipleChoice):
-    """A question with two to ten options, of which several may be right. Columns: `MultipleChoice`.
+    """A question with two to ten options, several of them right. Columns as in multiple choice.
 
     The answer has letters (`ABD`, `A, B`), numbers, texts, a list of these, or marks (`one_hot`).
     """
