@@ -477,11 +477,11 @@ def test_items_of_a_run_that_did_not_end_are_no_sample():
 
 def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compared):
     a, edited = law([1] * 60, "a"), changed(law([1] * 60, "b"), sent="1a2b3c4")
-    assert "the runs differ in sent, and a gate" in refusal(a, edited)
+    assert "the runs differ in sent, but a gate" in refusal(a, edited)
     b = with_options(changed(edited, shots=0), prompt="zh")  # which explains what is sent
     with pytest.raises(ComparisonError) as caught:
         compared([a], [b], gate=50, allowed=["shots"])
-    assert "the runs differ in prompt, and" in str(caught.value)
+    assert "the runs differ in prompt, but" in str(caught.value)
     assert "--allow-differences shots,prompt." in str(caught.value)
     made, status = compared([a], [b], gate=50, allowed=["shots", "prompt"])
     assert (status, made.records["gate"]["verdict"]) == (0, "passed")
@@ -524,8 +524,8 @@ def test_mismatched_items_are_refused_with_the_difference():
         compare(a, b)
     said = str(caught.value)
     assert isinstance(caught.value, HKCantoError)
-    assert "8 items are only in old (results.json), as hkmmlu/hk_law/10, hkmmlu/hk_law/11, " in said
-    assert "1 items are only in new (results.json), as hkmmlu/hk_law/99. Run both" in said
+    assert "8 items are only in old (results.json), such as hkmmlu/hk_law/10, " in said
+    assert "1 items are only in new (results.json), such as hkmmlu/hk_law/99. Run both" in said
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -537,7 +537,7 @@ def test_further_items_are_refused_in_logs_of_one_name(order: int):
 
 def test_another_version_of_the_task_is_refused():
     a, b = law(A, "old"), law(B, "new", version="2")
-    with pytest.raises(ComparisonError, match=r"old .* is of version 1, new .* of 2: run both"):
+    with pytest.raises(ComparisonError, match=r"old .* has version 1, new .* has 2: run both"):
         compare(a, b)
     assert a.comparable_as != b.comparable_as
 
@@ -553,9 +553,9 @@ def test_another_number_of_epochs_is_refused():
         (
             a_run("hkcanto_phonology", {"acc": A}),
             None,
-            "of hkcanto_phonology: run both on the same task",
+            "has hkcanto_phonology: run both on the same task",
         ),
-        (law(A, data="local-1234567"), None, "data ba2a58b, .* of local-1234567"),
+        (law(A, data="local-1234567"), None, "data ba2a58b, .* has local-1234567"),
         (law(A), "bleu", "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate"),
         (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
@@ -779,7 +779,7 @@ def test_files_of_the_users_own_with_other_questions_are_refused():
     values = {"acc": [1, 0, 1]}
     a = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
     b = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
-    with pytest.raises(ComparisonError, match="1 questions of"):
+    with pytest.raises(ComparisonError, match="1 items differ in gold answer or length"):
         compare(a, b)
 
 

@@ -106,10 +106,10 @@ _COLUMNS: list[FigureColumn] = [
         _EMPTY,
         lambda run: mean_estimate(1.0 * (run.items.response_lengths == 0), run.items.clusters),
     ),
-    _length("Mean length", "Of the response without reasoning.", lambda of: of.response_lengths),
+    _length("Mean length", "The response without reasoning.", lambda of: of.response_lengths),
     _length(
         "Mean reasoning",
-        "Of responses with reasoning.",
+        "Over responses with reasoning.",
         lambda of: of.reasoning_lengths[of.reasoning_lengths > 0],
     ),
     (Column("Unit", help="The unit of the two lengths."), lambda run: run.length_unit),
