@@ -444,7 +444,7 @@ def _table(path: Path, rows: Sequence[str | Mapping[str, object] | UnreadableRow
             cells = {name.strip().lower(): cell for name, cell in named.items()}
             if len(cells) < len(named):
                 alike = ", ".join(named)
-                raise DataCorrupt(f"{where}: two of the columns {alike} are equal. Rename one.")
+                raise DataCorrupt(f"{where}: two of the columns {alike} are alike. Rename one.")
             table.records.append(Record(number, where, cells))
     return table
 

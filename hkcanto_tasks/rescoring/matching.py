@@ -47,7 +47,7 @@ class Questions:
             same = any(each is named for each in found)
             return named if same else f"{answer.id} has another question"
         if len(found) > 1:
-            return f"{len(found)} items have this question: {found[0].id}, {found[1].id} …"
+            return f"{len(found)} items have this question, such as {found[0].id} and {found[1].id}"
         return found[0] if found else why
 
     def _by_question(self, answer: Answer) -> tuple[list[Sample], str]:

@@ -444,7 +444,7 @@ def test_two_items_with_one_question_are_told_apart_by_their_options_alone() -> 
     questions = Questions(two, "AB")
     assert questions.find(Answer(1, question="以下邊個啱？\nA: 丙\nB: 丁")) is two[1]
     assert "2 items have this question" in str(questions.find(Answer(1, question="以下邊個啱？")))
-    assert "is another" in str(questions.find(Answer(1, id="law/1", question="邊個錯？")))
+    assert "has another question" in str(questions.find(Answer(1, id="law/1", question="邊個錯？")))
 
 
 def test_absent_answers_are_empty_and_epochs_are_counted(
