@@ -32,7 +32,7 @@ def agreement_report(log: Path, people: Path) -> Report:
     """Compare the judge's scores in an Inspect log with people's in a CSV file.
 
     Args:
-        log: A log of a task that was run with a judge, or a log from `hkcanto rescore --grader`.
+        log: A log of a task with a judge, or a log from `hkcanto rescore --grader`.
         people: A CSV file with a column `id` (the item's id in the log) and a column for each
             criterion, in the judge's units: `judged_accuracy` and `judged_score` from 0 to 1, the
             criteria of summaries from 1 to 5, `level` by the rubric's own scale. It has one row
@@ -42,8 +42,8 @@ def agreement_report(log: Path, people: Path) -> Report:
         A report with one row for each criterion of the file.
 
     Raises:
-        LogError: The log has no judge's scores, or the file does not fit the log: its levels are
-            not on the rubric's scale, for example.
+        LogError: The log has no judge's scores, or the file does not fit the log, for example
+            because its levels are not on the rubric's scale.
     """
     run = _by_rubric(log)
     try:
@@ -94,7 +94,7 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 
 def _by_rubric(log: Path) -> Run | None:
-    """Return the run of a log if a model judged it by a rubric; else None."""
+    """Return the run of a log if a model judged it with a rubric, else None."""
     try:
         runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
     except LogError:
@@ -126,7 +126,7 @@ def _levels(run: Run) -> dict[str, float]:
 
 
 def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
-    """Refuse people's levels that the rubric does not have."""
+    """Refuse people's levels that are not on the rubric's scale."""
     assert isinstance(run.setup, Judged)
     scale = {each.number: each.name for each in run.setup.rubric.levels}
     for item, levels in human.items():
@@ -155,7 +155,7 @@ def _correlation(row: Agreement, kind: Correlation) -> Estimate:
 
 
 def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
-    """Warn if so many scores are at an end of the scale that the interval is too narrow."""
+    """Warn if the interval is too narrow because many scores are at an end of the scale."""
     means = [fmean(scores) for item, scores in people.items() if item in judge]
     piled = max(means.count(end) for end in (min(means), max(means)))
     few = len(means) - piled < _FEW and 2 * piled > len(means)

@@ -1,8 +1,8 @@
 """The catalogue: which benchmarks and tasks exist, each declared in a `benchmark.toml`.
 
-Ours are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
+Our benchmarks are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
 `hkcanto.benchmarks` add folders of the same form. A file is checked when it is read: an unknown
-key, a missing prompt or a name used twice is an error that names the file and the entry. If the
+key, a missing prompt or a repeated name is an error that names the file and the entry. If the
 benchmark is from outside this package, the error is logged and only that benchmark is left out.
 """
 
@@ -37,26 +37,26 @@ _Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*\Z")]
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the records that a TOML file declares: immutable, unknown keys refused."""
+    """Base of the records in a TOML file: immutable, without unknown keys."""
 
 
 class PromptTemplate(Declared, frozen=True):
-    """The texts of a prompt. `{name}` is a placeholder, filled by the kind or a release's column.
+    """The texts of a prompt. The kind or a release's column fills the placeholder `{name}`.
 
     Attributes:
         question: Text of a question, both scored and in worked examples.
         system: Instruction before everything else, including the white space after it.
         answer_separator: Text between a question and its answer.
         example_separator: Text after each worked example.
-        example: Text of a worked example's question, where it differs from the scored one.
+        example: Text of a worked example's question, if it differs from the scored one.
         zero_shot: Text for `{zero}` in multiple-choice prompts without worked examples; in other
             kinds, replacement for `system` in such prompts.
         zero_shot_question: Replacement for `question` in prompts without worked examples.
         cue: Text for `{cue}`, the start of an answer. It is left out if the prompt asks for the
             answer on a last line (`+scaffold`).
         scaffold: Text for `{scaffold}`, which asks for an answer in a fixed form (`+scaffold`).
-        stop: Stop texts: what only a base model that goes on after its answer writes, such as the
-            next item. A response is cut before the first one.
+        stop: Stop texts: texts that only a base model writes when it continues after its answer,
+            such as the next item. A response is cut before the first one.
         system_cot: Replacement for `system` that asks for a chain of thought.
         question_cot: Replacement for the scored `question` that asks for a chain of thought.
         example_cot: Replacement for `example` in worked examples with a chain of thought.
@@ -127,13 +127,13 @@ class Subject(Declared, frozen=True):
 
 
 class Variant(Declared, frozen=True):
-    """A task run another way, under a name of its own: the task's name and `_<suffix>`.
+    """A task under another condition, with its own name: the task's name and `_<suffix>`.
 
     Attributes:
         suffix: End of the variant's name; empty for the task itself.
         scoring: `generative` if the model writes an answer; `loglikelihood` if its answer is the
             letter that it finds likeliest.
-        shots: Number of worked examples, where it differs from the task's.
+        shots: Number of worked examples, if it differs from the task's.
         cot: Whether a chain of thought is asked for.
         script: `tc`, or `sc` for questions and prompt in Simplified script.
     """
@@ -146,7 +146,7 @@ class Variant(Declared, frozen=True):
 
 
 class DeclaredLabel(Declared, frozen=True):
-    """A label that needs more than a list of other words for it.
+    """A label with its value in the data and other words for it.
 
     Attributes:
         data: Its value in the data, if that is not the label itself: `0`, `"not_entailment"`.
@@ -176,9 +176,9 @@ class Rubric(Declared, frozen=True):
 
     Attributes:
         prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
-            the scale, one level per line; `{code}` a text that no answer can guess, for the tags
-            around the answer. Any other placeholder is one of the task's own or a column. The model
-            under test sees its text only if its own prompt has that placeholder, too.
+            is the scale, one level per line; `{code}` is a text that no answer can guess, for the
+            tags around the answer. Any other placeholder is one of the task's own or a column. The
+            model under test sees its text only if its own prompt also has that placeholder.
         levels: Levels of the scale.
         passes: Numbers of the levels that pass.
         higher_is_better: Whether a higher level is better.
@@ -196,17 +196,17 @@ class Rubric(Declared, frozen=True):
 
 
 class TaskDefinition(Declared, frozen=True):
-    """A task of a benchmark: one subject, or several that are run alike.
+    """A task of a benchmark: one subject, or several with the same setup.
 
     Attributes:
         name: Name in lm-eval.
         title: Human-readable title.
         kind: Kind of task, which reads, renders and scores the items; see `hkcanto_tasks.kinds`.
-        version: Version of the task. Raise it with every change of prompts, of what is read from
-            answers, or of averages.
+        version: Version of the task. Raise it with every change of prompts, of how answers are
+            read, or of averages.
         headline: Figure to read first; by default the kind's first one.
         files: Split (`test`, `dev`, `val`) → path in the release; a single text is the path of
-            `test`. `{stem}` stands for each subject's stem. `*` matches any name, and each name
+            `test`. `{stem}` is replaced by each subject's stem. `*` matches any name, and each name
             that it matches is a subject: `test/*.csv`. A file in an archive is
             `data.zip/test/law.csv`. In a list of files, the first that exists is read. A table of
             column → path names parallel text files: `{ source = "a.yue", target = "a.zho" }`.
@@ -252,8 +252,8 @@ class TaskDefinition(Declared, frozen=True):
         columns: Role of a cell → the names of its column, in upper or lower case; the first that
             exists is read. A role that is not declared has the kind's own names (`Setup.COLUMNS`).
             Any other key is a placeholder of the prompt: `passage` for `{passage}`.
-        question: Question of every row, where the rows have none of their own.
-        options: Options of every row, in the order of their letters, where the rows have none
+        question: Question of every row, if the rows have none of their own.
+        options: Options of every row, in the order of their letters, if the rows have none
             of their own: `["啱", "唔啱"]`.
         answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
             (from 1), by letter or number (`letter_or_number`), by the option's `text`, or as a list
@@ -341,7 +341,7 @@ class TaskDefinition(Declared, frozen=True):
         msgspec.structs.force_setattr(self, "subjects", subjects)
         columns = self.columns.get("options", ())
         count = len(self.options or (() if isinstance(columns, str) else columns))
-        if 1 < count < len(self.letters):  # chance is one in as many as there are letters
+        if 1 < count < len(self.letters):  # the number of letters gives the chance level
             msgspec.structs.force_setattr(self, "letters", self.letters[:count])
 
     @property
@@ -353,7 +353,7 @@ class TaskDefinition(Declared, frozen=True):
 
     @property
     def places(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """Split → its alternative paths, each of one file or of files read line by line."""
+        """Split → its alternative paths, each for one file or for files of parallel lines."""
         return {split: _alternatives(each) for split, each in self.by_split.items()}
 
     @property
@@ -362,23 +362,23 @@ class TaskDefinition(Declared, frozen=True):
         return {"test": self.files} if isinstance(self.files, str) else self.files
 
     def lines(self, split: str) -> tuple[str, ...]:
-        """Return the columns of a split whose files are read line by line; none for other files."""
+        """Return the columns of a split with files of parallel lines; empty for other files."""
         given = self.by_split.get(split)
         return tuple(name.lower() for name in given) if isinstance(given, dict) else ()
 
     def paths(self, split: str, stem: str) -> tuple[str, ...]:
-        """Return the paths in the release where a subject's file of a split may be."""
+        """Return the possible paths in the release of a subject's file for a split."""
         every = chain.from_iterable(self.places.get(split, ()))
         return tuple(path.replace("{stem}", stem) for path in every)
 
     @property
     def is_located(self) -> bool:
-        """Whether the task declares where its rows are."""
+        """Whether the task declares the location of its rows."""
         return bool(self.files or self.config or self.splits)
 
     @property
     def is_open(self) -> bool:
-        """Whether its subjects are unknown, as there was no file to match `*`."""
+        """Whether its subjects are unknown, since no file matched `*` yet."""
         return any("*" in path for path in self.paths("test", ""))
 
 
@@ -394,8 +394,8 @@ class Average(Declared, frozen=True):
     Attributes:
         name: Name of the figure.
         title: Title in the paper.
-        columns: Columns whose mean it is, each a list of tasks. A column with one task is that
-            task's headline; a column with several is the accuracy over all of their questions.
+        columns: Columns to average, each a list of tasks. A column with one task is that task's
+            headline; a column with several is the accuracy over all of their items.
     """
 
     name: _Name
@@ -419,7 +419,7 @@ class Benchmark(Declared, frozen=True):
         data: Location of the data, if it is in the benchmark's own folder.
         reasoning: Data set with the reasoning of worked examples, if the release lacks it.
         averages: The paper's averages over several tasks.
-        home: The benchmark's own folder, where the file was read; not declared in the file.
+        home: The benchmark's own folder, which contains the file; not declared in the file.
     """
 
     name: _Name
@@ -438,7 +438,7 @@ class Benchmark(Declared, frozen=True):
 
     @property
     def release(self) -> Release:
-        """Where the data is published."""
+        """The location of the published data."""
         release = self.github or self.hub or self.data
         assert release is not None  # checked when the file is read
         return release
@@ -466,12 +466,12 @@ class TaskVariant:
 
     @property
     def shots(self) -> int:
-        """Worked examples by default."""
+        """The default number of worked examples."""
         return self.definition.shots if self.variant.shots is None else self.variant.shots
 
     @property
     def whole(self) -> str:
-        """The name of the task and variant, whatever subjects of it are run."""
+        """The name of the task and variant with all subjects."""
         return "_".join(filter(None, (self.definition.name, self.variant.suffix)))
 
 
@@ -562,7 +562,7 @@ def _with_stem(given: Any) -> Any:
 
 
 def _task_name(stem: str) -> str:
-    """Turn a file's stem into the last part of a task's name; empty if it has no letter or digit.
+    """Turn a file's stem into the last part of a task's name; empty without letters and digits.
 
     Examples:
         >>> _task_name("Hong Kong-Law")
@@ -577,14 +577,14 @@ def _few(names: Iterable[str]) -> str:
 
 
 def meant(error: str, record: type[Any]) -> str:
-    """Suggest what would fit after an error of msgspec: the nearest key, or this key's values.
+    """Suggest a correction for an error of msgspec: the nearest key, or the key's values.
 
     Args:
         error: The message of msgspec.
         record: The record that the whole file is converted to.
 
     Returns:
-        The end of a sentence; empty if the error itself says what would fit.
+        The end of a sentence; empty if the error itself says what is expected.
 
     Examples:
         >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
@@ -670,12 +670,12 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
 
 
 def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
-    """Say what is wrong with where a task says that its rows are."""
+    """Yield problems in a task's declared location of its rows."""
     places, on_hub = task.places, {"config": task.config, "splits": task.splits}
     for key in (key for key, value in on_hub.items() if value):
         if not benchmark.hub or task.files:
             other = "`files`, too" if task.files else "no [hub] data set"
-            yield f"has `{key}`, which a hub data set is read by, and {other}: declare one of them"
+            yield f"has `{key}`, which is for a hub data set, and {other}: declare one of them"
     named = [*(task.splits or places)]
     if "test" not in named and (named or not benchmark.hub):
         instead = f", only for {', '.join(map(repr, named))}" if named else ""
@@ -704,19 +704,19 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
 
 
 def _contradictions(task: TaskDefinition) -> Iterator[str]:
-    """Say where a task's declared question, options and answers contradict one another."""
+    """Yield contradictions between a task's declared question, options and answers."""
     for each in ("question", "options"):
         if getattr(task, each) and each in task.columns:
-            yield f"has the same {each} for every row, and a column for it: leave one out"
+            yield f"has the same {each} for every row, and a column for it: remove one of them"
     if place := re.search(r"\{\w+\}", task.question):
         yield f"has {place[0]} in its question, which is the same for every row: put it in a prompt"
     count, letters = len(task.options), task.letters
     if task.options and not 1 < count <= len(letters):
         yield f"has {count} options for every row; its letters {letters} take 2 to {len(letters)}"
     if blank := [each for each in task.options if not each.strip()] or repeated(task.options):
-        yield f"has {blank[0]!r} among the options of every row, which is blank or there twice"
+        yield f"has {blank[0]!r} among the options of every row, which is blank or repeated"
     if task.answers and task.answer:
-        yield "has both answer and answers: the second says it all"
+        yield "has both answer and answers: remove answer, which answers replaces"
     there = letters[: count or None]
     for cell, named in task.answers.items():
         if not {*named} <= {*there} or len({*named}) < len(named):
@@ -767,7 +767,7 @@ def named_tasks() -> Mapping[str, TaskVariant]:
 
 
 def left_out() -> tuple[str, ...]:
-    """Say which benchmarks from outside cannot be read, and why; a sentence for each.
+    """Return a sentence for each benchmark from outside that cannot be read, with the reason.
 
     Examples:
         >>> left_out()
@@ -784,20 +784,20 @@ class _Catalogue:
 
 
 def _environment() -> tuple[str, ...]:
-    """Return the settings that decide which tasks exist: where benchmarks and data are."""
+    """Return the settings that decide which tasks exist: the locations of benchmarks and data."""
     pinned = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("HKCANTO_REVISION_"))
     data = (os.environ.get(f"HKCANTO_{name}", "") for name in ("DATA", "DATA_DIR", "CACHE"))
     return os.environ.get("HKCANTO_BENCHMARKS", ""), *data, *pinned
 
 
 def look_again() -> None:
-    """Read the benchmarks again: after a download, the subjects of a task with `*` are known."""
+    """Read the benchmarks again, since a download makes the subjects of tasks with `*` known."""
     _catalogue.cache_clear()
 
 
 @cache
 def _catalogue(given: str, *_data: str) -> _Catalogue:
-    """Read our benchmarks and those from outside; a broken one from outside is left out."""
+    """Read our benchmarks and those from outside; broken ones from outside are left out."""
     found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
     files: list[Path] = []
@@ -830,11 +830,11 @@ def _catalogue(given: str, *_data: str) -> _Catalogue:
 
 @contextmanager
 def noted(broken: list[str], where: object = "") -> Iterator[None]:
-    """Add errors that a file from outside causes to a list, instead of raising them.
+    """Collect errors caused by a file from outside in a list, instead of raising them.
 
     Args:
         broken: The list of messages.
-        where: The file, for errors that do not name it.
+        where: The file, for errors that do not name one.
 
     Examples:
         >>> messages = []
@@ -888,7 +888,7 @@ def find_task(name: str) -> TaskVariant:
     """Return a task, a group or one of their variants by its name in lm-eval.
 
     Raises:
-        CatalogueError: There is no task of that name; the message lists similar ones.
+        CatalogueError: The task does not exist; the message lists similar names.
 
     Examples:
         >>> find_task("hkcanto_g2p").definition.title
@@ -908,7 +908,7 @@ def find_benchmark(name: str) -> Benchmark:
     """Return a benchmark by its name.
 
     Raises:
-        CatalogueError: There is no benchmark of that name; the message lists those that exist.
+        CatalogueError: The benchmark does not exist; the message lists those that do.
     """
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
@@ -918,7 +918,7 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def _maybe_there() -> str:
-    """Say that an unknown name may belong to a benchmark left out or a subject not yet known."""
+    """Say if an unknown name may be in a benchmark that was left out, or of an unknown subject."""
     said = "".join(f"\n  {each}" for each in left_out())
     lacking = "".join(f"\n  {line}" for each in benchmarks() for line in unknown_subjects(each))
     said = said and f" Or it is in a benchmark that is left out:{said}"
@@ -926,7 +926,7 @@ def _maybe_there() -> str:
 
 
 def unknown_subjects(benchmark: Benchmark) -> list[str]:
-    """Name the tasks of a benchmark whose subjects are not known yet; a sentence for each."""
+    """Return a sentence for each task of a benchmark whose subjects are not known yet."""
     return [
         f"{task.name}: its subjects are the names of its files ({task.paths('test', '')[0]}), "
         f"which are known after `hkcanto data fetch {benchmark.name}`."

@@ -1,8 +1,8 @@
-"""Columns of a release that a prompt shows besides those that the kind reads.
+"""Columns of a release that a prompt shows, besides those that the kind reads.
 
-A template can name any column of the file: `{passage}`. A placeholder that nothing fills is an
-error. A column that looks like context but is in no template is reported: without their passage,
-questions measure something else.
+A template can name any column of the file: `{passage}`. An unfilled placeholder is an error. A
+column that looks like context but is in no template is reported, since questions without their
+passage measure something else.
 """
 
 import difflib
@@ -37,7 +37,7 @@ class ReadRows:
     """The rows of a file with the cells that the prompt names.
 
     Attributes:
-        rows: Each row of the file, or why it cannot be read.
+        rows: Each row of the file, or an error if it cannot be read.
         unshown: The columns that look like context but are neither read nor shown.
     """
 
@@ -53,7 +53,7 @@ def read_rows(
     Args:
         setup: The setup that reads and renders them.
         records: The rows.
-        release: Returns the rows of all subjects, to decide what one file leaves open.
+        release: Returns the rows of all subjects, for use if one file alone is ambiguous.
 
     Raises:
         CatalogueError: The prompt has a placeholder that neither the kind nor a column fills.
@@ -110,7 +110,7 @@ def _reached(record: Record, paths: Collection[str]) -> dict[str, object]:
                 cell = {str(place): each for place, each in enumerate(cell)}
             named = cell.items() if isinstance(cell, Mapping) else ()
             inner = [each for name, each in named if str(name).lower() == key]
-        if len(inner) == 1:  # two keys that differ only in case are ambiguous
+        if len(inner) == 1:  # keys that differ only in case are ambiguous
             found[path] = inner[0]
     return found
 
@@ -124,14 +124,14 @@ def _refuse_two_meanings(setup: Setup, records: Sequence[Record], place: str, co
         file = records[0].file
         raise CatalogueError(
             f"{benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the placeholder "
-            f"{{{place}}}, which the kind {setup.task.definition.kind!r} fills itself, and {file} "
+            f"{{{place}}}, which the kind {setup.task.definition.kind!r} fills itself, but {file} "
             f"has a column {column!r}. If the column is meant, use another placeholder and declare "
             f'it: {{of_row}} and columns = {{ of_row = "{column}" }}. If not, rename the column.'
         )
 
 
 def _is_filled(record: Record, column: str) -> bool:
-    return bool(str(record.cells.get(column) or "").strip())  # a list of paragraphs, too
+    return bool(str(record.cells.get(column) or "").strip())  # also a list of paragraphs
 
 
 def _text(record: Record, column: str) -> str:
@@ -157,7 +157,7 @@ def _with_cells(
 def _refuse_unfilled(
     setup: Setup, row: Sample, record: Record, own: Sequence[str], taken: set[str]
 ) -> None:
-    """Render a row with and without worked examples, and refuse placeholders that nothing fills."""
+    """Render a row with and without worked examples, and refuse unfilled placeholders."""
     subject = setup.task.subjects[0]
     row = msgspec.structs.replace(row, subject=subject.name)
     try:
@@ -179,7 +179,7 @@ def _refuse_unfilled(
         fills, more = (", ".join(f"{{{each}}}" for each in some) for some in (own, OF_EXAMPLES))
         raise CatalogueError(
             f"{setup.task.benchmark.home}/benchmark.toml: [prompts.{setup.prompt_name}] has the "
-            f"placeholder {{{place}}}, and nothing fills it. The kind "
+            f"placeholder {{{place}}}, but nothing fills it. The kind "
             f"{setup.task.definition.kind!r} fills {fills} and, in worked examples, {more}; {file} "
             f"has {record.named()}. {hint}Correct the placeholder, or write {{{{{place}}}}} if "
             "these characters are meant."

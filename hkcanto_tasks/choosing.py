@@ -6,13 +6,13 @@ from .catalogue import TaskVariant, benchmarks, find_task
 
 
 def chosen_tasks(names: Sequence[str] | None) -> list[TaskVariant]:
-    """Return the tasks that some names stand for, each task once.
+    """Return the tasks that names of benchmarks and tasks select, each once.
 
     Args:
         names: Names of benchmarks or tasks; None for all benchmarks.
 
     Raises:
-        CatalogueError: There is neither a benchmark nor a task of that name.
+        CatalogueError: No benchmark or task has that name.
 
     Examples:
         >>> [task.name for task in chosen_tasks(["tmmluplus", "hkcanto_g2p", "tmmluplus_gen"])]

@@ -19,7 +19,7 @@ from .printable import printable
 
 
 class _SafeConsole(Console):
-    """A console that escapes control characters, as names in logs and benchmarks are untrusted.
+    """A console that escapes control characters, since names in logs and benchmarks are untrusted.
 
     Rich's own control sequences, such as colours, are not part of a segment's text.
     """
@@ -60,7 +60,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
 
 @contextmanager
 def errors_without_traceback(status: int = 1) -> Iterator[None]:
-    """End the command with a message instead of a traceback after an error of hkcanto.
+    """End the command with a message, not a traceback, after an error of hkcanto.
 
     Args:
         status: The exit status after an error.
@@ -73,7 +73,7 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
 
 
 def echo(text: object, *, to_err: bool = False) -> None:
-    """Print a text for scripts: unchanged into a pipe or a file, made printable on a terminal."""
+    """Print a text: unchanged to a pipe or file, but made printable on a terminal."""
     stream = sys.stderr if to_err else sys.stdout
     typer.echo(printable(str(text)) if stream.isatty() else text, err=to_err)
 

@@ -1,4 +1,4 @@
-"""Warn of responses cut off inside their reasoning, because the token limit is for answers only."""
+"""Warn of responses cut off while reasoning, because the token limit is only for the answer."""
 
 from hkcanto_metrics.reasoning import may_reason
 
@@ -6,24 +6,24 @@ from .judgements import Judgement
 from .setup import Setup
 
 FIRST = 32
-"""The number of responses after which a run warns, early enough to stop it."""
+"""The number of responses after which a run warns, which is early enough to stop it."""
 
 
 def foretold(how: Setup, template: str, prompt: str, option: str) -> str:
-    """Warn before the first request that there is no room to reason; empty if all is well.
+    """Return a warning, before the first request, if there is no room to reason; else empty.
 
     Args:
         how: The task.
         template: The model's chat template; empty if it has none.
-        prompt: A chat as the template renders it.
-        option: The option to run with instead.
+        prompt: A chat rendered with the template.
+        option: The option that allows reasoning.
     """
     if how.options.reasoning or not how.is_generative or not may_reason(template, prompt):
         return ""
     return (
-        f"{how.task.name}: the chat template has a block of reasoning, and a response has "
-        f"{how.max_tokens} tokens. If the model reasons, run with {option}; if not, switch it off "
-        "in the template (enable_thinking=False)."
+        f"{how.task.name}: the chat template has a reasoning block, but a response may have only "
+        f"{how.max_tokens} tokens. If the model reasons, run with {option}; if not, switch "
+        "reasoning off in the template (enable_thinking=False)."
     )
 
 

@@ -1,9 +1,9 @@
 """Descriptions of tasks for people: commands, prompt, figures, options, signature.
 
-`hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. A description has
-no right answer, and no question from a downloaded release: prompts are made from the sample data or
-from data in the benchmark's own folder. `first_items` has both, for the author of a benchmark to
-check.
+`hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. Descriptions
+never show right answers, or questions from a downloaded release: prompts are made from the sample
+data or from data in the benchmark's own folder. `first_items` returns both, for the author of a
+benchmark to check.
 """
 
 import difflib
@@ -59,17 +59,17 @@ _SCORING = {
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """All that a person needs to know about a task and how it is run.
+    """The description of a task and its setup.
 
     Attributes:
         task: The task, with the subjects that are run.
-        setup: How it is run.
+        setup: Its setup.
         title: Its title, with that of a subject or part.
         commands: Harness → the command that runs it; empty if it does not run there.
         facts: Label → text, in the order in which they are shown.
         prompt: The prompt of an item; empty if there is none to show.
-        origin: The item of the prompt, or why there is no prompt.
-        figures: The headline first; their `help` says which of them only reports have.
+        origin: The item of the prompt, or the reason why there is no prompt.
+        figures: Its figures, the headline first; `help` says which are only in reports.
         options: Name, values, default and effect of each option.
     """
 
@@ -84,7 +84,7 @@ class Description:
     options: Sequence[tuple[str, str, str, str]]
 
     def record(self) -> dict[str, Any]:
-        """Return it as a record for scripts, as `hkcanto show --json` prints it."""
+        """Return the description as a record for scripts (`hkcanto show --json`)."""
         of_figure = ("name", "title", "unit", "higher_is_better", "help")
         of_option = ("name", "values", "default", "help")
         return {
@@ -110,14 +110,14 @@ def describe(
     """Describe a task.
 
     Args:
-        name: Its name in lm-eval or in Inspect; also that of a part, a subject or a variant.
-        options: Options as a command line gives them, including `shots`, `subjects` and
+        name: The name in lm-eval or in Inspect of a task, part, subject or variant.
+        options: Options in the form of a command line, including `shots`, `subjects` and
             parameters of Inspect's tasks such as `language`.
-        shots: Worked examples; by default the task's own number.
+        shots: Number of worked examples; by default the task's own.
 
     Raises:
-        CatalogueError: There is no such task.
-        OptionError: There is no such option, or it cannot have that value.
+        CatalogueError: The task does not exist.
+        OptionError: An option does not exist, or cannot have that value.
 
     Examples:
         >>> describe("hkcanto/mmlu", {"language": "en"}).commands["lm-eval"]
@@ -153,7 +153,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "benchmark": benchmark.title,
         "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
         "lm-eval": commands["lm-eval"],
-        "Inspect": commands["Inspect"] or "none: Inspect does not ask models for log-likelihoods",
+        "Inspect": commands["Inspect"] or "none: Inspect does not support log-likelihoods",
         "items": _items(task, setup),
         "version": str(definition.version),
         "signature": setup.signature("…").text,
@@ -187,7 +187,7 @@ class Item:
 
     Attributes:
         id: Its id in the logs.
-        prompt: The prompt as it is sent.
+        prompt: The prompt as sent.
         answer: The right answer in the form of a worked example; empty if there is none.
     """
 
@@ -198,12 +198,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class FirstItems:
-    """The first items of a benchmark from outside this package, which a run with a limit asks.
+    """The first items of a benchmark from outside this package, which a limited run would use.
 
     Attributes:
-        items: The items; none for our own benchmarks, or before a download.
+        items: The items; empty for our own benchmarks, or before a download.
         downloaded: Whether they are from a downloaded release, which belongs to its authors.
-        why: Why there are none; empty if there are some, or if there is nothing to say.
+        why: Why there are no items, if there is a reason to give; otherwise empty.
     """
 
     items: Sequence[Item] = ()
@@ -217,8 +217,8 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
     Nothing is downloaded.
 
     Args:
-        of: The task and how it is run.
-        count: How many items.
+        of: The task and its setup.
+        count: The number of items.
     """
     if Path(of.task.benchmark.home).parent == BENCHMARKS:
         return FirstItems()
@@ -259,7 +259,7 @@ def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[
 
 
 def _scale(rubric: Rubric) -> str:
-    """Name the levels of the rubric by which a model judges."""
+    """Name the levels of a judge's rubric."""
     levels = (
         f"{each.number} {each.name}" + " (passes)" * (each.number in rubric.passes)
         for each in rubric.levels
@@ -268,7 +268,7 @@ def _scale(rubric: Rubric) -> str:
 
 
 def _ends(setup: Setup) -> str:
-    """Say where a response ends: before a stop text that is sent, or at the token limit."""
+    """Say where a response ends: before a stop text, or at the token limit."""
 
     def texts(chat: bool) -> str:
         sent = setup.sent_stop(chat=chat)
@@ -296,19 +296,19 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
 
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return a prompt without items of a release, its item, and what is suspect about the data.
+    """Return a prompt without items of a release, its item, and suspect features of the data.
 
     Suspect are columns that look like context but are not in the prompt, and right options that
-    their position gives away. If there is no prompt, the second value says why.
+    can be guessed from their position. If there is no prompt, the second value says why.
     """
     log = logging.getLogger("hkcanto")
     level = log.level
-    log.setLevel(logging.ERROR)  # gaps in the sample data are no gaps in the release
+    log.setLevel(logging.ERROR)  # gaps in the sample data do not mean gaps in the release
     try:
         with patch.dict(os.environ, HKCANTO_DATA="sample"):
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
-        if task.benchmark.data is not None:  # which has no other data
+        if task.benchmark.data is not None:  # such a benchmark has no other data
             raise
         home = Path(task.benchmark.home, "sample")
         lacks = f"item of {task.name}" if home.is_dir() else "sample data"
@@ -329,7 +329,7 @@ def _suspect(loaded: LoadedTask) -> str:
 
 
 def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
-    """Say what is suspect about the release; an empty text before it is downloaded."""
+    """Name suspect features of the release; an empty text before it is downloaded."""
     lacking = (DataCorrupt, DataNotFound, NetworkUnavailable, OptionError)
     first = {"subjects": task.subjects[0].name, **chosen, "shots": 0}
     with patch.dict(os.environ, HKCANTO_OFFLINE="1"), suppress(*lacking):
@@ -341,7 +341,7 @@ def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
 
 
 def inspect_name(task: TaskVariant) -> str:
-    """Return a task's name for `inspect eval`; empty for scoring by log-likelihood.
+    """Return a task's name for `inspect eval`; empty for log-likelihood scoring.
 
     Examples:
         >>> inspect_name(find_task("hkcanto_mmlu_en")), inspect_name(find_task("hkmmlu_mc"))
@@ -363,16 +363,16 @@ def _items(task: TaskVariant, setup: Setup) -> str:
 
 
 def published_items(task: TaskVariant) -> int:
-    """Return the published number of a task's items; 0 if it is not known."""
+    """Return the published number of a task's items; 0 if unknown."""
     return sum(subject.rows for subject in task.subjects)
 
 
 def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:
-    """Return how many items a run of a task scores; 0 if that is not known.
+    """Return the number of items that a run of a task scores; 0 if unknown.
 
     Args:
         task: The task.
-        setup: How it is run; None means by default.
+        setup: Its setup; None means the default.
 
     Examples:
         >>> translation = find_task("hkmmlu_translation_yue_zh")
@@ -390,7 +390,7 @@ def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
 
 
 def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
-    """Return the task of a name in either harness; remove the parameter that selects it."""
+    """Return a task by its name in either harness, and remove the parameter that selects it."""
     if name == "hkcanto/run":
         if "task" not in given:
             raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
@@ -432,7 +432,7 @@ def _title(task: TaskVariant) -> str:
 
 
 def short_title(task: TaskVariant) -> str:
-    """Return a task's title in a list; for a subject or part, only the title of that.
+    """Return a task's title for a list; for a subject or part, only its own title.
 
     Examples:
         >>> short_title(find_task("hkmmlu_dentistry"))
@@ -485,7 +485,7 @@ def _searched(task: TaskVariant) -> str:
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
-    """Return a task as a record for scripts, as `hkcanto list --json` prints it.
+    """Return a task as a record for scripts (`hkcanto list --json`).
 
     Examples:
         >>> record(find_task("hkcanto_g2p"))["questions"]
@@ -508,7 +508,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
 
 
 def attributes(record: type[Any]) -> dict[str, str]:
-    """Return the descriptions of attributes in the docstrings of a class and its bases.
+    """Return the descriptions of attributes from the docstrings of a class and its bases.
 
     Examples:
         >>> attributes(Setup)["shots"]

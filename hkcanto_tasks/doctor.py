@@ -33,7 +33,7 @@ _IMPORTS = {
     "inspect-ai": "import hkcanto._registry",
 }
 _DONE = "hkcanto: imported"
-_PATIENCE = 300  # seconds, as imports from a cluster's cold disk are slow
+_PATIENCE = 300  # seconds, since imports from a cluster's cold disk are slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Finding:
     """The result of one check.
 
     Attributes:
-        good: Whether it is as it should be; None if neither good nor bad.
-        text: What was found.
+        good: Whether the check passed; None if neither good nor bad.
+        text: The finding.
         details: Extra detail, shown on request.
         command: The command that fixes it.
     """
@@ -87,13 +87,13 @@ def harnesses() -> list[Finding]:
 
 
 def why_not(code: str) -> str:
-    """Run code in a separate interpreter, which it may exit or crash.
+    """Run code in a separate interpreter, since it may exit or crash.
 
     Args:
         code: Python code.
 
     Returns:
-        Why it did not finish, in one line; an empty text if it did.
+        The reason why it did not finish, in one line; an empty text if it did.
 
     Examples:
         >>> why_not("import json"), why_not("import nowhere")
@@ -154,7 +154,7 @@ def outside() -> list[Finding]:
 
 
 def data(benchmark: Benchmark) -> Finding:
-    """Check which data of a benchmark is there; downloads nothing.
+    """Check which data of a benchmark exists, without downloading any.
 
     Args:
         benchmark: The benchmark.
@@ -206,7 +206,7 @@ def _given_away(task: str, release: ReleaseRows) -> str:
 
 
 def _read(benchmark: Benchmark, folder: DataFolder) -> set[str]:
-    """Return the recorded files that tasks read; all of them where no files are declared."""
+    """Return the recorded files that tasks read; all files if none are declared."""
     found = {
         path
         for task in benchmark.tasks
@@ -217,7 +217,7 @@ def _read(benchmark: Benchmark, folder: DataFolder) -> set[str]:
 
 
 def files(benchmark: Benchmark) -> Finding:
-    """Compare every file of a benchmark's data with the record; downloads nothing.
+    """Compare every file of a benchmark's data with the record, without downloading any.
 
     Args:
         benchmark: The benchmark.
@@ -249,7 +249,7 @@ def _refused(benchmark: Benchmark, error: HKCantoError) -> Finding:
 
 
 def shortened(text: str, few: int = _FEW) -> str:
-    """Shorten a list in a sentence to its first items.
+    """Shorten a list in a sentence to its first entries.
 
     Examples:
         >>> shortened("missing subjects: a, b, c, d, e", few=2)

@@ -1,7 +1,7 @@
-"""Rule-based grapheme-to-phoneme engines: the paper's control row, as models of both harnesses.
+"""Rule-based grapheme-to-phoneme engines, the paper's control row, as models of both harnesses.
 
-They answer the prompts that the task really sends, so a run with one of them checks a whole
-installation in seconds.
+They answer the actual prompts of the task, so a run with one of them checks a whole installation in
+seconds.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def find_engine(name: str) -> Engine:
     """Return an engine by its name.
 
     Raises:
-        OptionError: There is no engine of that name.
+        OptionError: The engine does not exist.
     """
     if name not in ENGINES:
         raise OptionError(f"no rule-based engine {name!r}; there are {', '.join(ENGINES)}.")
@@ -61,7 +61,7 @@ def sentence_of(prompt: str) -> str:
         prompt: The whole prompt, or its last user message.
 
     Raises:
-        OptionError: It is not a prompt of that task.
+        OptionError: The prompt is not from that task.
 
     Examples:
         >>> sentence_of("Example 1\\n早晨\\nzou2 san4\\n\\nText to Convert: \\n你好\\n")

@@ -13,12 +13,12 @@ from types import TracebackType
 
 from .printable import printable
 
-# The names say what is wrong, as in DataNotFound; the suffix "Error" would add nothing.
+# Names such as DataNotFound already say what is wrong; the suffix "Error" would add nothing.
 # ruff: noqa: N818
 
 
 class HKCantoError(Exception):
-    """Anything that hkcanto refuses to do; catch this to catch all of the errors below.
+    """The base of all errors below; catch this to catch them all.
 
     Examples:
         >>> issubclass(DataCorrupt, HKCantoError)
@@ -27,15 +27,15 @@ class HKCantoError(Exception):
 
 
 class DataNotFound(HKCantoError):
-    """Data is not where the settings say, cannot be read or stored there, or is on no server."""
+    """Data is not in the configured location or on a server, or cannot be read or stored."""
 
 
 class DataCorrupt(HKCantoError):
-    """A file exists but is not what it should be: wrong checksum, pointer file, truncated."""
+    """A file exists but is not valid data: wrong checksum, pointer file, truncated."""
 
 
 class NetworkUnavailable(HKCantoError):
-    """Data must be downloaded, and the network is off, forbidden, or does not answer."""
+    """Data must be downloaded, but the network is off, forbidden or not responding."""
 
 
 class CatalogueError(HKCantoError):
@@ -43,7 +43,7 @@ class CatalogueError(HKCantoError):
 
 
 class OptionError(HKCantoError):
-    """A task, model or command was given an option that it cannot take."""
+    """A task, model or command does not accept a given option."""
 
 
 class LogError(HKCantoError):
@@ -51,24 +51,24 @@ class LogError(HKCantoError):
 
 
 class ComparisonError(HKCantoError):
-    """Two results cannot be compared: different items, tasks or data, or no such figure."""
+    """Two results cannot be compared: different items, tasks or data, or a missing figure."""
 
 
-_LONG = 256  # a path that is longer is shortened in messages
+_LONG = 256  # longer paths are shortened in messages
 
 
 @contextmanager
 def on_disk(
     path: Path,
     done: str = "read",
-    remedy: str = "Make it readable to you, or put a whole copy in its place.",
+    remedy: str = "Make it readable, or put a complete copy in its place.",
 ) -> Iterator[None]:
-    """Turn an error of the operating system into an error of ours.
+    """Turn an error of the operating system into one of hkcanto.
 
     Args:
         path: The path to name if the error itself names none.
-        done: What cannot be done to it, as a participle: "read".
-        remedy: What the user can do.
+        done: The action that failed, as a participle: "read".
+        remedy: The advice to the user.
 
     Examples:
         >>> with on_disk(Path("a.csv"), remedy="Ask its owner."):
@@ -78,7 +78,10 @@ def on_disk(
     """
     try:
         yield
-    except (OSError, NotImplementedError) as error:  # the latter: a file system without locks
+    except (
+        OSError,
+        NotImplementedError,
+    ) as error:  # the second: no file locks
         named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
         where = str(named[0] or named[1] or path)
         where = where if len(where) < _LONG else f"{where[:60]}…"
@@ -87,7 +90,7 @@ def on_disk(
 
 @contextmanager
 def from_package(declared: EntryPoint) -> Iterator[None]:
-    """Turn whatever an entry point of another package raises, even `SystemExit`, into our error.
+    """Turn any error of another package's entry point, even `SystemExit`, into one of hkcanto.
 
     Args:
         declared: The entry point.
@@ -115,7 +118,7 @@ _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai
 
 
 def in_command() -> bool:
-    """Whether this process is a harness's command, not a program that calls the harness."""
+    """Return whether this process is a harness's command, not a program that calls the harness."""
     program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
     return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
 
@@ -123,7 +126,7 @@ def in_command() -> bool:
 def without_traceback() -> None:
     """Make the harnesses' commands end with our message instead of a traceback.
 
-    A program that calls a harness still gets the exception, with its traceback if uncaught.
+    A program that calls a harness still gets the exception, and its traceback if uncaught.
     """
     if not in_command():
         return
@@ -139,5 +142,5 @@ def without_traceback() -> None:
 
 
 def said(error: BaseException) -> str:
-    """Return an error as a terminal shows it."""
+    """Return an error as text for a terminal."""
     return f"{type(error).__name__}: {printable(str(error))}"

@@ -16,12 +16,12 @@ _ENGINES = {"pycantonese": "pycantonese", "tojyutping": "ToJyutping"}
 def run_example(say: Callable[[str], None] = print) -> Path:
     """Run two rule-based engines on the sample data and return the folder with their logs.
 
-    PyCantonese runs in lm-eval and ToJyutping in Inspect; if only one harness is installed, both
-    run in that one. Nothing in the current folder is imported or read: the harnesses run in the new
-    folder, which is not on Python's path.
+    PyCantonese runs in lm-eval and ToJyutping in Inspect; if only one harness is installed, it runs
+    both. Nothing in the current folder is imported or read: the harnesses run in the new folder,
+    which is not on Python's path.
 
     Args:
-        say: A function that is called with each command before it is run.
+        say: Called with each command before it is run.
 
     Raises:
         OptionError: No harness is installed, an engine is missing, or a run failed.
@@ -34,7 +34,7 @@ def run_example(say: Callable[[str], None] = print) -> Path:
             'pip install "hkcanto[lm-eval,inspect,g2p,report]".'
         )
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
-    (folder / ".env").touch()  # otherwise Inspect looks for one in the folders above
+    (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
     own = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
     for place, engine in enumerate(_ENGINES):
         command = _command(harnesses[place % len(harnesses)], engine, folder)

@@ -1,10 +1,10 @@
 """The figures of a run: their definitions, and their computation from the values of items.
 
-Every figure has one of three forms. A *mean* is a weighted sum over items, Σ w·x: an accuracy, a
-mean over subjects, TMMLU+'s mean of means over categories. A *rate* is a ratio of two sums, errors
-over lengths. A *corpus* figure is a function of all pairs of texts, such as BLEU, or of labels,
-such as macro-F1. Both harnesses, reports, comparisons, gates and plans take weights and values from
-here.
+Every figure has one of three forms. A *mean* is a weighted sum over items, Σ w·x, such as an
+accuracy, a mean over subjects, or TMMLU+'s mean of means over categories. A *rate* is a ratio of
+two sums, errors over lengths. A *corpus* figure is a function of all pairs of texts, such as BLEU,
+or of all labels, such as macro-F1. Both harnesses, reports, comparisons, gates and plans take
+weights and values from this module.
 """
 
 from collections import Counter
@@ -50,17 +50,17 @@ class Figure:
     Attributes:
         name: The key in results.
         title: Human-readable title.
-        unit: `share` of items, from 0 to 1; `rate`: errors over reference length, from 0, above 1
-            if there are more errors than reference units; `score` from 0 to 100; `count`, without
-            a limit; `number` on a scale of its own, from 0.
-        higher_is_better: Whether higher values are better; None if neither direction is.
-        help: What it measures, in a sentence.
-        form: `mean`, `rate` or `corpus`, defined above. A corpus figure has no value for an item.
+        unit: `share` of items, from 0 to 1; `rate` of errors over reference length, from 0, and
+            above 1 if there are more errors than reference units; `score` from 0 to 100; `count`,
+            without a limit; `number` on its own scale, from 0.
+        higher_is_better: Whether higher values are better; None if neither good nor bad.
+        help: Its meaning, in a sentence.
+        form: `mean`, `rate` or `corpus`, defined above. A corpus figure has no values of items.
         diagnostic: Whether it is only in samples and reports, not in the harnesses' tables.
         of: The figure of an item that it averages; empty if that has the same name.
-        over: What has equal weight in a mean.
+        over: The units with equal weight in a mean: questions, subjects or categories.
         part: The set of items that it is restricted to; empty for all.
-        labels: All labels, for macro-F1 over them.
+        labels: All labels, for macro-F1.
 
     Examples:
         >>> Figure("acc", "Accuracy", "share", True, "Share of right answers.").averages
@@ -91,12 +91,12 @@ class Figure:
 
     @property
     def unlimited(self) -> bool:
-        """Whether one response, such as a loop, can move it without limit by its length."""
+        """Whether the length of one response, such as a loop, can change it without limit."""
         return self.unit == "count" or (self.unit == "rate" and self.form == "rate")
 
 
 class Pair(NamedTuple):
-    """The texts of one item that a corpus figure is computed from."""
+    """The texts of one item for a corpus figure."""
 
     hypothesis: str
     reference: str
@@ -106,8 +106,8 @@ class Pair(NamedTuple):
 class ItemValue(float):
     """An item's value of a figure, with the subject and length that the figure needs.
 
-    lm-eval passes only the items' values to an aggregation. In a log it is a plain number, and it
-    survives pickling between processes.
+    It is needed because lm-eval passes only the items' values to an aggregation. It is logged as a
+    plain number, and survives pickling between processes.
 
     Attributes:
         subject: The item's subject.
@@ -166,7 +166,7 @@ def weights(
         categories: Subject → category, for `categories`.
 
     Returns:
-        The weights, which sum to 1; subjects and categories without an item are left out.
+        The weights, which sum to 1; subjects and categories without items are left out.
 
     Examples:
         >>> weights("subjects", ["law", "law", "food"])
@@ -181,10 +181,10 @@ def weights(
 def subject_weights(
     over: Over, sizes: Mapping[str, int], categories: Mapping[str, str] | None = None
 ) -> dict[str, float]:
-    """Return the weight that each item of a subject has in a mean, by the subjects' sizes.
+    """Return the weight of each item of a subject in a mean, from the subjects' sizes.
 
     Args:
-        over: What has equal weight, as in `weights`.
+        over: As in `weights`.
         sizes: Subject → its number of items, without empty subjects.
         categories: Subject → category, for `categories`.
 
@@ -208,11 +208,11 @@ def value(
     categories: Mapping[str, str] | None = None,
     language: Language = "zh",
 ) -> float:
-    """Return the value of a figure for some items; NaN if there are none.
+    """Return the value of a figure for some items; NaN without items.
 
     Args:
         figure: The figure.
-        items: What `item_values` returns for each of them.
+        items: The result of `item_values` for each item.
         categories: Subject → category, for a mean over categories.
         language: The units in which texts are compared, see `language_of`.
 
@@ -280,17 +280,17 @@ def standard_error(
 
 
 def language_of(task: TaskVariant) -> Language:
-    """Return the units in which a task's texts are compared: words in English, else characters."""
+    """Return the units for comparing a task's texts: words in English, otherwise characters."""
     return "en" if task.definition.language == "en" else "zh"
 
 
 def metric_signatures(task: TaskVariant) -> dict[str, str]:
-    """Return how each corpus figure of a task is computed, in sacreBLEU's form where it has one."""
+    """Return how each corpus figure of a task is computed, in sacreBLEU's form if it has one."""
     return dict(translation_signatures(language_of(task)))
 
 
 def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
-    """Return a corpus figure; the figures of texts are all computed at once and cached.
+    """Return a corpus figure; all figures of texts are computed at once and cached.
 
     Args:
         figure: The figure.
@@ -317,7 +317,7 @@ def corpus_interval(
         figure: The figure.
         pairs: One per response.
         language: See `language_of`.
-        items: The item of each response; responses of all epochs of an item are drawn together.
+        items: The item of each response; an item's responses in all epochs are drawn together.
     """
     if figure.of_texts:
         return _errors(tuple(pairs), language, tuple(items))[figure.name]
@@ -328,7 +328,7 @@ def corpus_interval(
 def corpus_rows(
     figure: Figure, pairs: Iterable[Pair], language: Language
 ) -> tuple[Any, list[float], Callable[[Any], float]]:
-    """Return rows whose sums give a corpus figure, each item's score, and the function of the sums.
+    """Return rows, each item's score, and the function from sums of rows to a corpus figure.
 
     An item's score is from 0 to 1: a sentence score, or whether its label is right.
 
@@ -435,7 +435,7 @@ def reasoning_values(
 
 
 def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Return all figures of a task, the headline first: its kind's, and the averages of accuracy.
+    """Return all figures of a task, the headline first: the kind's, and averages of accuracy.
 
     Args:
         task: The task, with the subjects that it runs.
@@ -471,7 +471,7 @@ def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
 
 
 def _headline(task: TaskVariant) -> str:
-    """Return the headline's name: for one category that of the mean over its subjects, for one
+    """Return the headline's name; for one category that of the mean over its subjects, and for one
     subject that of its accuracy."""
     name, subjects = task.definition.headline, task.subjects
     if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
@@ -501,7 +501,7 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
             name=f"acc_{name}",
             title=title,
             help=f"Accuracy on one part: {title}.",
-            # Where the average is over categories, a category's figure is the mean over subjects.
+            # If the average is over categories, a category's figure is the mean over its subjects.
             over="subjects" if by_category and name in categories else "questions",
             part=name,
             diagnostic=name in summed_up,
@@ -515,7 +515,7 @@ def _has_figure_by_subject(task: TaskVariant) -> bool:
 
 
 def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
-    """Return the parts with figures of their own that all items of a subject belong to."""
+    """Return the parts with their own figures to which all items of a subject belong."""
     by_name = (subject.name,) if _has_figure_by_subject(task) else ()
     return tuple(filter(None, (subject.category, *by_name, *subject.groups)))
 
@@ -535,7 +535,7 @@ def share(of: Average, task: str) -> float:
         task: The name of a task in one of its columns.
 
     Returns:
-        Its share of its column's questions, divided by the number of columns.
+        The task's share of its column's items, divided by the number of columns.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark

@@ -1,7 +1,7 @@
-"""Short hashes of what a task sends to a model, and of how it reads an answer.
+"""Short hashes of the requests of a task, and of how it reads answers.
 
-A task's `version` is raised by hand; these hashes also change after an edit that nobody declared.
-Both are part of every signature, and `hkcanto compare` says which of them differs.
+A task's `version` is raised by hand, but these hashes also change after an undeclared edit. Both
+are part of every signature, and `hkcanto compare` says which of them differs.
 """
 
 import sys
@@ -57,22 +57,23 @@ _SHAPES_REQUESTS = (
 """The entries of a `benchmark.toml` that decide which cells reach a prompt."""
 
 _SHAPES_IF_DECLARED = ("question", "options", "answers", "option_labels", "shuffle_options")
-"""Further such entries, which do not change the hashes of tasks that lack them."""
+"""Further such entries; tasks without them keep their hashes."""
 
 _OURS = __package__
 _known: dict[bytes, tuple[str, str]] = {}
 
 
 def fingerprints(setup: "Setup") -> tuple[str, str]:
-    """Return two hashes of seven hexadecimal digits: of what is sent, and of how it is read.
+    """Return two hashes of seven hexadecimal digits: for requests, and for reading answers.
 
-    Sent: the prompt of a made-up item with its worked examples, the subjects' names and texts, the
-    stop texts, the token limit, and the columns and files that prompts are made from. Read: the
-    judgements of `PROBES`, the kind's further readings, the headline's average, and the source file
-    of a kind from another package. Neither depends on the data or on the subjects that are run.
+    The first covers the prompt of a made-up item with its worked examples, the subjects' names and
+    texts, the stop texts, the token limit, and the columns and files behind prompts. The second
+    covers the judgements of `PROBES`, the kind's further readings, the headline's average, and the
+    source file of a kind from another package. Neither depends on the data or on the subjects that
+    are run.
 
     Raises:
-        CatalogueError: The kind fails to ask or judge its made-up item.
+        CatalogueError: The kind fails to render or judge its made-up item.
     """
     declared = setup.task.definition
     key = [type(setup).__module__, type(setup).__qualname__, setup.task.whole, declared]
@@ -133,7 +134,7 @@ def _read(setup: "Setup") -> list[Any]:
 
 
 def _rounded(value: tuple[str, float | None]) -> tuple[str, float | None]:
-    """Round a value, as its last digits differ between machines."""
+    """Round a value, since its last digits differ between machines."""
     return value[0], value[1] and round(value[1], 6)
 
 

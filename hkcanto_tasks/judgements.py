@@ -1,4 +1,4 @@
-"""The record of what was read from one response, in the form that both harnesses log."""
+"""The judgement of one response, in the form that both harnesses log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,8 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     Attributes:
         values: Figure of an item → its value. Names and order are those of the task's kind.
-        answer: What was read from the response: a letter, Jyutping, the text without wrapping.
-        reason: How it was read, or why it was not: `none: refusal`.
+        answer: The answer read from the response: a letter, Jyutping, the text without wrapping.
+        reason: How it was read, or why it could not be read: `none: refusal`.
         weights: Figure → length of the reference, for rates that are pooled over items.
         details: Anything else worth keeping in a log.
         length: Characters of the response after its reasoning.
@@ -22,8 +22,8 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
             without a block.
         answer_language: For responses with reasoning, the language of the scored text; `none` if
             that is not prose, such as a letter.
-        explanation: Why the values are what they are, in Markdown, for people. It is not logged
-            with the rest, as Inspect has a field of its own for it.
+        explanation: The reasons for the values, in Markdown, for people. It is not logged with the
+            rest, since Inspect has its own field for it.
     """
 
     values: Mapping[str, float | None]

@@ -31,14 +31,14 @@ class LoadedTask:
     """A setup with its data.
 
     Attributes:
-        setup: How the task is run, with the subjects that the data has.
+        setup: The setup, with the subjects in the data.
         samples: The scored items, in an order in which every prefix is a stratified sample.
         examples: Subject → the worked examples to draw shots from, in order.
-        revision: The data: the pinned revision, `sample`, or `local-…` for changed files; with
-            `-3rows` if three rows could not be read.
+        revision: The name of the data: the pinned revision, `sample`, or `local-…` for changed
+            files; with `-3rows` if three rows could not be read.
         asked: The subjects that were requested.
-        script: The script's name in the signature, if the release has questions in it: `sc-release`
-            for Simplified questions that were not converted.
+        script: The script's name in the signature, if the release has questions in that script:
+            `sc-release` for Simplified questions that were not converted.
         unshown: Columns of the data that look like context but are not in the prompt.
     """
 
@@ -100,7 +100,7 @@ class LoadedTask:
 
     @property
     def signature(self) -> str:
-        """How a score was made, in the manner of sacreBLEU.
+        """The signature of a score, in the manner of sacreBLEU.
 
         Compare scores only if their signatures match, ignoring `pkg`.
 
@@ -127,13 +127,13 @@ def load_task(
     allow_absent: bool = False,
     **options: Any,
 ) -> LoadedTask:
-    """Load a task with its data from the location that the environment sets.
+    """Load a task with its data from the location set in the environment.
 
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
         subjects: Load only these subjects.
-        shots: Worked examples in the prompt; by default the task's own number.
-        multiturn: Whether each worked example is a turn of its own in a chat.
+        shots: Number of worked examples in the prompt; by default the task's own.
+        multiturn: Whether each worked example is its own turn in a chat.
         allow_absent: Return a task without samples if the data lacks all of its subjects.
         options: See the kind's `Options`, e.g. `examples="release"`.
 
@@ -141,11 +141,11 @@ def load_task(
         The task. Subjects that the data lacks are left out, and reported once as a warning.
 
     Raises:
-        CatalogueError: There is no task of that name.
-        OptionError: There is no such option, or an option cannot have that value.
-        DataNotFound: The data is not where the environment says it is.
-        DataCorrupt: A file is not what it should be; the message names file and row.
-        NetworkUnavailable: The data must be downloaded, and cannot be.
+        CatalogueError: The task does not exist.
+        OptionError: An option does not exist, or cannot have that value.
+        DataNotFound: The data is not in the location set in the environment.
+        DataCorrupt: A file is not valid data; the message names file and row.
+        NetworkUnavailable: The data must be downloaded, but cannot be.
     """
     how = setup(name, subjects, shots=shots, multiturn=multiturn, **options)
     folder = locate(how.task.benchmark)
@@ -232,7 +232,7 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _placed(sample: Sample, task: TaskVariant, subject: Subject) -> Sample:
-    """Complete an item with what follows from its task and subject."""
+    """Complete an item with the facts that follow from its task and subject."""
     return msgspec.structs.replace(
         sample,
         id="/".join(filter(None, (task.definition.name, subject.name, sample.id))),
@@ -247,7 +247,8 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     """Return the items of all subjects in an order in which every prefix is a stratified sample.
 
     Each subject is shuffled with a fixed seed, and subjects take turns in proportion to their size:
-    among the first m of N items, a subject with n items has m · n / N, give or take less than one.
+    among the first m of N items, a subject with n items has m · n / N items, to within less than
+    one.
 
     Args:
         by_subject: The items of each subject.
@@ -259,9 +260,9 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     """
     shuffled = [sorted(each, key=lambda sample: _digest(sample.id)) for each in by_subject]
     total = sum(map(len, shuffled))
-    # Each item has a first and a last turn at which its subject is less than one item off. Among
-    # the items whose first turn has come, the one with the earliest last turn is next (Tijdeman,
-    # 1980).
+    # Each item has a first and a last turn between which its subject is less than one item off.
+    # Among the items whose first turn has come, the one with the earliest last turn is next
+    # (Tijdeman, 1980).
     turns: list[tuple[int, int, float, int, int]] = []
     for subject, each in enumerate(shuffled):
         size = len(each)
@@ -286,7 +287,7 @@ def _digest(item: str) -> bytes:
 
 
 class WorkedExamples:
-    """The worked examples of each subject, in order; none where the data has none.
+    """The worked examples of each subject, in order; empty if the data has none.
 
     If the prompt has no worked examples, no dev file is needed or read.
 
@@ -296,7 +297,7 @@ class WorkedExamples:
 
     Raises:
         OptionError: A worked example with a chain of thought has no reasoning to show.
-        DataCorrupt: A file of examples is not what it should be.
+        DataCorrupt: A file of examples is not valid data.
     """
 
     def __init__(self, setup: Setup, release: ReleaseRows) -> None:

@@ -18,13 +18,13 @@ def printable(text: str) -> str:
         >>> printable("a\x00b\x1b[31m\r\n\u202ec")
         'a␀b␛[31m\n�c'
     """
-    if text.isascii() and text.isprintable():  # as most texts are
+    if text.isascii() and text.isprintable():  # like most texts
         return text
     return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
 
 
 def one_line(text: str) -> str:
-    """Return a text made printable and put on one line, with single spaces."""
+    """Return a text made printable and on one line, with single spaces."""
     return " ".join(printable(text).split())
 
 

@@ -21,8 +21,8 @@ class Example:
     Attributes:
         question: The question turn, rendered.
         answer: The answer turn, rendered.
-        origin: The source of its reasoning, if it shows any: `release`, `paper`, a data set.
-        sample: The item that it was rendered from, for prompts written by the user.
+        origin: The source of its reasoning, if any: `release`, `paper`, or a data set.
+        sample: The item behind it, for prompts written by the user.
     """
 
     question: str
@@ -32,7 +32,7 @@ class Example:
 
 
 class NoSuchPlace(CatalogueError):  # noqa: N818
-    """A template has a placeholder that nothing fills.
+    """A template has an unknown placeholder.
 
     Attributes:
         name: The text in its braces.
@@ -47,11 +47,11 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
 def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     """Fill the placeholders of a template; all templates are filled here.
 
-    Unlike with `str.format`, the values and the rest of the text may have braces of their own, and
-    a template cannot look up attributes of a value.
+    Unlike with `str.format`, values and the rest of the text may contain braces, and a template
+    cannot look up attributes of a value.
 
     Args:
-        text: A text with `{name}` for each placeholder, and `{{name}}` for the characters `{name}`.
+        text: A text with placeholders `{name}`; `{{name}}` gives the characters `{name}`.
         values: Name → the value to insert.
         keep: Leave the other placeholders, and `{{name}}`, to a later call.
 
@@ -85,7 +85,7 @@ def places(text: str) -> list[str]:
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:
-    """Convert the text of a template, such as to another script, but not its placeholders.
+    """Convert the text of a template, for example to another script, but not its placeholders.
 
     Examples:
         >>> convert("about {title}", str.upper)

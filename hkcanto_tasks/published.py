@@ -1,7 +1,8 @@
-"""The papers' tables of scores: data files in a benchmark's `published/`, checked when read.
+"""The papers' tables of scores, from data files in a benchmark's `published/`.
 
-`tables.toml` declares them, and each table has a CSV file with the cells as printed. An empty cell
-is missing in the paper, or cannot be read from its text with certainty.
+`tables.toml` declares the tables, and each has a CSV file with the cells as printed. An empty cell
+is missing in the paper, or cannot be read with certainty from the paper's text. The files are
+checked when they are read.
 """
 
 import csv
@@ -38,21 +39,21 @@ RowKind = Literal["model", "human", "random", "control", "rule_based", "average"
 
 
 class PublishedColumn(Declared, frozen=True):
-    """A column of scores, and the figure of ours that measures the same.
+    """A column of scores, and our figure that measures the same.
 
     Attributes:
         name: Heading.
         unit: `percent` for shares; `score` for figures from 0 to 100 that are not shares, such as
             BLEU; `number` for others.
         lower_is_better: Whether lower values are better.
-        tasks: Tasks and variants that it measures; the questions of several are pooled.
-        shots: Number of worked examples, where it differs from the task's.
+        tasks: Tasks and variants that it measures; the items of several are pooled.
+        shots: Number of worked examples, if it differs from the task's.
         metric: Name of the tasks' figure.
         category: Category that it is restricted to.
         subject: Subject that it is restricted to.
         mean_of: Columns that it is the mean of.
         unmeasured: Why none of our runs measures it; empty if one does.
-        repeats: Table that has the same figures; empty if none has. A report leaves out a table in
+        repeats: Table with the same figures; empty if there is none. A report leaves out a table in
             which a run has only such columns.
     """
 
@@ -75,7 +76,7 @@ class PublishedColumn(Declared, frozen=True):
 
     @property
     def measure(self) -> Figure | None:
-        """The figure of ours that measures the same; None if there is none, or for a mean."""
+        """Our figure that measures the same; None if there is none, or for a mean."""
         known = (figure for task in self.tasks for figure in setup(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
@@ -109,7 +110,7 @@ class PublishedRow:
 
 
 class PublishedTable(Declared, frozen=True):
-    """A table of scores in a paper: what `tables.toml` declares of it, and its rows.
+    """A table of scores in a paper: its declaration in `tables.toml`, and its rows.
 
     Attributes:
         number: Number in the paper.
@@ -170,7 +171,7 @@ def published_tables() -> tuple[PublishedTable, ...]:
 
 @cache
 def _tables(home: Path) -> tuple[PublishedTable, ...]:
-    """Return the tables of one benchmark; none for a broken file from outside this package."""
+    """Return the tables of one benchmark; empty if a file from outside this package is broken."""
     path, broken = home / "published" / "tables.toml", list[str]()
     if home.parent == BENCHMARKS or not path.is_file():
         return read_tables(path) if path.is_file() else ()
@@ -187,7 +188,7 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         task: The name of a task, a variant or a subject in lm-eval.
 
     Raises:
-        CatalogueError: There is no such task.
+        CatalogueError: The task does not exist.
 
     Examples:
         >>> [table.name for table in tables_of("hkcanto_g2p")]
@@ -224,7 +225,7 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
 
 
 def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
-    """Return a table completed with its names and rows."""
+    """Return a table with its names and rows filled in."""
     number = "_".join(filter(None, (str(table.number), table.part)))
     for problem in _problems(table):
         raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Fix this entry.")

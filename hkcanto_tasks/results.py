@@ -1,4 +1,4 @@
-"""Results: the figures of a model on a task under a setup, from a run or from a record."""
+"""Results: the figures of a model on a task under a setup, from a run or a record."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
@@ -12,14 +12,14 @@ from .setup import Setup, setup
 from .signatures import UNKNOWN, Signature
 
 Harness = Literal["lm-eval", "inspect", "other"]
-"""The program that asked the model; `other` if a file of answers does not name it."""
+"""The program that called the model; `other` if a file of answers does not name it."""
 
 if TYPE_CHECKING:
     from .reports.intervals import Estimate
 
 
 UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
-"""The figures of the kinds for the share of responses from which nothing could be read."""
+"""The kinds' figures for the share of responses from which no answer could be read."""
 
 
 class Result(ABC):
@@ -28,9 +28,9 @@ class Result(ABC):
     Attributes:
         label: The model's name in a report.
         model: The model's name in the harness.
-        harness: The program that asked the model.
+        harness: The program that called the model.
         signature: The signature for the task with all of its subjects.
-        created: When it was run.
+        created: When the model was run.
     """
 
     label: str
@@ -46,11 +46,11 @@ class Result(ABC):
     @property
     @abstractmethod
     def unfinished(self) -> str:
-        """Why it lacks requested items, such as `cancelled`; empty if it has all."""
+        """Why requested items are missing, such as `cancelled`; empty if none are."""
 
     @abstractmethod
     def is_complete(self, part: str = "") -> bool:
-        """Return whether it has every item of its task, or of one category or subject."""
+        """Return whether it covers all items of its task, or of one category or subject."""
 
     @property
     @abstractmethod
@@ -81,7 +81,7 @@ class Result(ABC):
 
     @property
     def version(self) -> str:
-        """The task's version: figures of two versions are not comparable."""
+        """The task's version; figures of two versions are not comparable."""
         return self.signature.version
 
     @cached_property
@@ -118,7 +118,7 @@ class Result(ABC):
 
     @property
     def shots_title(self) -> str:
-        """The worked examples in words."""
+        """The number of worked examples in words."""
         return "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
 
     @property
@@ -131,7 +131,7 @@ class Result(ABC):
 
     @property
     def is_local(self) -> bool:
-        """Whether it ran on the user's own files, which the two harnesses sign differently."""
+        """Whether it ran on the user's own files, whose names differ between the harnesses."""
         return "local-" in self.data
 
     @property

@@ -1,4 +1,4 @@
-"""Runs of one model on one task, their items as columns, and the runs read from logs."""
+"""Runs of a model on a task, with items in columns, and the runs read from logs."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -34,33 +34,33 @@ _ENDINGS = {
 
 
 class ItemText(NamedTuple):
-    """The full texts of an item, to look at."""
+    """The full texts of an item, for people to read."""
 
     prompt: str
     response: str
-    answer: str  # what was read from the response
+    answer: str  # the answer read from the response
     target: str  # the gold answer
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The judged items of a run, column by column: place `i` of every column is item `i`."""
+    """The judged items of a run in columns: index `i` of every column belongs to item `i`."""
 
-    ids: Sequence[str]  # stable, such as `hkmmlu/hk_law/3`; one occurs once per epoch
+    ids: Sequence[str]  # stable, such as `hkmmlu/hk_law/3`; each occurs once per epoch
     subjects: Sequence[str]  # empty texts for a task without subjects
     parts: Sequence[tuple[str, ...]]  # parts of the task, such as the category or `hk_specific`
-    values: Mapping[str, Floats]  # figure of items → the logged values; NaN where there is none
-    weights: Mapping[str, Floats]  # figure that is a rate → the length of each item's reference
-    clusters: Ints  # equal where not independent: epochs of an item, questions on one passage
+    values: Mapping[str, Floats]  # figure of items → the logged values; NaN if missing
+    weights: Mapping[str, Floats]  # rate → the length of each item's reference
+    clusters: Ints  # equal for dependent items: epochs of an item, questions on one passage
     question_lengths: Ints  # including the options
     golds: Ints  # checksums of the gold answers
     response_lengths: Ints  # after the reasoning block
-    reasoning_lengths: Ints  # of the reasoning block, or the response in a chain of thought
-    output_tokens: Floats  # as counted by the provider; NaN where not logged
-    truncated: Floats  # 1 where the response ended at the token limit, else 0; NaN if unknown
-    reasons: Sequence[str] = ()  # how it was read, or why not, such as `none: refusal`
+    reasoning_lengths: Ints  # of the reasoning block, or of the response in a chain of thought
+    output_tokens: Floats  # as counted by the provider; NaN if not logged
+    truncated: Floats  # 1 if the response ended at the token limit, else 0; NaN if unknown
+    reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
     pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
-    texts: Sequence[ItemText] = ()  # if they were asked for
+    texts: Sequence[ItemText] = ()  # only if requested
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -111,7 +111,7 @@ class Items:
 
     @staticmethod
     def joined(parts: Sequence["Items"]) -> "Items":
-        """Return the items of several runs, one after another; the runs share no clusters."""
+        """Return the items of several runs in sequence; the runs have no clusters in common."""
 
         def joined(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
@@ -159,19 +159,19 @@ class Run(Result):
     items: Items
     #: (subjects, figure) → the harness's own value; no subjects mean all
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what a reader should know, such as `judged by openai/gpt-4o`
+    notes: tuple[str, ...] = ()  # remarks for the reader, such as `judged by openai/gpt-4o`
     length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
-    limited: bool = False  # whether the harness was asked for only some of the items
-    picked: bool = False  # whether these were named one by one, not taken from the beginning
-    available: int = 0  # items in its data, whether run or not; 0 if no log says
-    #: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` while it runs
-    #: or if it was killed; `incomplete` if it ended well, but items failed or cannot be read
+    limited: bool = False  # whether only some of the items were requested
+    picked: bool = False  # whether these were chosen one by one, not taken from the beginning
+    available: int = 0  # items in its data, whether run or not; 0 if no log has it
+    #: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` if it runs or
+    #: was killed; `incomplete` if it ended well, but items failed or cannot be read
     status: str = "success"
     backend: str = "unknown"  # program that ran the model: lm-eval's `--model`, Inspect's provider
     version_of_harness: str = "unknown"
     #: Settings that can change the answers, such as `dtype`, as the log has them
     settings: tuple[tuple[str, str], ...] = ()
-    #: temperature, top_p, top_k, max_tokens, as far as they are set
+    #: temperature, top_p, top_k and max_tokens, if they are set
     generation: Mapping[str, float] = field(default_factory=dict)
     #: Tokens and time; the seconds may include other tasks (`Usage.shared`)
     usage: Usage = field(default_factory=Usage)
@@ -186,22 +186,22 @@ class Run(Result):
             return "greedy"
         return "decoding unknown" if temperature is None else f"temperature {temperature:g}"
 
-    # ------------------------------------------------------------------ what it has
+    # ------------------------------------------------------------------ its items
 
     @cached_property
     def subjects(self) -> Sequence[Subject]:
-        """The catalogue's subjects that it has items of, in the paper's order."""
+        """The catalogue's subjects for which it has items, in the paper's order."""
         present = set(self.items.subjects)
         return [subject for subject in self.setup.task.subjects if subject.name in present]
 
     @property
     def unfinished(self) -> str:
-        """Why it lacks requested items, such as `cancelled`; empty if it has all."""
+        """Why requested items are missing, such as `cancelled`; empty if none are."""
         return _ENDINGS.get(self.status, self.status)
 
     @property
     def interruption(self) -> str:
-        """Say why its items are not a random part of its task; empty if nothing interrupted it."""
+        """The reason why its items are not a random part of its task; empty if not interrupted."""
         if self.status in ("success", "incomplete"):
             return ""
         return (
@@ -219,7 +219,7 @@ class Run(Result):
 
     @property
     def expected(self) -> int:
-        """How many items the task has, according to the catalogue, else to the log."""
+        """The number of items of the task, from the catalogue or else from the log."""
         if self.available and not self._is_declared:
             return self.available
         return sum(map(self.expected_of, self.setup.task.subjects))
@@ -230,18 +230,18 @@ class Run(Result):
 
     @cached_property
     def is_beginning(self) -> bool:
-        """Whether it has items of each subject in proportion, like every beginning of a release."""
+        """Whether its numbers of items per subject are in proportion, as in a limited run."""
         return self.trusted_data and self.in_proportion(self.setup.task.subjects)
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
-        """Return whether its numbers of items of some subjects are in proportion to their sizes."""
+        """Return whether its items of these subjects are in proportion to the subjects' sizes."""
         counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
         sizes = {each.name: self.expected_of(each) for each in subjects}
         part = sum(counts[name] for name in sizes) / sum(sizes.values())
         return all(abs(counts[name] - part * size) < 1 for name, size in sizes.items())
 
     def expected_of(self, subject: Subject) -> int:
-        """Return how many items of a subject are scored."""
+        """Return the number of scored items of a subject."""
         if not subject.rows:
             items = dict(zip(self.items.ids, self.items.subjects, strict=True))
             own = sum(name == subject.name for name in items.values())

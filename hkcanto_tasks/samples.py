@@ -1,10 +1,10 @@
-"""The record of one item of a task, used from the release's file to the judged answer."""
+"""The record of one item of a task, from the release's file to the judged answer."""
 
 import msgspec
 
 
 class Sample(msgspec.Struct, frozen=True, gc=False):
-    """One item, as the loader reads it, both harnesses carry it and `Setup.judge` receives it.
+    """One item: the loader reads it, both harnesses carry it, and `Setup.judge` receives it.
 
     Attributes:
         id: Stable across harnesses, runs and machines, such as `hkcanto_g2p/121`.
@@ -12,11 +12,11 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
         category: The category that the paper counts the subject under.
         parts: The sets of items with figures of their own that it belongs to: its category, sets
             of the subject such as `hk_specific`, types of question.
-        question: The question as the release has it, in the script that was chosen.
-        cells: Further cells of the row that the prompt shows, such as the passage that a question
-            is about: placeholder in the template → text.
-        choices: The options of a multiple-choice question, in the order of their letters; None
-            where a letter has no option.
+        question: The release's question, in the chosen script.
+        cells: Further cells of the row that the prompt shows, such as the passage of a question:
+            placeholder in the template → text.
+        choices: The options of a multiple-choice question, in the order of their letters; None for
+            a letter without an option.
         source: The text to convert, translate, classify or summarise.
         target: The gold answer in the form that the kind of task reads.
         reasoning: The release's reasoning, shown in worked examples; scored items have none.

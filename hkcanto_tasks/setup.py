@@ -1,4 +1,4 @@
-"""Setups: prompts, generation settings, answer reading and figures of a task as it is run.
+"""Setups: the prompts, generation settings, answer reading and figures of a task.
 
 A kind of task is a class derived from `Setup`; an instance of it is one task under one condition.
 """
@@ -33,7 +33,7 @@ from .signatures import Signature, subset_of
 _log = logging.getLogger("hkcanto")
 
 REASONING_TOKENS = 8192
-"""Room for the block that a reasoning model writes before its answer."""
+"""The token limit for the block that a reasoning model writes before its answer."""
 
 RUN_OPTIONS = {
     "shots": "a number from 0",
@@ -73,24 +73,24 @@ class Setup(ABC):
 
     Attributes:
         task: The task, with the subjects that are run.
-        options: What the user chose, an instance of the kind's `Options`.
+        options: The user's choice, an instance of the kind's `Options`.
         shots: Worked examples in the prompt.
-        multiturn: Whether each worked example is a turn of its own in a chat.
+        multiturn: Whether each worked example is its own turn in a chat.
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         own_script: Whether the rows are already in the chosen script.
 
     Raises:
-        CatalogueError: The task's headline is not a figure of the kind; or it declares a column
-            that neither the kind reads nor one of its prompts shows.
-        OptionError: The prompt has no such form.
+        CatalogueError: The task's headline is not a figure of the kind, or the task declares a
+            column that the kind does not read and its prompts do not show.
+        OptionError: The prompt does not have the requested form.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]]
     """The figures of an item, in the order of a results table."""
 
     COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
-    """Role of a cell → the names of its column, where the task does not declare any."""
+    """Role of a cell → the names of its column, if the task does not declare any."""
 
     Options: ClassVar[type[Any]] = Options
     """A frozen `msgspec.Struct` whose fields all have defaults."""
@@ -162,11 +162,11 @@ class Setup(ABC):
         made.own_script = self.own_script if own_script is None else own_script
         return made
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ figures and signature
 
     @property
     def is_generative(self) -> bool:
-        """Whether the model writes its answer; if not, the answer is the likeliest letter."""
+        """Whether the model writes its answer; otherwise its answer is the likeliest letter."""
         return self.task.variant.scoring == "generative"
 
     @cached_property
@@ -224,13 +224,13 @@ class Setup(ABC):
     # ------------------------------------------------------------------ reading the release
 
     def columns(self, role: str) -> tuple[str, ...]:
-        """Return the columns that may hold the cell of a role, in lower case."""
+        """Return the columns that may have the cell of a role, in lower case."""
         declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
         names = (declared,) if isinstance(declared, str) else declared
         return tuple(name.lower() for name in names)
 
     def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return the columns of a file that the kind reads itself and no prompt shows by name.
+        """Return the columns of a file that the kind reads, and that no prompt can show by name.
 
         Args:
             columns: The file's columns, in lower case.
@@ -255,21 +255,21 @@ class Setup(ABC):
     def row(self, record: Record) -> Sample:
         """Read a row of the release.
 
-        Its id is the release's number or name for it. `load_task` completes it with what follows
-        from the task and the subject: the whole id, subject, category and parts.
+        Its id is the release's number or name for it. `load_task` then adds the full id, subject,
+        category and parts, which follow from the task and the subject.
 
         Raises:
-            UnreadableRow: Something in it is missing or wrong (`Record.problem`).
+            UnreadableRow: The row lacks something or is wrong (`Record.problem`).
         """
 
     def rows(
         self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
     ) -> list[Sample | UnreadableRow]:
-        """Read the rows of a file; those that cannot be read are returned as errors.
+        """Read the rows of a file; unreadable rows are returned as errors.
 
         Args:
-            records: The rows of one file, or of the shards of one.
-            release: Returns the rows of all subjects, to decide what one file leaves open.
+            records: The rows of one file, or of its shards.
+            release: Returns the rows of all subjects, for use if one file alone is ambiguous.
 
         Raises:
             DataCorrupt: The file as a whole cannot be read.
@@ -298,12 +298,12 @@ class Setup(ABC):
             )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
-        """Return the scored items of a subject, as they are asked; by default all."""
+        """Return the scored items of a subject in the form for prompts; by default all."""
         del subject
         return rows
 
     def remark(self, samples: Sequence[Sample]) -> str:
-        """Say what makes a score on these items meaningless; by default an empty text."""
+        """Return why a score on these items would be meaningless; by default an empty text."""
         del samples
         return ""
 
@@ -313,7 +313,7 @@ class Setup(ABC):
         """Return a made-up item, from which the hashes of a signature are computed.
 
         A kind with fields of another form overrides it: `values`, `example` and `judge` must accept
-        the item. (OpenCC's configurations convert its words differently.)
+        the item. (Its words are ones that OpenCC's configurations convert differently.)
         """
         text = "衞生署裏面有 12 張枱，着咗衫嘅係邊個？臺灣嘅滑鼠呢？"
         return Sample(
@@ -327,7 +327,7 @@ class Setup(ABC):
         )
 
     def further_readings(self) -> list[Any]:
-        """Return what its signature covers besides answers to its made-up item; here nothing."""
+        """Return what the signature covers besides answers to the made-up item; here nothing."""
         return []
 
     def _prompt_name(self) -> str:
@@ -368,7 +368,7 @@ class Setup(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return what a template may show of an item: placeholder → text."""
+        """Return the texts of an item that a template may show: placeholder → text."""
 
     def opening(self, sample: Sample) -> str:
         """Render the instruction before everything else for an item."""
@@ -390,11 +390,11 @@ class Setup(ABC):
 
     @property
     def example_source(self) -> str:
-        """`release` if worked examples show something that not every release has; else empty."""
+        """`release` if worked examples show something that some releases lack; else empty."""
         return ""
 
     def has_rationale(self, row: Sample) -> bool:
-        """Whether a row has all that a worked example shows."""
+        """Return whether a row has everything that a worked example shows."""
         return row is not None
 
     def printed(self) -> list[Sample]:
@@ -402,12 +402,12 @@ class Setup(ABC):
         return []
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples, numbered from 1; none if the prompt has no form."""
+        """Render rows as worked examples, numbered from 1; empty if the prompt has no form."""
         made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
         return [replace(each, sample=row) for row, each in made if each is not None]
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Render a row as a worked example; None where the prompt has no form for it."""
+        """Render a row as a worked example; None if the prompt has no form for it."""
         text = self.template.example or self.template.question
         own = {**self.names(subject), "number": str(number), **self.values(row)}
         return Example(fill(text, {**row.cells, **own}), self.answer(row))
@@ -431,7 +431,7 @@ class Setup(ABC):
             example_separator=self.template.example_separator,
         )
 
-    # ------------------------------------------------------------------ what is sent
+    # ------------------------------------------------------------------ generation settings
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -458,7 +458,7 @@ class Setup(ABC):
         """Judge a response to an item, in the same way in every harness.
 
         Args:
-            response: What the model wrote, with or without its reasoning; None if it wrote nothing.
+            response: The model's response, with or without its reasoning; None if it is empty.
             sample: The item.
             reasoning: The reasoning, if the server returned it separately.
 
@@ -487,7 +487,7 @@ class Setup(ABC):
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer that has no reasoning and is cut before the stop texts.
 
-        It never raises, whatever is in the answer.
+        It never raises an error, whatever the answer contains.
         """
 
 
@@ -503,15 +503,15 @@ def setup(
 
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
-        subjects: Run only these subjects; the name of a category or set stands for its subjects.
-        shots: Worked examples in the prompt, from 0; by default the number of the task, or of the
-            variant that the options select.
-        multiturn: Whether each worked example is a turn of its own in a chat.
+        subjects: Run only these subjects; the name of a category or set selects its subjects.
+        shots: Number of worked examples in the prompt, from 0; by default that of the task, or of
+            the variant that the options select.
+        multiturn: Whether each worked example is its own turn in a chat.
         options: See the kind's `Options`; texts such as `"true"` are converted.
 
     Raises:
-        CatalogueError: There is no such task.
-        OptionError: There is no such subject or option, or an option cannot have that value.
+        CatalogueError: The task does not exist.
+        OptionError: A subject or option does not exist, or an option cannot have that value.
 
     Examples:
         >>> setup("hkmmlu", "stem", cot=True).signature("…").text.split("|")[:4]
@@ -539,7 +539,7 @@ def setup(
 
 
 def option_values(name: str) -> dict[str, str]:
-    """Return the options of a task's kind and the values that each can have, for people.
+    """Return the options of a task's kind and the possible values of each, for people.
 
     Examples:
         >>> option_values("hkcanto_g2p")
@@ -563,10 +563,10 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
 
     Args:
         name: The task's name.
-        given: The names of the options that were given.
+        given: The names of the given options.
 
     Raises:
-        OptionError: There is no such option; the message lists those that exist.
+        OptionError: An option does not exist; the message lists those that do.
     """
     known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
@@ -581,7 +581,7 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVar
     """Return a task under the name of the variant that fits the options best.
 
     Scoring counts first, then chain of thought, script, and number of worked examples. Without a
-    number, the first of those that fit is taken.
+    number, the first fitting variant is taken.
     """
     of_variant = task.variant
 
@@ -652,7 +652,7 @@ def find_kind(name: str) -> type[Setup]:
 
 @cache
 def _declared() -> dict[str, EntryPoint]:
-    """Return the kinds by name; if two have one name, ours."""
+    """Return the kinds by name; our kind wins if another package uses its name."""
     found: dict[str, EntryPoint] = {}
     for declared in sorted(entry_points(group="hkcanto.kinds"), key=_is_foreign):
         first = found.setdefault(declared.name, declared)

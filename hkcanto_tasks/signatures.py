@@ -9,28 +9,28 @@ from .catalogue import TaskVariant, find_task
 from .errors import CatalogueError, LogError
 
 UNKNOWN = "unknown"
-"""The value of a signature's part that was not logged, as in answers from another tool."""
+"""The value of a signature's part that was not logged, for example by another tool."""
 
 OF_A_JUDGE = ("judge", "rubric")
 """The parts that name the judge and the rubric."""
 
 _NO_SETUP = ("data", "v", "pkg", "rescored")
-_MOST_NAMED = 6  # subjects of a subset; more of them are a number and a hash
+_MOST_NAMED = 6  # subjects of a subset; more subjects become a number and a hash
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a figure was made, in the manner of sacreBLEU.
+    """A record of how a figure was made, in the manner of sacreBLEU.
 
     Figures are comparable if their signatures are equal, ignoring `package` and `subjects`.
 
     Attributes:
         task: The name in lm-eval of the task and its variant, without a subject or part.
         shots: Worked examples in the prompt; None if unknown.
-        options: Name → text, with `turns` if examples were turns of their own, `subjects` of a
-            run on some subjects, `rescored` with the version that read logged answers again.
-        data: The data: a pinned revision, `sample`, or `local-…`; empty if there is none.
-        sent: A hash of what is sent to the model (`fingerprints`), or `unknown`.
+        options: Name → text. Also `turns` if examples were separate turns, `subjects` for a run on
+            some subjects, and `rescored` with the version that read logged answers again.
+        data: The name of the data: a pinned revision, `sample`, or `local-…`; empty if none.
+        sent: A hash of the requests to the model (`fingerprints`), or `unknown`.
         read: A hash of how its answers are read.
         metric: How the headline is computed.
         version: The version of the task.
@@ -49,7 +49,7 @@ class Signature:
 
     @property
     def parts(self) -> dict[str, object]:
-        """Its parts by name, without the task, in the order in which they are written."""
+        """Its parts by name, without the task, in the order of the text."""
         shots = UNKNOWN if self.shots is None else self.shots
         parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
         parts |= {"data": self.data, "sent": self.sent, "read": self.read, "metric": self.metric}
@@ -68,7 +68,7 @@ class Signature:
         return replace(self, options=tuple(whole))
 
     def judged_by(self, graders: Iterable[str]) -> "Signature":
-        """Return the same signature with the models that judged the answers, if any.
+        """Return the signature with the models that judged the answers, if any.
 
         Examples:
             >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
@@ -84,7 +84,7 @@ class Signature:
         return self.sent != UNKNOWN
 
     def differs(self, other: "Signature") -> dict[str, tuple[str, str]]:
-        """Return how the setup of another differs: part → both values, empty if absent.
+        """Return how another signature's setup differs: part → both values, empty if absent.
 
         Data, version, package, subjects and rescoring are not part of a setup. A part that is
         unknown in either signature counts as different. `sent` and `read` are only returned if no
@@ -106,14 +106,14 @@ class Signature:
 
     @property
     def sort_of_data(self) -> str:
-        """The kind of data that it can be joined with: sample data, local files or the release."""
+        """The kind of its data, equal for joined runs: sample data, local files or the release."""
         if self.data == "sample":
             return self.data
         return "local" if "local-" in self.data else "release"
 
 
 def subset_of(task: TaskVariant) -> str:
-    """Return a signature's part for the subjects that are run; empty if these are all subjects.
+    """Return a signature's part for the subjects of a run; empty for all subjects.
 
     Examples:
         >>> subset_of(find_task("hkmmlu_stem")), subset_of(find_task("hkmmlu_cot"))
@@ -135,7 +135,7 @@ def parse_signature(text: object) -> Signature:
     """Read a signature.
 
     Raises:
-        LogError: Parts of a signature are missing, or the catalogue has no such task.
+        LogError: Parts of the signature are missing, or the catalogue does not have its task.
 
     Examples:
         >>> text = "hkmmlu-sc|shots:0|data:sample|sent:a1|read:b2|metric:x|v:1|pkg:0.1.0"
@@ -143,7 +143,7 @@ def parse_signature(text: object) -> Signature:
         'hkmmlu_sc'
     """
     if not isinstance(text, str):
-        raise LogError("no signature: it was made by another version of hkcanto; run it again")
+        raise LogError("no signature: another version of hkcanto made it; run it again")
     name, *parts = text.split("|")
     task = name.replace("-", "_")
     fields = dict(part.partition(":")[::2] for part in parts)
@@ -167,7 +167,7 @@ def parse_signature(text: object) -> Signature:
 
 
 def joined(signatures: Iterable[Signature]) -> Signature:
-    """Return the signature of several runs under one condition, on different subjects."""
+    """Return the common signature of runs under one condition on different subjects."""
     every = list(signatures)
     data = {part for each in every for part in each.data.split("+") if part}
     local = sorted(part for part in data if part.startswith("local-"))

@@ -1,4 +1,4 @@
-"""Token counts and time of a run, as far as its logs have them."""
+"""Token counts and time of a run, if its logs have them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +10,7 @@ class Timed(NamedTuple):
     Attributes:
         log: The log.
         seconds: The time that passed.
-        answers: The number of answers in this time, including those to other tasks of the log.
+        answers: The number of answers in this time, including those for other tasks of the log.
         with_loading: Whether the time includes starting up and loading the model.
     """
 
@@ -22,20 +22,20 @@ class Timed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and time of a run, as the provider counts them. A value in no log is None.
+    """Tokens and time of a run, as counted by the provider. Values that no log has are None.
 
     Attributes:
-        answers: The number of answers; one to each item in each epoch.
+        answers: The number of answers: one for each item and epoch.
         prompt_tokens: Tokens of all prompts, including those from the provider's prefix cache.
         answer_tokens: Tokens that the model wrote, including its reasoning.
-        cached_tokens: Prompt tokens from the provider's prefix cache; None if the provider does
-            not report it, as for the next two.
+        cached_tokens: Prompt tokens from the provider's prefix cache; None, like the next two, if
+            the provider does not report it.
         reasoning_tokens: Tokens of reasoning among the answer tokens.
         judge_tokens: Tokens of a judge's prompts and answers, which no other count includes.
         dollars: Cost of the answers, including judges'.
         timed: The logs that have a time.
-        reused: Whether some answers are or may be from a cache of the harness: the model wrote
-            these at another time, which is not in `seconds`.
+        reused: Whether some answers are, or may be, from a cache of the harness. The model wrote
+            these at another time, which `seconds` does not include.
     """
 
     answers: int = 0
@@ -49,7 +49,7 @@ class Usage:
     reused: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return the usage of two runs together; the time of a log that both share counts once."""
+        """Return the sum of the usage of two runs; a log that both share counts once."""
 
         def both(name: str) -> int | None:
             known = [n for n in (getattr(self, name), getattr(other, name)) if n is not None]
@@ -66,13 +66,13 @@ class Usage:
 
     @property
     def tokens(self) -> dict[str, int]:
-        """The counts that are known, by their names."""
+        """The known counts by name."""
         found = {name: getattr(self, name) for name in TOKENS}
         return {name: count for name, count in found.items() if count is not None}
 
     @property
     def known(self) -> dict[str, int | float | bool]:
-        """The known values for programs: tokens, cost, and `seconds` with what they include."""
+        """The known values for programs: tokens, cost, and `seconds` with their scope."""
         found: dict[str, int | float | bool] = {"answers": self.answers, **self.tokens}
         if self.dollars is not None:
             found["dollars"] = round(self.dollars, 6)
@@ -84,7 +84,7 @@ class Usage:
 
     @property
     def seconds(self) -> float | None:
-        """The total time of the logs, in which other tasks may have run: see `shared`."""
+        """The total time of the logs, which may include other tasks; see `shared`."""
         known = sum(each.answers for each in self.timed) >= self.answers
         return sum(each.seconds for each in self.timed) if self.timed and known else None
 
@@ -100,7 +100,7 @@ class Usage:
 
     @property
     def remarks(self) -> str:
-        """What the seconds include or lack, for people; empty if they are of these answers alone.
+        """The scope of the seconds, for people; empty if they are for these answers alone.
 
         Examples:
             >>> Usage(20, timed=(Timed("a.json", 90.0, 60, with_loading=True),)).remarks

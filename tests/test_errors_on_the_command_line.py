@@ -44,7 +44,7 @@ def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
     message = [
         "NetworkUnavailable: cannot download hkmmlu from https://huggingface.co:",
         "HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/hkmmlu without any network",
-        "HKCANTO_DATA=sample: try things with the small data set in the package",
+        "HKCANTO_DATA=sample: use the sample data in the package to try things out",
     ]
     assert all(line in output for line in message), output
     assert "Traceback" not in output

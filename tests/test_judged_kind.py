@@ -327,7 +327,7 @@ def test_levels_by_another_rubric_do_not_count(
     (own / "sample").symlink_to(EXAMPLES / TASK / "sample")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(own))
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
-    assert "it was judged by another rubric" in said
+    assert "it was judged with another rubric" in said
     assert "judge again with --grader MODEL" in said
     (run,) = read_runs(tmp_path / "new")
     assert run.value("unjudged_rate").value == 1
@@ -339,7 +339,7 @@ def test_a_grader_that_cannot_be_asked_is_said(both: tuple[Path, Path], tmp_path
     said = hkcanto(
         *("rescore", both[0], "--grader", "no-such-provider/x", "-o", tmp_path / "new"), status=1
     )
-    assert "--grader no-such-provider/x cannot be asked" in said
+    assert "--grader no-such-provider/x cannot be called" in said
     assert not (tmp_path / "new").exists()
 
 

@@ -168,7 +168,7 @@ def test_a_list_of_labels_is_enough(declare: Declare) -> None:
 
 WRONG = {
     "": 'has no labels: declare them, as in `labels = { Positive = ["正面"]',
-    'labels = ["a"]\n': "labels that cannot be told apart: give two labels or more",
+    'labels = ["a"]\n': "labels that cannot be distinguished: give two labels or more",
     'labels = ["a", "b", "a"]\n': "names a label twice",
     'labels = { a = ["x"], b = ["x"] }\n': "'x' is a word of two labels",
     'labels = { a = { data = 1 }, b = { data = "1" } }\n': "the data's '1' for both 'a' and 'b'",

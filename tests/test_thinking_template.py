@@ -8,7 +8,9 @@ import pytest
 
 from . import tiny_model
 
-SAID = "hkcanto_law: the chat template has a block of reasoning, and a response has 12 tokens."
+SAID = (
+    "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,4 +68,4 @@ def test_a_model_without_such_a_template_is_not_warned_of(
     inspect_cli: Callable[..., Any], tiny_model: Path
 ) -> None:
     run = inspect_cli("--model", f"hf/{tiny_model}", "--limit", "1", task="hkcanto/law")
-    assert "block of reasoning" not in run.output
+    assert "reasoning block" not in run.output

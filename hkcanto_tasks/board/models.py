@@ -23,7 +23,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of `models.toml`.
 
     Attributes:
-        size: Such as `7B`, `270M` or `8x7B`; needed if it is not in the model's name.
+        size: The size, such as `7B`, `270M` or `8x7B`; needed if the model's name lacks it.
         open: Whether anyone can load the weights.
         link: The address of the model's page.
     """
@@ -55,7 +55,7 @@ def read_models(folder: Path) -> Mapping[str, Model]:
 
 
 def size_class(name: str, model: Model) -> str:
-    """Return the class of a model's size, by its entry or its name.
+    """Return a model's size class, from its entry or its name.
 
     Examples:
         >>> size_class("org/tuned-7b-chat", Model()), size_class("org/8x7B", Model())
@@ -71,7 +71,7 @@ def size_class(name: str, model: Model) -> str:
 
 
 def openness(model: Model, availability: str) -> str:
-    """Return `open`, `closed` or `unknown`, by a model's entry, else by its record."""
+    """Return `open`, `closed` or `unknown`: a model's entry comes before its record."""
     known = {"open_weights": "open", "closed_weights": "closed"}
     if model.open is None:
         return known.get(availability, UNKNOWN)

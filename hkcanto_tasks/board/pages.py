@@ -43,7 +43,7 @@ CHANGES, ABSENT, FEED = "changes.html", "absent.html", "feed.xml"
 _MOST_CHANGES = 100
 _MOST_CURVES = 6
 _COVERED = (
-    "Intervals are of 95 % and cover the sampling of items only. Results share a column only if "
+    "The 95 % intervals cover only the sampling of items. Results share a column only if "
     "task, version, shots, options, prompt and data are equal."
 )
 _RANKS = (
@@ -56,11 +56,11 @@ _SIMPLIFIED = "Mean share of Simplified among characters that differ by script, 
 
 
 def pages(board: Board, title: str) -> Iterator[tuple[str, Report]]:
-    """Yield the pages of a board: path → report.
+    """Yield the pages of a board, each as its path and its report.
 
     Args:
         board: The results on it.
-        title: Of the board.
+        title: The board's title.
     """
     yield HOME, _page(board, title, _home(board), HOME)
     yield TASKS, _page(board, "Tasks", [_tasks(board)], TASKS)
@@ -112,7 +112,7 @@ def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> R
 
 
 def _placed(made: Section, up: str) -> Section:
-    """Return a section with its links, written from the top folder, made relative to its page."""
+    """Return a section with its links from the top folder made relative to its page."""
 
     def moved(href: str) -> str:
         return href if not href or ":" in href else f"{up}{href}"
@@ -182,7 +182,7 @@ def _home(board: Board) -> list[Section]:
     if not board.current:
         blocks.append(Note("Nobody has contributed a result yet: these are the papers' own."))
     if board.refused:
-        count = f"{len(board.refused):,} files or runs were left out, see “Left out”."
+        count = f"{len(board.refused):,} files or runs were left out; see “Left out”."
         blocks.append(Note(count))
     return section("Models and tasks", blocks, "results", is_summary=True)
 
@@ -193,7 +193,7 @@ def _placed_in(row: Row, averages: int, more: Sequence[Value]) -> list[Value]:
 
 
 def _column(board: Board, contest: Contest) -> Column:
-    """Return the column of a contest, labelled to distinguish it from others of the same name."""
+    """Return the column of a contest, with a label that distinguishes it from its namesakes."""
     some = contest.some
     under = ", ".join([contest.column.under, *_telling(board, contest)])
     return replace(
@@ -444,7 +444,7 @@ def _curves(board: Board, newest: Sequence[Record]) -> list[Block]:
             columns[place].title,
             [columns[0], headline_column(some[place - 1], drawn=True)],
             [Row([step, own[place - 1]], "run") for step, own in values.items() if own[place - 1]],
-            "By training step; intervals are of 95 %.",
+            "By training step, with 95 % intervals.",
             curve=True,
         )
         for place in range(1, min(_MOST_CURVES, len(found)) + 1)
@@ -472,7 +472,7 @@ def _label_of(standings: Mapping[str, Standing]) -> str:
 
 
 def _published(name: str) -> Table:
-    """Return what the papers print of a model."""
+    """Return the scores that the papers print for a model."""
     rows = []
     for table in published_tables():
         for row in table.rows:
@@ -606,7 +606,7 @@ class Change(NamedTuple):
 
 
 def changes(board: Board) -> list[Change]:
-    """Return the additions, newest first: a model's results of one day together."""
+    """Return the additions, newest first, one for each model and day."""
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for each in board.records:
         groups[f"{_added(each):%Y-%m-%d}", each.label].append(each)

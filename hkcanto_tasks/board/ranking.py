@@ -25,20 +25,20 @@ class Rank(NamedTuple):
 
 
 def exact(score: float) -> Estimate:
-    """Return a published score, which is taken as exact."""
+    """Return a published score as an exact value."""
     return Estimate(score, score, score, 0)
 
 
 def ranks(results: Mapping[str, Estimate], *, lower_is_better: bool) -> Mapping[str, Rank]:
     """Return the ranks of results on the same task under one condition.
 
-    A result is ahead of another if the 95 % interval of their difference is above 0: Newcombe's
-    (1998, method 10) from both intervals, as for independent samples. This is cautious, since the
-    models answered the same items and their answers are correlated. The best rank counts the
-    results ahead, the worst all that are not behind.
+    A result is ahead of another if the 95 % interval of their difference is above 0. The interval
+    is Newcombe's (1998, method 10), from both intervals, as for independent samples. This is
+    cautious, since the models answered the same items and their answers are correlated. The best
+    rank counts the results ahead, the worst all that are not behind.
 
     Args:
-        results: Model → its figure. One without an interval differs significantly from no other.
+        results: Model → its figure. Without an interval it never differs significantly.
         lower_is_better: Whether a lower figure is better.
 
     Examples:

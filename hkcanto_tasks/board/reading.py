@@ -1,6 +1,6 @@
-"""Reading folders of results for the board: records, and logs, which are cached as records.
+"""Reading folders of results for the board: records and logs; logs are cached as records.
 
-Results that must not be on a board are refused by name, with the reason.
+A result that must not be on a board is refused by name, with the reason.
 """
 
 import json
@@ -27,8 +27,8 @@ from ..reports.presentation import task_title
 from .records import Record, read_record
 
 _SAME = 1e-8  # records have ten digits
-_MUCH = 20e6  # bytes of logs from which several processes are worth it
-_MOST = 5e6  # bytes of a record: ours have some ten thousand
+_MUCH = 20e6  # bytes of logs above which several processes pay off
+_MOST = 5e6  # bytes of a record; ours have about ten thousand
 
 Progress = Callable[[int, int], None]
 
@@ -113,7 +113,7 @@ def _argument(argument: str) -> tuple[str, Path]:
 
 
 def _shown(path: Path, root: Path) -> str:
-    """Return a path to show, which does not reveal where the folder of results is."""
+    """Return a path to show, without the location of the folder of results."""
     return path.relative_to(root).as_posix() if path != root else path.name
 
 
@@ -124,7 +124,7 @@ def _sorted(name: str, root: Path) -> tuple[list[_Group], list[Path]]:
         groups = [_Group(name, each, each.name) for each in logs]
         return groups, [] if logs else [root]
     logs = {log for log in logs_in(root) if not _hidden(log, root)}
-    # A run may be in several logs of a folder, so a folder with logs is read whole.
+    # One run may have several logs in a folder, so a folder with logs is read as a whole.
     homes = sorted({log.parent for log in logs})
     tops = [home for home in homes if not any(home != up and up in home.parents for up in homes)]
     files = [file for file in sorted(root.rglob("*.json")) if not _hidden(file, root)]
@@ -147,7 +147,7 @@ def _record(file: Path, shown: str) -> Record:
 
 
 def _once(records: Sequence[Record], known: int, refused: list[Refused]) -> Iterator[Record]:
-    """Yield each result once; those from place `known` on are from logs, which check records."""
+    """Yield each result once. Those from index `known` on are from logs, and check the records."""
     found: dict[Hashable, list[tuple[bool, Record]]] = defaultdict(list)
     for place, each in enumerate(records):
         made = round(each.created.timestamp(), 3)
@@ -158,7 +158,7 @@ def _once(records: Sequence[Record], known: int, refused: list[Refused]) -> Iter
         unlike = [each for _, each in others if not _equal(first, each)]
         by_log = "the log beside it" if is_log else first.source
         for each in unlike:
-            why = f"its figures are not those of {by_log}, which is of the same run"
+            why = f"its figures differ from those of {by_log} for the same run"
             refused.append(Refused(each.source, why))
         if is_log or not unlike:
             # The record says who ran it; its figures are those of the log.
@@ -166,7 +166,7 @@ def _once(records: Sequence[Record], known: int, refused: list[Refused]) -> Iter
                 (each for from_log, each in alike if not from_log and each not in unlike), first
             )
             continue
-        why = f"its figures are not those of {unlike[0].source}, which is of the same run"
+        why = f"its figures differ from those of {unlike[0].source} for the same run"
         refused.append(Refused(first.source, why))
 
 
@@ -215,7 +215,7 @@ def _read(groups: Sequence[_Group], progress: Progress | None) -> list[_Read]:
 
 
 def _name(group: _Group) -> str:
-    """Return the name of a group in the cache, by its path and not its content."""
+    """Return the name of a group in the cache, made from its path, not its content."""
     key = f"{group.name}={group.path.resolve()}"
     return f"{sha256(os.fsencode(key)).hexdigest()[:20]}.json"
 

@@ -1,7 +1,7 @@
 """Records of Every Eval Ever, as `hkcanto publish --to eee` writes them: results without items.
 
-A contributor may have edited a record. Everything that can be checked without items is checked
-here.
+A contributor may have edited a record, so this module checks everything that can be checked without
+items.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from ..setup import Setup, setup
 from ..signatures import OF_A_JUDGE, Signature, parse_signature
 
 EPOCH = datetime.fromtimestamp(0, UTC)
-"""The time of a result without one."""
+"""The time given to a result that has none."""
 
 _TOLERANCE = 1e-6
 _HARNESSES: Mapping[str, Harness] = {library: name for name, library in LIBRARIES.items()}
@@ -114,14 +114,14 @@ class Record(Result):
 
     Attributes:
         values: Figure → its value with interval.
-        expected: The number of items of its task; it has all of them.
-        source: The file that it is from, in the folder of results.
+        expected: The number of items of its task; the record covers all of them.
+        source: Its file in the folder of results.
         by: Who ran the model, and their relationship to its developer.
         url: Where the logs are; empty if not given.
-        published: When the record was made, the same as `created` for a log.
+        published: When the record was made; for a log, the same as `created`.
         availability: `open_weights`, `closed_weights` or `unknown`.
         library: The harness with its version.
-        settings: How the model was run: the dtype, the backend, the temperature.
+        settings: How the model was run: dtype, backend, temperature.
     """
 
     label: str
@@ -247,7 +247,7 @@ def _time(text: str) -> datetime:
 
 
 def _web(address: str) -> str:
-    """Return an address if it is on the web, else nothing: no other link is shown."""
+    """Return an address if it is on the web, else an empty text: other links are not shown."""
     return address if address.startswith(("https://", "http://")) else ""
 
 
@@ -271,7 +271,8 @@ def _known(signature: Signature) -> None:
     """Refuse a signature that the catalogue of this version would not produce.
 
     Raises:
-        LogError: It says so of the task's present version, or a version to come.
+        LogError: Its hashes are not those of the task's current version, it is of a later version,
+            or the catalogue does not know its task or options.
     """
     options = {
         name: {"yes": "true", "no": "false"}.get(text, text)
@@ -283,13 +284,13 @@ def _known(signature: Signature) -> None:
         made = setup(signature.task, shots=signature.shots, multiturn=multiturn, **options)
         now = made.signature(signature.data)
         sent = signature.sent, signature.read
-        # Rows that are in a script as they are, not converted, are sent otherwise.
+        # Rows already in the requested script are not converted, and so have another fingerprint.
         known = sent == (now.sent, now.read) or sent == fingerprints(made.at(own_script=True))
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
     own, ours = signature.version, now.version
     if own.isdecimal() and ours.isdecimal() and int(own) > int(ours):
-        raise LogError(f"it is of version {own} of {signature.task}, and hkcanto here has {ours}")
+        raise LogError(f"it is of version {own} of {signature.task}; this hkcanto has {ours}")
     if own == ours and not known:
         raise LogError(
             f"its signature is unknown: version {own} of {signature.task} has sent:{now.sent} and "
@@ -300,10 +301,10 @@ def _known(signature: Signature) -> None:
 def _values(
     entries: Sequence[_Evaluation], known: Mapping[str, Figure]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each figure with its name, and refuse what cannot be one.
+    """Yield each figure with its name, and refuse invalid ones.
 
     Raises:
-        LogError: A figure is unknown, there twice, out of its range, or the headline another's.
+        LogError: A figure is unknown, repeated, out of range, or wrongly marked as the headline.
     """
     names = Counter(entry.metric_config.additional_details.get("name", "") for entry in entries)
     first = next(iter(known))
@@ -314,9 +315,9 @@ def _values(
         if figure is None or figure.higher_is_better is None:
             raise LogError(f"its task has no figure {name!r} that is published")
         if names[name] > 1:
-            raise LogError(f"it contradicts itself: {name} is there {names[name]} times")
+            raise LogError(f"it contradicts itself: it has {name} {names[name]} times")
         if (metric.additional_details.get("headline") == "yes") != (name == first):
-            raise LogError(f"the headline of its task is {first}, but it disagrees on {name}")
+            raise LogError(f"the headline of its task is {first}, but it marks {name} otherwise")
         unit, most = UNITS[figure.unit]
         if metric.lower_is_better == figure.higher_is_better or metric.metric_unit != unit:
             raise LogError(f"the unit or the direction of {name} differs from the catalogue")
@@ -336,7 +337,7 @@ def _values(
 
 
 def _whole(signature: Signature, details: Texts, headline: Estimate) -> int:
-    """Return the number of items of a record, after checking that it has all of its task.
+    """Return the number of items of a record, after checking that none is missing.
 
     Raises:
         LogError: Items are missing.

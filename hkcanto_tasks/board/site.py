@@ -15,11 +15,11 @@ _ATOM = "http://www.w3.org/2005/Atom"
 
 
 def files(board: Board, title: str, url: str = "") -> Mapping[str, str]:
-    """Return the files of a board: path → text. The same results make the same files.
+    """Return the files of a board: path → text. Equal results make equal files.
 
     Args:
         board: The results on it.
-        title: Of the board.
+        title: The board's title.
         url: The address that the site will have, for the feed.
     """
     made = {path: page(report) for path, report in pages(board, title)}
@@ -30,7 +30,7 @@ def _feed(board: Board, title: str, url: str) -> str:
     """Return the feed of changes, in Atom (RFC 4287)."""
     home = f"{url.rstrip('/')}/" if url else ""
     feed = ET.Element("feed", xmlns=_ATOM)
-    # The date is that of the newest result, not today's: the same results make the same feed.
+    # Dated by the newest result, not today, so that equal results make equal feeds.
     updated = board.date or EPOCH
     _add(feed, title=title, id=_id(title, url), updated=updated.isoformat())
     ET.SubElement(feed, "link", href=home or "index.html")

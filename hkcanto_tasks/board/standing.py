@@ -20,7 +20,7 @@ from .ranking import Rank, exact, ranks
 from .reading import Refused, Results
 from .records import EPOCH, Record
 
-_SPEED = ("backend",)  # a setting that changes how fast a model runs
+_SPEED = ("backend",)  # settings that change how fast a model runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Board:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """Label → the training run of which it is a checkpoint, or itself."""
+        """Label → its training run if it is a checkpoint, else the label itself."""
         found = {each.label: step_in(each.label, each.model) for each in self.records}
         steps: dict[str, set[int]] = defaultdict(set)
         for of in filter(None, found.values()):
@@ -68,7 +68,7 @@ class Board:
 
     @cached_property
     def current(self) -> Sequence[Record]:
-        """The results to compare: the newest, and of a training run those of the last step."""
+        """The results to compare: the newest; for a training run, those of the last step."""
         last: dict[str, int] = {}
         for each in self.newest:
             family = self.families[each.label]
@@ -81,7 +81,7 @@ class Board:
 
     @cached_property
     def shown(self) -> Sequence[Record]:
-        """The results behind the columns: the current ones, and protocols that only papers used."""
+        """The results behind the columns: current ones, and protocols that only papers used."""
         alone = [
             each.some
             for each in contests(_protocols(self.current))

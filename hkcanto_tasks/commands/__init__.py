@@ -1,1 +1,1 @@
-"""The commands of `hkcanto`, a module each; `hkcanto_tasks.cli` puts them together."""
+"""The commands of `hkcanto`, one module each; `hkcanto_tasks.cli` collects them."""

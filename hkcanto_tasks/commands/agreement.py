@@ -18,7 +18,7 @@ def agreement(
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
 ) -> None:
-    """Compare a judge's scores with people's: correlations, alpha, bias, a corrected mean.
+    """Compare a judge's scores with people's: correlations, alpha, bias, corrected mean.
 
     hkcanto agreement logs/….eval people.csv
     """

@@ -15,7 +15,7 @@ _RESULTS = typer.Argument(
     "the logs. Without RESULTS the leaderboard has the papers' tables.",
     show_default=False,
 )
-_CHECK = "Only list what would be left out; exit status 1 if there is any."
+_CHECK = "Only list results that would be left out; exit status 1 if there are any."
 
 
 def board(
@@ -31,8 +31,9 @@ def board(
 
     hkcanto board results/ -o site
 
-    Untrusted results are left out; a page lists them with reasons. A
-    models.toml in a folder of results gives sizes, licences and links.
+    Untrusted results are left out, and a page lists them with reasons.
+    A models.toml in a folder of results gives the models' sizes, links
+    and whether their weights are open.
     """
     with errors_without_traceback():
         from ..board.models import read_models

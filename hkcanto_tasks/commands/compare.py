@@ -9,8 +9,8 @@ from ..console import errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
-_LOOK = "This is look K of N planned looks at growing runs; they share the error of 5 %."
-_CANDIDATES = "Number of candidates that the gate chooses from; they share the error of 5 %."
+_LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
+_CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
 _ALLOWED = "Parts of the signature in which runs may differ under a gate, such as shots,prompt."
 
 
@@ -33,9 +33,9 @@ def compare(
 
     hkcanto compare runs/base runs/tuned --gate 2.0
 
-    Exit status: 0; 1 if a gate is not passed; 2 if runs cannot be
-    compared, or with --gate if a task, figure or log is missing, or if the
-    runs differ in more than the model.
+    Exit status: 0 on success; 1 if a gate is not passed; 2 if runs cannot
+    be compared. With --gate also 2 if a task, figure or log is missing, or
+    if the runs differ in more than the model.
     """
     if gate is None and {look, candidates, allow_differences} != {None}:
         raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")

@@ -36,7 +36,7 @@ def contamination(
 
     hkcanto contamination sft.jsonl corpus/*.txt.gz
 
-    Exit status: 0 if there is none, 1 if there is, 2 if a file or the
+    Exit status: 0 if no item is found, 1 if one is, 2 if a file or the
     data cannot be read.
     """
     with errors_without_traceback(status=2):
@@ -45,7 +45,7 @@ def contamination(
 
         try:
             made, found = report(files, benchmark, with_items=with_items)
-        except MemoryError as error:  # without this, the status of contaminated files
+        except MemoryError as error:  # else the exit status would be that of contaminated files
             raise DataCorrupt(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."

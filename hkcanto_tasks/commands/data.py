@@ -51,9 +51,9 @@ def _fetch(found: Benchmark) -> None:
 
 
 def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
-    """Do something with one benchmark or with all; one that fails does not stop the others.
+    """Call a function for one benchmark or for all; a failure does not stop the others.
 
-    Without a network, it ends at the first benchmark that needs it.
+    Without a network, stop at the first benchmark that needs it.
     """
     said: set[str] = set()
     with errors_without_traceback():
@@ -71,5 +71,5 @@ def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
 
 
 def chosen(name: str | None) -> tuple[Benchmark, ...]:
-    """Return a benchmark by its name; without one, all."""
+    """Return the benchmark of this name; without a name, all benchmarks."""
     return benchmarks() if name is None else (find_benchmark(name),)

@@ -31,7 +31,7 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
 
 
 def print_findings(found: Sequence["Finding"], *, all_of_it: bool = False) -> None:
-    """Print what was found, in about 20 lines unless all details are wanted."""
+    """Print findings, in about 20 lines unless all details are wanted."""
     from ..doctor import shortened
 
     marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}

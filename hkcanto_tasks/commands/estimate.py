@@ -12,7 +12,7 @@ _TASKS = typer.Argument(
 )
 _TOKENIZER = "Hub id, folder, tokenizer.json, or tiktoken:NAME. Without one, tokens are guessed."
 _FROM = (
-    "Logs of a short run (--limit): measure tokens and seconds there instead of guessing. May be "
+    "Logs of a short run (--limit), to measure tokens and seconds instead of guessing; may be "
     "repeated. Without TASKS, estimate the tasks of these logs."
 )
 _Speed = Annotated[

@@ -26,7 +26,7 @@ def fertility(
     format: shared.FormatOption = None,  # noqa: A002
     full: Annotated[bool, typer.Option("--full", help="Also print a row for each task.")] = False,
 ) -> None:
-    """Count tokens per character of each benchmark's questions.
+    """Count tokens per character of each benchmark's items.
 
     hkcanto fertility Qwen/Qwen3-8B tiktoken:o200k_base
     """

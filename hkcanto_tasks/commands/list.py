@@ -28,8 +28,8 @@ def list_(
 ) -> None:
     """List the tasks by their names in both harnesses.
 
-    Into a pipe or a file: one task a line, with tabs between its name in
-    lm-eval, its name in Inspect, items, shots and title.
+    A pipe or file gets one task a line, tab-separated: name in lm-eval,
+    name in Inspect, items, shots and title.
     """
     from ..catalogue import left_out, unknown_subjects
     from ..describing import matching, record
@@ -48,7 +48,7 @@ def list_(
             print_line(line)
         print_line()
     if out.is_terminal and all(task.scope == "task" for task in found):
-        print_line("`hkcanto show TASK` shows one. A subject is a task, too: <task>_<subject>.")
+        print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
     for benchmark in {task.benchmark.name: task.benchmark for task in found}.values():
         for unknown in unknown_subjects(benchmark):
             echo(unknown, to_err=True)
@@ -63,7 +63,7 @@ def lines(tasks: Sequence["TaskVariant"], width: int) -> Iterator[Text]:
     Args:
         tasks: The tasks.
         width: Width of the terminal, in columns. If a line has no room for titles, Inspect's name
-            is on a line of its own. Names are never broken; long titles are cut.
+            goes on its own line. Names are never broken; long titles are cut.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_task

@@ -32,7 +32,7 @@ def new(
     ] = Path(),
     force: Annotated[bool, option("Replace files that are there.", "--force")] = False,
 ) -> None:
-    """Look at rows and write a first benchmark.toml, with questions where it is unsure."""
+    """Write a first benchmark.toml from the rows of a data set, and ask about doubts."""
     from ..declaring.declaration import declare
 
     with errors_without_traceback():

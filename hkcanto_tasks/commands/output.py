@@ -47,9 +47,9 @@ Full = Annotated[bool, option("Print everything, with no row or column left out.
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
-    """Print a report, or write it to a file and print what it says in a few lines.
+    """Print a report, or write it to a file and print a short version.
 
-    A reader who stops early changes no exit status.
+    A reader that closes the pipe early does not change the exit status.
 
     Raises:
         OptionError: There is no such folder, or a folder is in the file's place.
@@ -69,9 +69,9 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     try:
         if output is None and kind is not None:
             echo(text)
-            for warning in made.warnings if kind == "csv" else ():  # which has only figures
+            for warning in made.warnings if kind == "csv" else ():  # CSV has only figures
                 echo(f"Warning: {warning}", to_err=True)
-        else:  # already made printable by the console, which also added colours
+        else:  # the console made it printable, and added colours
             typer.echo(shown.get(), nl=False, color=True)
         if output is not None:
             echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
@@ -80,7 +80,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
 
 def _save(text: str, output: Path) -> None:
-    """Write a complete file or leave the existing one; a link in its place is replaced."""
+    """Write the whole file, or leave the existing one untouched; a link is replaced."""
     from ..publishing.writing import write as write_files
 
     if output.is_dir() or not output.parent.is_dir():
@@ -91,7 +91,7 @@ def _save(text: str, output: Path) -> None:
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:
-    """Return the format to write: the chosen one, or that of the file's ending."""
+    """Return the format to write: the chosen one, or the one of the file's ending."""
     if chosen or output is None:
         return chosen
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
@@ -103,7 +103,7 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
 
 @contextmanager
 def progress(what: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error, and give a function that moves it: done, of how many."""
+    """Show a progress bar on stderr, and yield a function that sets it: done, total."""
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -10,29 +10,28 @@ from . import output as shared
 
 _RUNS = typer.Argument(
     metavar="LOGS|TASKS",
-    help="Logs of two runs, whose disagreement the plan is based on. Or benchmarks and tasks, with "
-    "one of --discordance, --sd and --responses; they are also planned together.",
+    help="Logs of two runs, to plan from their disagreement. Or benchmarks and tasks, with one of "
+    "--discordance, --sd and --responses; they are also planned together.",
     show_default=False,
 )
-_DISCORDANCE = (
-    "Assume that the two runs differ on this share of the questions: one right, one wrong."
-)
+_DISCORDANCE = "Assume that on this share of the items one run is right and the other wrong."
 _DEVIATION = (
-    "Assume this standard deviation of the differences, for figures that are not right or wrong."
+    "Assume this standard deviation of the differences, for figures that are not shares of right "
+    "answers."
 )
 _RESPONSES = "Answers of many real models, as .csv or .csv.gz; see docs/planning.md."
 _GATES = "Difference or tolerance δ in points; may be repeated. Default: 2."
 _Percent = Annotated[float | None, typer.Option(metavar="%", help=_DISCORDANCE, min=0, max=100)]
 _Points = Annotated[float | None, typer.Option(metavar="POINTS", help=_DEVIATION, min=0, max=100)]
-_Items = typer.Option(metavar="N", help="Number of questions; may be repeated.", min=1)
+_Items = typer.Option(metavar="N", help="Number of items; may be repeated.", min=1)
 _Loss = typer.Option(
     metavar="POINTS", help="Points that the second run truly loses.", min=-100, max=100
 )
 _Looks = typer.Option(
-    metavar="N", help="Looks at a growing run; they share the gate's error of 5 %.", min=1, max=99
+    metavar="N", help="Looks at a growing run; together they have an error of 5 %.", min=1, max=99
 )
 _Candidates = typer.Option(
-    metavar="N", help="Candidates; they share the gate's error of 5 %, too.", min=1, max=1000
+    metavar="N", help="Candidates; together they have an error of 5 %, too.", min=1, max=1000
 )
 _Benchmark = typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated.")
 _Metric = typer.Option(metavar="FIGURE", help="Plan for this figure instead of the headline.")
@@ -57,7 +56,7 @@ def plan(
     format: shared.FormatOption = None,  # noqa: A002
     full: shared.Full = False,
 ) -> None:
-    """Plan how many questions show a difference, or pass a gate.
+    """Plan how many items are needed to show a difference or pass a gate.
 
     hkcanto plan hkmmlu --discordance 29.3 --gate 2 --loss 0.46
     """
@@ -82,7 +81,7 @@ def plan(
         if of_logs:
             parts = observed.of_runs(given, metric)
             title = ", ".join(dict.fromkeys(part.of for part in parts))
-            about = "Intervals of 95 %, from what the runs disagree on; items of the whole task."
+            about = "95 % intervals, from the runs' disagreement; items of the whole task."
         elif responses:
             parts = observed.of_responses(responses)
             title = f"models as in {responses.name}"
@@ -92,7 +91,7 @@ def plan(
             parts = [observed.Part("any", 0, spread)]
             title = f"a discordance of {discordance:g} %"
             about = (
-                f"At a discordance of {discordance:g} %; at one of d % the differences are "
+                f"At a discordance of {discordance:g} %. At d %, the differences are "
                 f"√(d / {discordance:g}) times as large."
             )
         else:

@@ -25,14 +25,14 @@ _TO = typer.Option(
 _OUTPUT = typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")
 _YOURS = typer.Option(
     metavar="WHICH",
-    help="Yours to the developers of the models, for eee: first_party, third_party, collaborative "
-    "or other.",
+    help="Your relationship to the models' developers, for eee: first_party, third_party, "
+    "collaborative or other.",
 )
 _URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, are.")
 
 
 class Destination(StrEnum):
-    """Where results can go; a module of `publishing` for each."""
+    """Where results can go; each has a module in `publishing`."""
 
     eee, hf, card, github = "eee", "hf", "card", "github"
 
@@ -56,8 +56,8 @@ def publish(
 
     hkcanto publish runs/ --to card -o published
 
-    Refused: sample data, unknown data, parts of a task, and figures that
-    differ from the harness's. Nothing is uploaded.
+    It refuses sample data, unknown data, parts of a task, and figures
+    that differ from the harness's. Nothing is uploaded.
     """
     with errors_without_traceback():
         from ..logs import read_runs
@@ -76,6 +76,6 @@ def publish(
         echo(f"left out: {reason}", to_err=True)
     for path in made.files:
         echo(output / path)
-    echo("\nNothing was uploaded. Look at them, then:")
+    echo("\nNothing was uploaded. Check the files, then:")
     for line in made.submit:
         echo(f"  {line.format(folder=quote(str(output)))}")

@@ -13,7 +13,8 @@ _ITEMS = option(
 )
 _BEST = (
     "Print the best run of each task, one a line, tab-separated: run, score, runs not "
-    "significantly worse, task, condition, expected optimism of the score if all runs were equal."
+    "significantly worse, task, condition, expected overstatement of the score if all runs were "
+    "equal."
 )
 _TOKENS = option("Count lengths in tokens: hub id, folder or tokenizer.json.", metavar="NAME")
 
@@ -35,9 +36,11 @@ def report(
     hkcanto report runs/ --best
     """
     if best and (example or output or format):
-        raise typer.BadParameter("--best is printed alone; JSON has it as `best`.")
+        raise typer.BadParameter(
+            "--best cannot be combined with --example, -o or --format; JSON has it as `best`."
+        )
     if example == bool(runs):
-        raise typer.BadParameter("give the logs to read, or --example for a report to look at.")
+        raise typer.BadParameter("give the logs to read, or --example for an example report.")
     with errors_without_traceback():
         output = output or (Path("hkcanto-example.html") if example else None)
         kind = format_of(output, format)
@@ -68,6 +71,6 @@ def report(
                     err.print(f"Not compared: {why}", highlight=False, markup=False)
             return
         made = build_report(read.runs, read.skipped, title)
-        for log in read.skipped if kind == "csv" else ():  # which has figures alone
+        for log in read.skipped if kind == "csv" else ():  # CSV has only figures
             echo(f"Not read: {log.path}: {log.reason}", to_err=True)
         write(made, output, kind, full=full)

@@ -25,13 +25,13 @@ _COLUMNS = (
 )
 
 _READER = (
-    "An Inspect model, such as openai/gpt-4o, that reads the letters which the rules could not. "
+    "An Inspect model, such as openai/gpt-4o, that reads the letters that the rules could not. "
     "It adds the figures forced and acc_reread; the headline does not change."
 )
 
 _GRADER = (
-    "A model of Inspect, as openai/gpt-4o, that judges the answers of tasks with a rubric, such as "
-    "those of lm-eval, which has no judge."
+    "An Inspect model, such as openai/gpt-4o, that judges the answers to tasks with a rubric, for "
+    "example those of lm-eval, which has no judge."
 )
 
 
@@ -83,7 +83,7 @@ def rescore(
 
 
 def _say(run: "Rescored") -> None:
-    """Print what came of a run."""
+    """Print the result of a run."""
     figure, (then, now) = run.setup.headline, run.headlines
     factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
     shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"

@@ -77,11 +77,11 @@ def _show(of: "Description", first: "FirstItems") -> None:
 def _show_items(first: "FirstItems") -> None:
     _section(f"The first {len(first.items)} items, as they are sent")
     if first.downloaded:
-        print_line(Text("Of the release that you downloaded: not to be published.", style="dim"))
+        print_line(Text("From the release that you downloaded: do not publish.", style="dim"))
     for item in first.items:
         print_line(Text(item.id, style="dim"))
         _quote(item.prompt)
-        print_row(Text("→ ", style="green"), item.answer or "no right answer: it is judged")
+        print_row(Text("→ ", style="green"), item.answer or "no right answer: a judge decides")
 
 
 def _quote(text: str) -> None:

@@ -1,9 +1,9 @@
 """N-gram search for benchmark items in other texts, in either script.
 
-A text is cut into units: each Chinese character, its script folded, and each other word; blanks and
-punctuation are dropped. An item is searched by its n-grams of units (GPT-3: Brown and others 2020,
-appendix C), and found where they cover most of it in one place (Llama 2: Touvron and others 2023,
-appendix A.6). Memory is bounded by the items, and by the longest text.
+A text is cut into units: Chinese characters, with their script folded, and other words; blanks and
+punctuation are dropped. An item is searched for by its n-grams of units (GPT-3: Brown and others
+2020, appendix C), and is found where they cover most of it in one place (Llama 2: Touvron and
+others 2023, appendix A.6). Memory depends on the items and on the longest text.
 """
 
 import unicodedata
@@ -17,11 +17,11 @@ from hkcanto_metrics.script import fold_script, is_han
 
 N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
-found, or all of a shorter item. docs/contamination.md says why."""
+found, or all of a shorter item. docs/contamination.md gives the reasons."""
 
-_COMMON = 4  # items of a task that may share an n-gram; shared by more, it is boilerplate
-_GAP = 40  # units between two n-grams of one place
-_CODES, _LETTERS = 0x110000, 64  # code points, and letters of a word that count
+_COMMON = 4  # items of a task that may share an n-gram; one in more items is boilerplate
+_GAP = 40  # most units between two n-grams of one place
+_CODES, _LETTERS = 0x110000, 64  # code points; letters of a word that are compared
 _NONE, _WORD, _HAN = 0, 1, 2
 
 _Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ _values = np.zeros(_CODES, np.uint64)
 
 
 class Item(NamedTuple):
-    """An item with one of its texts to search for; `at_least` so many units must be found."""
+    """An item with one of its texts to search for; at least `at_least` units must be found."""
 
     task: str
     id: str
@@ -53,7 +53,7 @@ class Hit(NamedTuple):
 
 
 class Units(NamedTuple):
-    """The units of some texts: their hashes, places in their text, and the number of the text."""
+    """The units of some texts: each one's hash, its place in its text, and the text's number."""
 
     hashes: _Hashes
     places: _Ints
@@ -106,7 +106,7 @@ def _grams(of: Units) -> tuple[_Hashes, _Ints]:
 
 
 class Index:
-    """An index of items by their n-grams; n-grams of more than four items of a task do not count.
+    """An index of items by n-grams, without n-grams that occur in more than four items of a task.
 
     Examples:
         >>> index = Index([Item("t", "t/1", "香港嘅天星小輪由尖沙咀開去邊度？")])
@@ -143,7 +143,7 @@ class Index:
         return {self.items[place].id for place in np.flatnonzero(enough).tolist()}
 
     def find(self, texts: Sequence[str]) -> Iterator[Hit]:
-        """Find items in some texts, once in each place."""
+        """Find items in some texts, each item once in each place."""
         of = units(texts)
         hashes, at = _grams(of)
         likely = self._likely[hashes >> self._shift]

@@ -21,8 +21,8 @@ _LISTED = 10_000  # places in the report
 def items_of(task: str) -> tuple[Sequence[Item], str]:
     """Return the texts to search for in a task's items, and the revision of the data.
 
-    They are the text to translate or sum up, and its gold answer; else the question with its
-    options, or the question alone.
+    Translation and summarization items have two texts: the source and the gold answer. Other items
+    are searched for with their options and without them.
     """
     loaded = load_task(task, allow_absent=True)
     items = []
@@ -60,7 +60,7 @@ def report(
             if locate(benchmark).files():
                 chosen.append(benchmark.name)
                 continue
-        warnings.append(f"Not searched for, as its data is not here: {benchmark.title}.")
+        warnings.append(f"Not searched for, because its data is not here: {benchmark.title}.")
     every = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
     loaded = {task: items for task, items in every.items() if items[0]}
     if not loaded:
@@ -109,14 +109,14 @@ def _by_task(
         ids = {item.id for item in items}
         own = len(ids & found)
         rows.append(Row([task, len(ids), own, own / len(ids), len(ids - looked_for), data]))
-    rows.sort(key=lambda row: not row.values[2])  # those with something first
+    rows.sort(key=lambda row: not row.values[2])  # tasks with hits first
     short = Column(
         "Too short", "count", f"Fewer than {N} units, or all boilerplate: not searched for."
     )
     counts = Column("Items", "count"), Column("Found", "count"), Column("Share", "percent")
     caption = (
-        f"An item counts as found if {SHARE:.0%} of it is in one place, in either script, whatever "
-        "the punctuation; a question also without its options."
+        f"An item counts as found if {SHARE:.0%} of it is in one place, in either script and with "
+        "any punctuation; a question also without its options."
     )
     columns = [Column("Task"), *counts, short, Column("Data")]
     return Table("contamination", "Items found", columns, rows, caption)

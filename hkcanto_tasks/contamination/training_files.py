@@ -28,19 +28,18 @@ def read(path: Path, problems: Problems) -> Iterator[Part]:
     """Read the texts of a training file, with a progress bar.
 
     Args:
-        path: JSON Lines (all strings of a line, at any depth; a line that is not JSON is a text),
-            JSON (of each entry), Parquet, CSV and TSV (of each row), by the name's ending, else
-            plain text; with .gz or .zst at the end compressed.
-        problems: Is filled with problems and what was done about them: the first such line, and
-            how many.
+        path: The file. Its ending sets the format: JSON Lines, JSON, Parquet, CSV or TSV, else
+            plain text; .gz and .zst are decompressed. A text holds all strings of a line, entry or
+            row, at any depth. A line of JSON Lines that is not JSON is a text itself.
+        problems: Filled with problems and their handling → the first such line, and how many.
 
     Returns:
         An iterator of texts, each with the number of the line, row or entry where it begins. Only
-        texts of a plain file have line breaks; each begins with the end of the one before.
+        texts of a plain file have line breaks; each repeats the end of the one before.
 
     Raises:
-        DataNotFound: It cannot be opened.
-        DataCorrupt: It does not have the format of its name.
+        DataNotFound: The file cannot be opened.
+        DataCorrupt: It does not have the format that its name says.
         OptionError: A package for its format is not installed.
     """
 
@@ -62,7 +61,7 @@ def read(path: Path, problems: Problems) -> Iterator[Part]:
             raise OptionError(f"{path} needs {error.name}: pip install {error.name}.") from error
         except (HKCantoError, OSError, MemoryError):
             raise
-        except Exception as error:  # each library has its own
+        except Exception as error:  # each library raises errors of its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(f"{what}: is it {ending}{packing}, and complete?") from error
 

@@ -1,1 +1,1 @@
-"""Where the benchmarks' files come from, what is in them, and which of them is whose."""
+"""Locate, download and read the benchmarks' data, and match its files to subjects."""

@@ -1,8 +1,8 @@
-"""Read choices: the options of each row, and which of them its answer names.
+"""Read the options of each row, and the options that its answer names.
 
-How answers name options is decided once for a file, from all of its rows. One row does not say
-whether an answer `2` is the third option, the second, or the option with the text `2`; a wrong
-guess would silently give a wrong score.
+The form of answers is decided once for a file, from all of its rows. From one row, an answer `2`
+could be the third option, the second, or the option with the text `2`; a wrong guess would silently
+give a wrong score.
 """
 
 import re
@@ -37,7 +37,7 @@ class Answered:
     """A row's options and its answers.
 
     Attributes:
-        choices: The text of each letter's option; None where there is none.
+        choices: The text of each letter's option; None for a letter without one.
         answers: The indices of the right options, in order.
     """
 
@@ -46,7 +46,7 @@ class Answered:
 
 
 class UndecidedAnswers(DataCorrupt):
-    """The answers of a file can be read in two ways, which name different options."""
+    """The answers of a file can be read in two ways that name different options."""
 
 
 def read_choices(
@@ -62,8 +62,8 @@ def read_choices(
     Args:
         records: The rows.
         definition: The task, which declares letters, columns and the form of answers.
-        answers: The columns that an answer may be in, in lower case.
-        release: Returns all rows of the release, to decide what these rows leave open.
+        answers: The columns that may have the answer, in lower case.
+        release: Returns all rows of the release, for use if these rows alone are ambiguous.
         several: Whether a row may have several right options.
 
     Raises:
@@ -133,7 +133,7 @@ def read_choices(
                 f"{record.where} has an answer {letter}, but no row of the file has such an option:"
                 f" its column has another name or is missing; found {record.named()}."
             )
-    if len(wrong) > max(1, len(records) // 20):  # more than odd rows: the whole file is wrong
+    if len(wrong) > max(1, len(records) // 20):  # too many for odd rows: the whole file is wrong
         raise DataCorrupt(
             f"{_file(records)}: {len(wrong)} of {len(records)} rows cannot be read. The first: "
             f"{wrong[0]}"
@@ -142,17 +142,17 @@ def read_choices(
 
 
 def _shown(wrong: Sequence[str]) -> str:
-    """Return wrong answers to be named, unless one is a text of the release."""
+    """Return wrong answers for a message, or nothing if one may be a text of the release."""
     short = all(re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", each) for each in wrong)
     return f": {', '.join(map(repr, dict.fromkeys(wrong)))}" if short and wrong else ""
 
 
 Way = tuple[str, ...]
-"""The ways in which an answer may name its option; all that find an option must agree."""
+"""The ways to read which option an answer names; all ways that find an option must agree."""
 
 
 Parts = Callable[[Record, str, Options], list[str]]
-"""A function that divides the cell of a row's column into answers; none for a blank cell."""
+"""A function that divides the cell in a row's column into answers; a blank cell has none."""
 
 _LETTERS = re.compile(
     r"[\W_]*[A-J](?:[\W_]*(?:and|及|和|與|与|同)?[\W_]*[A-J])*[\W_]*", re.IGNORECASE
@@ -188,7 +188,7 @@ def _mapped(named: Mapping[str, str], record: Record, column: str, _: Options) -
 
 
 def _right_places(record: Record, column: str, options: Options) -> list[str]:
-    """Return the indices of the options that a cell marks right."""
+    """Return the indices of the options that a cell marks as right."""
     marks = marked(record, column)[1]
     there = [place for place, text in enumerate(options[0]) if text is not None]
     count = len(options[2]) or max(there, default=-1) + 1
@@ -218,7 +218,7 @@ def _divided(record: Record, column: str, options: Options) -> list[str]:
 
 
 def _of_part(record: Record, part: str, options: Options) -> str:
-    """Return the letter of `B. 長洲`, if the text is that of the option; else the part itself."""
+    """Return the letter of `B. 長洲` if the text is the option's; else the part itself."""
     match = OWN_LABEL.fullmatch(part)
     place = "ABCDEFGHIJ".find(match[1].upper()) if match else -1
     if match is None or not match[2] or place < 0:
@@ -277,7 +277,7 @@ _MEANING = {
     "letter_or_number": "its letter, or its number from 1",
     "mapped": "what `answers` declares",
 }
-# A task's `answer` → the ways to read it; an option's own label is always one of them.
+# A task's `answer` → the ways to read it; the option's own label usually counts as well.
 _DECLARED: dict[str, Way] = {
     **{name: (name, "label") for name in ("letter", "index", "number", "text")},
     "letter_or_number": ("letter", "number", "label"),
@@ -326,7 +326,7 @@ class _Answers:
         return found
 
     def differ(self, names: Iterable[str]) -> bool:
-        """Return whether two of these ways name different options in a row that both can read."""
+        """Return whether two of these ways name different options in a row that both fit."""
         by_row = zip(*map(self.places, names), strict=True)
         return any(len({*row} - {None}) > 1 for row in by_row)
 
@@ -345,7 +345,7 @@ def _decided(
     release: Callable[[], Sequence[Record]],
     parts: Parts,
 ) -> tuple[str, Way]:
-    """Decide by the rows of a file; if they are ambiguous, by those of the whole release."""
+    """Decide from the rows of a file or, if they are ambiguous, from those of the release."""
     letters = definition.letters
     if definition.options:
         first = _Answers(_columns(records, answers)[0], records, given, letters, parts)
@@ -366,13 +366,13 @@ def _decided(
 
 
 def _of_shared(file: str, answers: _Answers) -> tuple[str, Way]:
-    """Decide for rows with the same options: only letters or texts, as numbers are ambiguous."""
+    """Decide for rows with the same options: letters or texts, since numbers are ambiguous."""
     names, allowed = ("text", "letter"), ceil(_BAD_SHARE * len(answers.rows))
     best = min(names, key=lambda name: answers.places(name).count(None))
     if answers.differ(names) or answers.places(best).count(None) > allowed:
         raise DataCorrupt(
             f"{file}: the column {answers.column} names the options neither by their letters nor "
-            "all by their texts. As all rows have the same options, no row shows what is meant: "
+            "all by their texts. All rows have the same options, so none shows what is meant: "
             'declare answer = "index" (0 is the first one), answer = "number" (1 is the first '
             'one), or answers = { cell = "A", … }.'
         )
@@ -404,7 +404,7 @@ def _decide(
     for column in columns[1:]:  # MedQA has the text as `answer` and the letter as `answer_idx`
         other = _Answers(column, records, given, letters, parts)
         if not column.startswith(("answer", "correct")) and "letter" not in other.whole():
-            continue  # a label may belong to something else
+            continue  # a label may describe something other than the answer
         named = [other.places(name) for name in other.whole()]
         if len(other.rows) == len(first.rows) and named:
             agreeing = [name for name in whole if first.places(name) in named]
@@ -456,7 +456,7 @@ def _undecided(file: str, column: str, names: Sequence[str]) -> UndecidedAnswers
 
 
 def _answer(record: Record, column: str) -> str:
-    """Return an answer cell in plain characters; empty if it is blank or missing."""
+    """Return an answer cell in plain characters; an empty text if it is blank or missing."""
     text = as_text(record.cells.get(column))
     if text is None:
         return ""
@@ -469,7 +469,7 @@ def _number(text: str) -> Decimal | None:
 
 
 def _whole_number(cell: str) -> str:
-    """Return `2` for `2.0`, as a column of numbers with a blank cell may have become floats."""
+    """Return `2` for `2.0`: a column of numbers with a blank cell may have become floats."""
     return re.sub(r"\.0+$", "", cell) if "." in cell else cell
 
 

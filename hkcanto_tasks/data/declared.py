@@ -1,6 +1,6 @@
 """Match the paths that a task declares to the files of a release, and to subjects.
 
-A declared path is read as it is. A release may add a folder around it, `.gz` after it, and the
+A release's path may differ from the declared one by a folder around it, `.gz` at its end, and the
 hub's shard numbers (`law-00000-of-00002.parquet` for `law.parquet`).
 """
 
@@ -35,7 +35,7 @@ class _Found:
 
 
 def _matching(path: str, files: Collection[str]) -> dict[str, list[_Found]]:
-    """Return stem → the files that match a declared path; only exact matches if there are any."""
+    """Return stem → the files that match a declared path: exact matches if there are any."""
     before, place, after = _divided(path)
     ending = table_ending(after or before)
     if place:
@@ -65,15 +65,15 @@ def _divided(path: str) -> tuple[str, str, str]:
 
 
 def declared_splits(files: Collection[str], task: "TaskDefinition") -> Iterator[Split]:
-    """Find the splits of a task by the paths that it declares.
+    """Find the splits of a task through the paths that it declares.
 
     Args:
         files: The files of the release.
         task: The task.
 
     Returns:
-        The splits of every subject, including subjects that are not the task's. A split in several
-        folders occurs several times; a split that lacks a file of parallel lines is left out.
+        The splits of every subject, including subjects of other tasks. A split in several folders
+        occurs several times; a split without one of its files of parallel lines is left out.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import TaskDefinition
@@ -118,7 +118,7 @@ def _together(of_each: Sequence[Sequence[_Found]]) -> Iterator[_Found]:
 def wanted(
     recorded: Collection[str], task: "TaskDefinition", subjects: Sequence["Subject"]
 ) -> list[str]:
-    """Return the files of a release that some subjects of a task are read from.
+    """Return the files of a release that contain some subjects of a task.
 
     Args:
         recorded: The recorded files of the release.
@@ -151,7 +151,7 @@ def _recorded(path: str, recorded: Collection[str], archives: Collection[str]) -
 
 
 def subjects_named(files: Collection[str], task: "TaskDefinition") -> Mapping[str, str]:
-    """Return the names that match `*` in the test paths of a task → a file of each, in order.
+    """Return the names that match `*` in the test paths of a task, each with one of its files.
 
     Args:
         files: The files of the release.

@@ -1,7 +1,7 @@
 """Download releases into the user's cache, safely in many processes at once.
 
-A downloaded file is used only if its sha256 is the recorded one. This is checked on every use (17
-ms for all 390 files of HKCanto-Eval), so half-written or altered files are never scored.
+A downloaded file is used only if its sha256 is the recorded one. This is checked at every use (17
+ms for all 390 files of HKCanto-Eval), so incomplete or altered files are never scored.
 """
 
 import json
@@ -44,7 +44,7 @@ class GitHubSource:
         repository: `owner/name`.
 
     Attributes:
-        mirror: The environment variable that names another server.
+        mirror: The environment variable that sets another server.
         server: The default server.
         address: The address of a file on the server: repository, commit, path.
     """
@@ -87,13 +87,13 @@ class GitHubSource:
                     shutil.rmtree(self.partial, ignore_errors=True)  # left by a killed process
                     self.partial.mkdir()
                     self.fill(folder, lacking, progress)
-                    _lacking(folder, files)  # only now are the names of a hub's files known
+                    _lacking(folder, files)  # the names of a hub's files were not known before
             finally:
                 shutil.rmtree(self.partial, ignore_errors=True)
                 lock.release()
 
     def look(self, folder: DataFolder) -> None:
-        """Update a folder's root and record; those of a GitHub release never change."""
+        """Update a folder's root and record, which never change for a GitHub release."""
 
     def moved(self) -> str:
         """Say if the release has changed; a GitHub release never does."""
@@ -104,7 +104,7 @@ class GitHubSource:
         self.download(folder.root, {file: folder.recorded[file] for file in files}, progress)
 
     def download(self, root: Path, files: Registry, progress: bool | None) -> None:
-        """Download files next to a folder, and move those that are complete and as recorded."""
+        """Download files next to a folder, and move complete and correct ones into it."""
         from tqdm import tqdm
 
         wanted: list[Transfer] = []
@@ -146,12 +146,12 @@ class GitHubSource:
         return {}
 
     def check(self, transfer: Transfer) -> None:
-        """Raise the error of a transfer, if it failed, as one of ours."""
+        """Raise the error of a failed transfer as one of our own errors."""
         error, url = transfer.error, transfer.url.partition("?")[0]
         if error is None:
             return
         if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
-            raise error  # our own error, or the disk's: network errors have no number
+            raise error  # our own error or the disk's; network errors have no errno
         status = getattr(getattr(error, "response", None), "status_code", None)
         said = f"{type(error).__name__}: {shorten(str(error), 160)}"
         said = said if url in said else f"{url}: {said}"
@@ -171,24 +171,24 @@ class GitHubSource:
         return parts[1] + parts[3], (unquote(user), unquote(password))
 
     def failure(self, why: str, kind: type[HKCantoError] = NetworkUnavailable) -> HKCantoError:
-        """Return the error that says why something cannot be downloaded, and what to do."""
+        """Return an error that says why a download failed and what to do."""
         return kind(
             f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
             "Run it again later (downloaded files are kept), or set one of these:\n"
             f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
-            "  HKCANTO_DATA=sample: try things with the small data set in the package\n"
+            "  HKCANTO_DATA=sample: use the sample data in the package to try things out\n"
             f"  {self.mirror}=<url>: download from a mirror\n"
             "  HTTPS_PROXY=<url>: go through a proxy"
         )
 
 
 class HubSource(GitHubSource):
-    """A hub data set: a snapshot of one commit, and a registry written when that is complete.
+    """A hub data set: a snapshot of one commit, and a registry that is written last.
 
-    The registry's first line is the request, its second the commit and the number of files. So a
+    The registry's first line has the request, its second the commit and the number of files. So a
     request without a revision gets the same data each time, and a different request gets its own
     data. Files are downloaded like those of GitHub, because huggingface_hub limits neither the time
-    nor the size of a file, and does not compare a file with the hash that the hub announces.
+    nor the size of a download, and does not check a file against the hash that the hub announces.
     """
 
     mirror = "HF_ENDPOINT"
@@ -215,7 +215,7 @@ class HubSource(GitHubSource):
         return self._ask(self._revision)[0]
 
     def moved(self) -> str:
-        """Say if the branch or tag is at another commit now; an empty text without a network."""
+        """Say if the branch or tag has moved; an empty text if not, or without a network."""
         commit, _ = self._downloaded()
         try:
             now = "" if _forbidden() else self._ask(self._revision, tries=1)[0]
@@ -224,8 +224,8 @@ class HubSource(GitHubSource):
         if not commit or now in ("", commit):
             return ""
         return (
-            f"{self._named} of {self.repository} is at {now[:7]} now; the local data, which is"
-            f" used, is {commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
+            f"{self._named} of {self.repository} is now at {now[:7]}; the local data in use is"
+            f" from {commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
             f" {self._registry}."
         )
 
@@ -270,8 +270,8 @@ class HubSource(GitHubSource):
         head = re.fullmatch(rf"# ({_COMMIT})(?: (\d+))?", lines[0]) if lines else None
         if not head or int(head[2] or len(lines) - 2) != len(lines) - 2:
             raise DataCorrupt(
-                f"{self._registry} was cut or damaged. Delete it and fetch again (which takes"
-                f" {self._named} as it is then, unless {self._pin}=<commit> is set)."
+                f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
+                f" the current {self._named}, unless {self._pin}=<commit> is set)."
             )
         return head[1], read_registry(self._registry, commit=head[1])
 
@@ -292,7 +292,7 @@ class HubSource(GitHubSource):
                 known = lfs.get("sha256") or each.get("blobId") or ""
                 files[name] = RecordedFile(known, commit, name, lfs.get("size", each.get("size")))
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            why = f"{asked.url} does not answer as a hub does ({error!r})"
+            why = f"{asked.url} does not answer like a hub ({error!r})"
             raise self.failure(why) from error
         if re.fullmatch(_COMMIT, revision) and commit != revision:
             why = f"{asked.url} answers with commit {commit}, not with the requested one"
@@ -308,7 +308,7 @@ class GitHubHead(GitHubSource):
         home: The release's folder in the cache; it need not exist yet.
         repository: `owner/name`.
         revision: A commit, tag or branch; empty for the default branch.
-        below: The folder to take from the repository; empty for all of it.
+        below: The folder of the repository to download; empty for all of it.
 
     Attributes:
         prefix: The folder that contains all tables, with a final slash, or an empty text.
@@ -373,7 +373,7 @@ class GitHubHead(GitHubSource):
             if not re.fullmatch(_COMMIT, str(said["sha"])):
                 raise ValueError(f"{said['sha']!r} is no commit")
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            why = f"{asked.url} does not answer as GitHub does ({error!r})"
+            why = f"{asked.url} does not answer like GitHub ({error!r})"
             raise self.failure(why) from error
         return said
 
@@ -423,9 +423,9 @@ def cache_folder() -> Path:
 
 
 def own_cache(folder: Path) -> Path:
-    """Return a folder of the cache, unless another user can change its contents.
+    """Return a folder of the cache; refuse it if another user can change its contents.
 
-    It holds the registries of hub data sets, and whoever can write to one decides what is scored.
+    It holds the registries of hub data sets, and anyone who can write to one can change scores.
 
     Args:
         folder: The folder; it need not exist.

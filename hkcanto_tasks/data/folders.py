@@ -36,7 +36,7 @@ class Problem:
 
 @dataclass(slots=True)
 class DataFolder:
-    """The files of one release, wherever they are.
+    """The files of one release in a folder.
 
     Attributes:
         name: The release's folder name, such as `hkmmlu`.
@@ -74,7 +74,7 @@ class DataFolder:
                 raise self.absent(file)
 
     def path(self, file: str) -> Path:
-        """Return where a file is, downloading it if necessary; for many files, call `fetch` first.
+        """Return a file's path, downloading it if necessary; for many files, call `fetch` first.
 
         Args:
             file: Path in the folder, such as `mmlu/dev/anatomy_dev.csv`.
@@ -101,16 +101,16 @@ class DataFolder:
         return fnmatch.filter(files_under(self.root, links=links), pattern)
 
     def revision(self, *files: str) -> str:
-        """Name the version of some files, for the signature that goes with a score.
+        """Name the version of some files, for the signature of a score.
 
         Args:
             files: Paths in the folder, downloaded if necessary; none means the whole release.
 
         Returns:
             `sample` for sample data; for a benchmark's own folder, the first 7 digits of the files'
-            sha256. Otherwise the short ids of the commits that the files come from, joined by `+`.
-            In the user's own folder, files that are not the recorded ones are represented by
-            `local-` and 7 digits of their sha256.
+            sha256. Otherwise the short ids of the files' commits, joined by `+`. Files in the
+            user's folder that differ from the record are named by `local-` and 7 digits of their
+            sha256.
         """
         if self.kind == "sample":
             return "sample"
@@ -118,7 +118,7 @@ class DataFolder:
         digests = [digest(self.root / file) for file in files or self.files()]
         if self.kind == "own":
             return hashlib.sha256("".join(digests).encode()).hexdigest()[:7]
-        # By content, not by name: a clone of the release at another commit may have other names.
+        # By content, not by name: at another commit, the release may have other file names.
         pin_of = {entry.sha256: entry.commit[:7] for entry in self.recorded.values()}
         pins = {pin_of[each] for each in digests if each in pin_of}
         others = [each for each in digests if each not in pin_of]
@@ -127,7 +127,7 @@ class DataFolder:
         return "+".join(sorted(pins) + [f"local-{each[:7]}" for each in others])
 
     def verify(self) -> list[Problem]:
-        """Compare every file with the record; downloads nothing.
+        """Compare every file with the record, without downloading any.
 
         Returns:
             The problems, in file order; none for the complete, unaltered release. Without a
@@ -160,7 +160,7 @@ class DataFolder:
         """Say if the release has changed since it was downloaded.
 
         Returns:
-            A sentence; an empty text if it is the same, or if its source cannot be asked.
+            A sentence; an empty text if it has not, or if the source cannot be reached.
         """
         return self.source.moved() if self.source else ""
 
@@ -184,15 +184,15 @@ class DataFolder:
 def files_under(root: Path, *, links: bool = True) -> list[str]:
     """List the files below a folder, sorted, except `.git`, `.DS_Store`, the hub's `.cache` …
 
-    Links are followed. Anything that has a data file's name but is not a file (a pipe, a broken
-    link, an empty folder) is included, so that its reader reports it.
+    Links are followed. Pipes, broken links and empty folders with a data file's name are included,
+    so that their reader reports them.
 
     Args:
         root: The folder.
-        links: Whether links may lead out of it.
+        links: Whether links may lead out of the folder.
 
     Raises:
-        DataNotFound: A folder cannot be read, or a link leads out although it must not.
+        DataNotFound: A folder cannot be read, or a link leads out of the folder and must not.
     """
     found: list[str] = []
     with on_disk(root):
@@ -223,7 +223,7 @@ def _unless_missing(error: OSError) -> None:
 
 
 def _leads_back(folder: Path) -> bool:
-    """Return whether a folder is a link to one of the folders above it."""
+    """Return whether a folder is a link to a folder above it."""
     return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
 
 

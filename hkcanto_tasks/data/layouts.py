@@ -1,4 +1,4 @@
-"""Find the splits and subjects in a release's files, by its card or by the files' names."""
+"""Find the splits and subjects of a release, from its data set card or from file names."""
 
 import logging
 import re
@@ -25,9 +25,9 @@ SPLITS = {
     "valid": "val",
     "validation": "val",
 }
-"""Name of a split in a release → our split and its preference."""
+"""Name of a split in a release → our split, and its preference among several names."""
 _SPLIT = "|".join(SPLITS)
-# `hk_law_test`, `test-hk_law`; and what Parquet files are called on the hub: `test-00000-of-00001`.
+# `hk_law_test`, `test-hk_law`, and the hub's Parquet files `test-00000-of-00001`.
 _AT_END = re.compile(rf"(?P<stem>.*?)[_.\s-](?P<split>{_SPLIT})", re.IGNORECASE)
 _AT_START = re.compile(rf"(?P<split>{_SPLIT})[_.\s-](?P<stem>.*)", re.IGNORECASE)
 # `test-00000-of-00002`, `part-0`, and the hub's own `0000.parquet`.
@@ -51,12 +51,13 @@ class Split:
         delimiter: The character between the cells of CSV files.
         column: The column that selects the rows, if the files have rows of several subjects.
         values: The subject's names in that column.
-        script: The script or language in its name: `tc`, `sc`, `en`, `zh`, or an empty text.
+        script: The script or language in the split's name: `tc`, `sc`, `en`, `zh`, or empty.
         rank: The preference among names of a split: `dev` before `train`.
         written: A column that names the script of each row, and its value for these rows.
-        lines: The columns, one for each file, if line 7 of each file belongs to row 7.
-        above: The folder around the declared path of its files, with a final slash.
-        alone: Its name in the release, if it is taken as the test split because it is the only one.
+        lines: One column per file, for files of parallel lines (line 7 of each is row 7).
+        above: The folder around the declared path of the files, with a final slash.
+        alone: The split's name in the release, if it is taken as the test split because it is the
+            only one.
     """
 
     stem: str
@@ -82,9 +83,9 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
         files: The files in it, as paths in the folder.
 
     Returns:
-        The splits of each configuration that its card names. Without a card, or with a card that
-        says nothing about files, the splits that the names of files and folders say. Several
-        splits have the same stem and name if there are several such files.
+        The splits of each configuration in the card. Without a card, or if the card does not list
+        files, the splits that file and folder names indicate. Several splits have the same stem and
+        name if several files do.
 
     Examples:
         >>> files = ("test/hk_law.csv", "hk_law_dev.csv", "hk_music/test-00000-of-00001.parquet")
@@ -96,7 +97,7 @@ def find_splits(root: Path, files: tuple[str, ...]) -> Sequence[Split]:
 
 
 def shards_expected(files: Sequence[str]) -> int:
-    """Return how many shards there must be; 0 if every shard is there exactly once.
+    """Return the expected number of shards; 0 if every shard is there exactly once.
 
     Examples:
         >>> shards_expected(["law-part0.csv", "law-part2.csv"]), shards_expected(["law.csv"])
@@ -112,7 +113,7 @@ def shards_expected(files: Sequence[str]) -> int:
 
 
 def _of_card(root: Path) -> list[Split]:
-    """Ask `datasets` what the card says; its readers of files would change cells such as `007`."""
+    """Return the splits in a data set card; empty if the card does not help."""
     if not read_bytes(root / "README.md").startswith(b"---"):
         return []
     found: list[Split] = []
@@ -123,7 +124,7 @@ def _of_card(root: Path) -> list[Split]:
                 if (of := _role(name, config.splits)) and all(map(is_table, files)):
                     alone = name if len(config.splits) == 1 else ""
                     found += _divided(config.split(of, files, alone), name, root.name)
-    except Exception as error:  # of whatever kind the library's versions raise
+    except Exception as error:  # its type depends on the library's version
         _log.info("%s: its card cannot be used (%s); using the names of files.", root, error)
         return []
     return found
@@ -144,13 +145,13 @@ class _Configuration:
     delimiter: str
 
     def split(self, role: tuple[str, int], files: tuple[str, ...], alone: str = "") -> Split:
-        """Return one of its splits in the role that it is taken for."""
+        """Return one of its splits in a given role."""
         alone = "" if SPLITS.get(alone.lower()) == role[0] else alone
         return Split(self.name, role[0], files, self.delimiter, rank=role[1], alone=alone)
 
 
 def _configurations(root: Path, folder: Path) -> list[_Configuration]:
-    """Ask `datasets` what a card says; its readers of files would change cells such as `007`."""
+    """Ask `datasets` only for the card's contents: its readers would change cells such as `007`."""
     from datasets.load import dataset_module_factory
 
     found = []
@@ -175,11 +176,12 @@ def named_splits(root: Path, config: str, splits: Mapping[str, str], *, one: boo
     Args:
         root: Its folder.
         config: The configuration, or a folder of the data set; empty for all configurations.
-        splits: Our split → its name in the data set; if empty, the names of splits decide.
+        splits: Our split → its name in the data set; if empty, splits are recognised by name.
         one: Whether the task has no subjects, and so only one configuration.
 
     Raises:
-        DataNotFound: There is no such configuration or split; the message lists those that exist.
+        DataNotFound: The configuration or split does not exist; the message lists the existing
+            ones.
     """
     where, known = f"the data set in {root}", _known(root, root)
     names = [each.name for each in known]
@@ -229,7 +231,7 @@ def _known(root: Path, folder: Path) -> list[_Configuration]:
 
 
 def _divided(split: Split, name: str, benchmark: str) -> Iterator[Split]:
-    """Divide a configuration into its files, unless it is a subject or the files are shards."""
+    """Divide a configuration into files, unless it is a subject or the files are shards."""
     rest, script = script_named(split.stem)
     script = script if not rest else script_named(name)[1]
     parts = list(_of_names(split.files))
@@ -260,7 +262,7 @@ def _of_names(files: Sequence[str]) -> Iterator[Split]:
             name = _SHARD.sub("", stem)
             folders = [each.removesuffix(".zip") for each in path.parent.parts]
             split = _of_name(name, folders)
-            # Shards belong together; two files of one name in two formats do not.
+            # Shards belong together; files of the same name in two formats do not.
             alone = "" if name != stem else file
             shards.setdefault((split, str(path.parent), alone), []).append(file)
     for (split, _, _), of_it in shards.items():
@@ -268,7 +270,7 @@ def _of_names(files: Sequence[str]) -> Iterator[Split]:
 
 
 def _of_name(name: str, folders: Sequence[str]) -> Split:
-    """Return the subject and split that a file's name and folders say, without the file itself."""
+    """Return the subject and split in a file's name and folders, without the file itself."""
     plain, script = script_named(name) if name else ("", "")
     inside = [script_named(folder)[0] for folder in folders]
     script_outside = script_of_folders(folders)

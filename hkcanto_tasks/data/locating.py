@@ -1,8 +1,8 @@
-"""Locate benchmark data as the environment says, each time that `locate` is called.
+"""Locate benchmark data through environment variables, read at each call of `locate`.
 
 * `HKCANTO_DATA=sample`: the sample data in the benchmark's folder. It overrides the next line, so
   that a user with a permanent data folder can still try something on the sample data.
-* `HKCANTO_DATA_DIR=<dir>`: `<dir>/<folder>`, laid out as the release is; never uses the network.
+* `HKCANTO_DATA_DIR=<dir>`: `<dir>/<folder>`, laid out like the release; never uses the network.
 * Neither: a download of the pinned release into the user's cache, or into `HKCANTO_CACHE`.
   `HKCANTO_OFFLINE=1` and `HF_HUB_OFFLINE=1` forbid downloads; `HKCANTO_GITHUB_ENDPOINT` and
   `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
@@ -50,9 +50,9 @@ def locate(benchmark: "Benchmark") -> DataFolder:
 
     Raises:
         CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
-        DataCorrupt: The registry of an earlier download was damaged.
-        DataNotFound: `HKCANTO_DATA` has an unknown value, there is no such folder, or the cache is
-            one that other users can change.
+        DataCorrupt: The registry of an earlier download is damaged.
+        DataNotFound: `HKCANTO_DATA` has an unknown value, the folder does not exist, or other users
+            can change the cache.
 
     Examples:
         >>> from unittest.mock import patch
@@ -66,14 +66,14 @@ def locate(benchmark: "Benchmark") -> DataFolder:
 
 
 def known_files(benchmark: "Benchmark") -> list[str]:
-    """Return the files of a release as far as they are known without a download.
+    """Return the files of a release that are known without a download.
 
     Args:
         benchmark: The benchmark.
 
     Returns:
-        Paths in the release, including members of local archives: from its record, else from the
-        folder; none if there is neither.
+        Paths in the release, including members of local archives, from its record or else from the
+        folder; empty if there is neither.
 
     Raises:
         CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
@@ -82,7 +82,7 @@ def known_files(benchmark: "Benchmark") -> list[str]:
     recorded: Registry = {}
     if isinstance(release, GitHubRelease):
         recorded = recorded_files(release, benchmark.home)
-    with suppress(DataCorrupt, DataNotFound):  # loading reports these
+    with suppress(DataCorrupt, DataNotFound):  # reported when the data is loaded
         folder = _located(benchmark)
         return with_members(folder.root, [*(recorded or folder.recorded)] or folder.files())
     return [*recorded]
@@ -119,7 +119,7 @@ def _located(benchmark: "Benchmark") -> DataFolder:
         return DataFolder(name, "local", root, recorded)
     place = own_cache(inside(own_cache(cache_folder()), name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
-        # A folder per commit, so that versions of the package do not undo each other's work.
+        # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return DataFolder(
             name, "cache", root, recorded, GitHubSource(name, place, release.repository)
@@ -143,7 +143,7 @@ def _paths(task: "TaskDefinition") -> Iterator[str]:
 
 @cache  # logged once
 def _warn_of_unknown(given: tuple[str, ...]) -> None:
-    """Warn of unknown variables: a misspelt one may leave data unpinned."""
+    """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     from ..catalogue import benchmarks
 
     every = benchmarks()
@@ -158,7 +158,7 @@ def _warn_of_unknown(given: tuple[str, ...]) -> None:
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
-    """Return the folder of a release inside the user's folder, laid out as the release is."""
+    """Return the folder of a release inside the user's folder."""
     if not parent.is_dir():
         raise DataNotFound(
             f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."
@@ -171,6 +171,6 @@ def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None
             f" {', '.join(names) or 'no folder at all'}. Set it to the folder that holds the"
             " releases, or unset it to download."
         )
-    # A git clone has the data in a folder of its own.
+    # A git clone may have the data in a subfolder.
     clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root
     return clone if clone.is_dir() else root

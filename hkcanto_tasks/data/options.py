@@ -1,6 +1,6 @@
 """Read options: find the columns of a file's options, and remove or follow the options' own labels.
 
-The columns are decided once for a file, from all of its rows.
+The columns are chosen once for a file, from all of its rows.
 """
 
 import re
@@ -31,7 +31,7 @@ OWN_LABEL = re.compile(
     r"\s*[(（\[【]?([A-Ja-jＡ-Ｊ甲乙丙丁戊己庚辛壬癸]|\d)[.．。、:：)）\]】](?!\d)\s*(.*)",
     re.DOTALL,
 )
-"""An option that begins with a label of its own, in any form: the label, and the text behind it."""
+"""An option that begins with its own label, in any form: the label, and the text after it."""
 
 _LABELS = ("ABCDEFGHIJ", *_MARKS[1:4])
 _LABEL_KEYS = ("label", "labels", "key", "letter", "id", "option")
@@ -40,12 +40,12 @@ _TEXT_KEYS = ("text", "texts", "content", "value", "answer", "option")
 _IN_FRONT = ("ABCDEFGHIJ", "123456789", "0123456789")
 
 Options = tuple[Sequence[str | None], Sequence[str], Sequence[int]]
-"""A row's options in the order of the letters, the release's own label for each, and the index in
-that order of each entry of the release's list; the last two are empty without labels."""
+"""A row's options in the order of the letters; the release's own label for each; and for each entry
+of the release's list its index in that order. The last two are empty without labels."""
 
 
 def option_columns(columns: Iterable[str]) -> set[str]:
-    """Return the columns that may have options.
+    """Return the columns that may contain options.
 
     Args:
         columns: The columns of a file, in lower case.
@@ -66,10 +66,10 @@ def read_options(
 
     Args:
         records: The rows.
-        definition: What is declared of the options.
+        definition: The task, which declares letters and columns.
 
     Returns:
-        Of each row its options, their labels and their order; or why it cannot be read.
+        For each row, its options with their labels and order, or why it cannot be read.
     """
     read = _option_reader(records, definition)
     found: list[Options | UnreadableRow] = []
@@ -95,7 +95,7 @@ def read_options(
 def _option_reader(
     records: Sequence[Record], definition: TaskDefinition
 ) -> Callable[[Record], Options]:
-    """Decide which columns of a file have the options."""
+    """Choose the columns of a file's options, and return a reader of them."""
     letters, may_lack = definition.letters, definition.blank_options == "absent"
     if definition.options:
         return lambda _: (definition.options, (), ())
@@ -161,7 +161,7 @@ def _option_reader(
 
 
 def _family(records: Sequence[Record], there: Iterable[str]) -> Sequence[str]:
-    """Return the columns of the options in order, if each option has a column; else none.
+    """Return the columns of the options in order; empty unless each option has a column.
 
     Raises:
         DataCorrupt: A column is missing, or two sets of columns could be the options.
@@ -244,13 +244,13 @@ def _without_labels(record: Record, texts: Sequence[str | None]) -> Sequence[str
 
 
 def marked(record: Record, column: str) -> tuple[Sequence[str | None], list[bool]]:
-    """Return the marks in a cell that marks options right or wrong, and its options if it has any.
+    """Return a cell's marks of right and wrong options, and its options if it has any.
 
     The cell is a list of marks; a list of marks beside a list of options; a mapping from options to
-    marks; or a list of objects with an option and its mark each.
+    marks; or a list of objects, each with an option and its mark.
 
     Raises:
-        UnreadableRow: The cell has no such marks.
+        UnreadableRow: The cell does not have such marks.
 
     Examples:
         >>> marked(Record(1, "", {"targets": {"大澳": 1, "旺角": 0}}), "targets")
@@ -283,13 +283,13 @@ def _is_mark(cell: object) -> bool:
 
 
 def _listed(record: Record, column: str, letters: str, besides: Sequence[str] = ()) -> Options:
-    """Return the options that are in one column: a list or a mapping, also as JSON text.
+    """Return the options in one column: a list or a mapping, also as JSON text.
 
     Args:
         record: The row.
         column: The column.
         letters: The task's letters.
-        besides: Columns that hold no labels, whatever their names are.
+        besides: Columns that never have labels, whatever their names.
     """
     cell = decoded(record.find([column]))
     labels, texts = _labelled(cell)
@@ -309,7 +309,7 @@ def _listed(record: Record, column: str, letters: str, besides: Sequence[str] = 
 
 
 def _labelled(cell: Any) -> tuple[Sequence[object] | None, Sequence[object] | None]:
-    """Return the labels in a cell, and the texts; None where it has none."""
+    """Return the labels and the texts in a cell; None for those that it lacks."""
     if isinstance(cell, Mapping):
         if any(isinstance(each, list) for each in cell.values()):
             return _first(cell, _LABEL_KEYS, list), _first(cell, _TEXT_KEYS, list)
@@ -384,7 +384,7 @@ def plain(text: str) -> str:
 
 @lru_cache(4096)
 def plain_letter(label: str) -> str:
-    """Return a label without the noise in releases: Ď, spaces, marks, `A. ` with the text.
+    """Return a label without the noise in releases: Ď, spaces, marks, or the text after `A. `.
 
     Examples:
         >>> plain_letter("(d) 大澳"), plain_letter("Ď")

@@ -1,4 +1,4 @@
-"""Find and read a task's rows in a release, and compare them with the published release."""
+"""Find and read a task's rows in a folder, and compare them with the published release."""
 
 import logging
 import re
@@ -52,17 +52,17 @@ _ENOUGH = 10
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 
 _FEW_ROWS = 10
-"""How many rows a subject may differ from the paper's table if the total is right."""
+"""The number of rows by which a subject may differ from the paper's table if the total is right."""
 
 _SUBJECT_COLUMNS = (
     *("subject", "subject_name", "subject_en", "科目", "學科", "学科", "subset", "config"),
     *("task", "topic", "category", "domain"),
 )
-_OF_SUBJECT = 6  # of these columns name nothing but a subject
+_OF_SUBJECT = 6  # the first six of these columns only ever name a subject
 _MOST_SUBJECTS = 500
 _LONGEST_SCRIPT = 30  # characters of a script's name in a cell
 
-# A shard with a name unlike the others of a set: its subject has more rows somewhere.
+# A shard with a name unlike the others of its set: more rows of its subject are in other files.
 _PART = re.compile(r"(?:^|[\W_])(?:part|shard|chunk)[\W_]?\d|\d-of-\d", re.IGNORECASE)
 
 # Folders and files with the answers of models.
@@ -83,12 +83,12 @@ class Differences:
         asked: The number of requested subjects.
         missing: Requested subjects without a file.
         extra: Names of test files that belong to no subject.
-        counts: Subject → its number of rows and the published number, where these differ.
+        counts: Subject → its number of rows and the published number, if these differ.
         total: Whether the total number of rows is as published.
-        guessed: Name of a file → its subject, where the names differ.
+        guessed: Name of a file → its subject, if the names differ.
         bad: The rows set aside.
         unshown: Columns that look like context but are not in the prompt.
-        alone: The release's name for its only split, which is taken as the test split.
+        alone: The release's name for its only split, if that is taken as the test split.
     """
 
     asked: int
@@ -112,7 +112,7 @@ class Differences:
         parts = [
             f"{len(self.missing)} of {self.asked} subjects are missing" * bool(self.missing),
             f"{len(self.extra)} files belong to no known subject" * bool(self.extra),
-            f"{len(self.counts)} have another number of questions" * bool(self.counts),
+            f"{len(self.counts)} have another number of items" * bool(self.counts),
             f"{len(self.bad)} unreadable rows were set aside" * bool(self.bad),
             unshown(self.unshown),
             *self._taken(),
@@ -120,15 +120,15 @@ class Differences:
         return ", ".join(filter(None, parts))
 
     def lines(self) -> Iterator[str]:
-        """List the differences, in lines that can be long."""
+        """List the differences, one a line; lines can be long."""
         if self.missing:
             yield f"missing subjects: {', '.join(self.missing)}"
         if self.extra:
-            yield f"files of no known subject: {', '.join(self.extra)}"
+            yield f"files that belong to no known subject: {', '.join(self.extra)}"
         if self.counts:
             counted = (f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
             total = " (the total is as published)" if self.total else ""
-            yield f"other numbers of questions{total}: {', '.join(counted)}"
+            yield f"other numbers of items{total}: {', '.join(counted)}"
         if self.guessed:
             taken = (f"{stem} as {subject}" for stem, subject in self.guessed.items())
             yield f"matched by words or numbers of rows: {', '.join(taken)}"
@@ -159,20 +159,20 @@ def unshown(columns: Sequence[str]) -> str:
 
 
 class ReleaseRows:
-    """The rows of a task's subjects, in whatever layout a folder has them.
+    """The rows of a task's subjects, read from a folder of any supported layout.
 
     Args:
         folder: The data, which is downloaded if necessary.
         setup: The setup that reads the rows.
 
     Attributes:
-        rows: Subject → its scored rows, for the subjects that the data has.
-        tests: The files of these rows, as paths in the folder.
+        rows: Subject → its scored rows, for the subjects in the data.
+        tests: The files with these rows, as paths in the folder.
         differences: How the data differs from the published release.
 
     Raises:
-        DataCorrupt: A file is not what it should be, or too many of its rows are not.
-        DataNotFound: Some subjects have no file, and some files belong to no known subject.
+        DataCorrupt: A file, or too many of its rows, are not valid data.
+        DataNotFound: Some subjects have no file while some files belong to no known subject.
         NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
 
@@ -194,7 +194,7 @@ class ReleaseRows:
             if split := self._chosen(subject, "test"):
                 rows, unreadable = self._read(split)
                 if not split.column:
-                    self._tables.clear()  # only the rows are needed now
+                    self._tables.clear()  # from here on, only the rows are needed
                 bad |= {row.where: row for row in unreadable}
                 if rows:
                     self.rows[subject.name] = rows[task.definition.examples_from_test :]
@@ -209,7 +209,7 @@ class ReleaseRows:
         """Return the rows of a subject's worked examples; none without a dev file.
 
         Raises:
-            DataCorrupt: The file is not what it should be, or one of its rows is not.
+            DataCorrupt: The file or one of its rows is not valid data.
         """
         entry = self._setup.task.definition
         if count := entry.examples_from_test:
@@ -226,10 +226,10 @@ class ReleaseRows:
         split = self._chosen(subject, name) if self._wanted == "sc" else None
         return split is not None and self._script(split) == "sc"
 
-    # ------------------------------------------------------------------ whose is it
+    # ------------------------------------------------------------------ matching files to subjects
 
     def _assigned(self) -> tuple[dict[str, dict[str, list[Split]]], list[str], dict[str, str]]:
-        """Return subject → split → its possible locations; stems of no subject; guessed stems."""
+        """Return subject → split → possible locations; stems without a subject; guessed stems."""
         task, known = self._setup.task, self._known
         entry, files = task.definition, with_members(self._folder.root, self._folder.files())
         if entry.files:
@@ -258,7 +258,7 @@ class ReleaseRows:
             if (subject := whose.get(split.stem)) in entry.subjects:
                 places = found.setdefault(subject.name, {}).setdefault(split.name, {})
                 key = replace(split, stem="", values=()) if split.column else split
-                also = places[key].values if key in places else ()  # the name has two spellings
+                also = places[key].values if key in places else ()  # a name with two spellings
                 places[key] = replace(split, values=(*also, *split.values))
         silent = {(), *map(self._words, entry.extra_stems)}
         extra = _distinct(
@@ -323,14 +323,14 @@ class ReleaseRows:
         return match_stems(stems, self._among, self._folder.name, rows)
 
     def _is_part(self, split: Split) -> bool:
-        """Return whether its name is that of one shard of several."""
+        """Return whether a split's name is that of one shard of several."""
         return bool(_PART.search(split.stem)) and self._words(split.stem) not in self._known
 
     def _words(self, stem: str) -> tuple[str, ...]:
         return words(stem, self._folder.name)
 
     def _fits(self, split: Split) -> bool:
-        """Return whether it looks like the kind's rows; unreadable files may be anything."""
+        """Return whether a split looks like the kind's rows; an unreadable one might."""
         if self._setup.task.definition.is_located:
             return True
         try:
@@ -340,7 +340,7 @@ class ReleaseRows:
             return True
 
     def _without_script(self, split: Split) -> Split:
-        """Remove the script from a stem, unless the catalogue has the stem with it."""
+        """Remove the script from a stem, unless the catalogue has a stem with the script."""
         rest, script = script_named(split.stem)
         extra = map(self._words, self._setup.task.definition.extra_stems)
         if not script or self._words(split.stem) in {*self._known, *extra}:
@@ -361,7 +361,7 @@ class ReleaseRows:
                 )
 
     def _by_column(self, split: Split) -> Iterator[Split]:
-        """Divide the rows of a file by the subjects that one of its columns names."""
+        """Divide the rows of a file by the subjects that a column names."""
         entry, known = self._setup.task.definition, self._known
         declared = self._setup.columns("subject") if "subject" in entry.columns else ()
         records = self._records(split)
@@ -384,7 +384,7 @@ class ReleaseRows:
                 part = replace(split, stem=cell, column=best, values=(cell,))
                 yield self._without_script(part)
 
-    # ------------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------------ reading files
 
     def _table(self, split: Split) -> Table:
         key = Split("", "", split.files, split.delimiter, lines=split.lines)
@@ -435,7 +435,7 @@ class ReleaseRows:
             if len({each for each in cells.values() if len(each) > 1} & known) > 1:
                 if any(cell in cells and cell != name for name, cell in cells.items()):
                     raise DataCorrupt(
-                        f"{record.where} names the columns in another order than they are read in,"
+                        f"{record.where} names the columns in another order than they are read in:"
                         f" {', '.join(cells)}: declare header = true, or remove that row."
                     )
                 del table.records[0]
@@ -455,7 +455,7 @@ class ReleaseRows:
         )
 
     def _roles(self, split: Split) -> tuple[str, dict[str, str]]:
-        """Return a column that names the splits of a file's rows, and the split of each value."""
+        """Return the column that names the splits of a file's rows, and the split of each value."""
         records = self._table(split).records
         for column in records[0].cells if records else ():
             if column != "split" and _cell(records[0], column).lower() not in SPLITS:
@@ -474,12 +474,12 @@ class ReleaseRows:
             odd = column == "split" and known and split.name not in known.values()
             if odd and split.name in map(SPLITS.get, said):
                 raise DataCorrupt(
-                    f"{self._folder.root}: {split.files[0]} is {split.name} by its name, and "
+                    f"{self._folder.root}: {split.files[0]} is {split.name} by its name, but "
                     f"{', '.join(sorted(known))} by its column split. Correct the wrong one."
                 )
         return "", {}
 
-    # ------------------------------------------------------------------ which of several
+    # ------------------------------------------------------------------ choosing among several
 
     def _chosen(self, subject: Subject, name: str) -> Split | None:
         """Return the location of a subject's split; None if there is none.
@@ -490,7 +490,7 @@ class ReleaseRows:
         if (subject.name, name) not in self._taken:
             places = self._splits.get(subject.name, {})
             found = places.get(name, [])
-            if not found and name == "dev":  # a column may mark the rows of examples
+            if not found and name == "dev":  # a column may mark the example rows
                 found = [
                     replace(each, name=name)
                     for each in places.get("test", [])
@@ -559,7 +559,7 @@ class ReleaseRows:
             )
 
     def _by_script_column(self, split: Split) -> Sequence[Split]:
-        """Divide a file with rows in two scripts, if one of its columns names the script."""
+        """Divide a file with rows in two scripts, if a column names the script."""
         records = self._records(split)
         for column in records[0].cells if records else ():
             if script_named(_cell(records[0], column)[:_LONGEST_SCRIPT])[1]:
@@ -574,14 +574,14 @@ class ReleaseRows:
 
     @property
     def _wanted(self) -> str:
-        """The script that the task needs; empty if it does not distinguish scripts."""
+        """The script that the task needs; an empty text if any script will do."""
         options = self._setup.options
         if not hasattr(options, "script"):
             return ""
         return "en" if self._setup.task.definition.language == "en" else str(options.script)
 
     def _script(self, split: Split, *, guess: bool = True) -> str:
-        """Return the script of a split by its name, unless its text is in another."""
+        """Return the script of a split by its name or else its text; refuse a contradiction."""
         if split not in self._scripts:
             told = any(each.script == "sc" for each in self._setup.task.definition.variants)
             if not self._wanted or not (guess or told or split.script in ("sc", "tc")):
@@ -617,10 +617,10 @@ class ReleaseRows:
             for row in read_rows(self._setup, self._records(split), self._every_record).rows
         ]
 
-    # ------------------------------------------------------------------ what the rows are
+    # ------------------------------------------------------------------ checking the rows
 
     def _read(self, split: Split) -> tuple[list[Any], list[UnreadableRow]]:
-        """Return the rows that can be read, and those set aside."""
+        """Return the readable rows, and those set aside."""
         found = read_rows(self._setup, self._records(split), self._every_record)
         read = found.rows
         self._unshown |= dict.fromkeys(found.unshown)
@@ -638,7 +638,7 @@ class ReleaseRows:
         return rows, bad
 
     def _refuse_odd(self, rows: Sequence[Sample], split: Split) -> None:
-        """Refuse rows that cannot all be the release's: damaged, repeated, in another script."""
+        """Refuse rows that cannot all be from the release: damaged, repeated, in another script."""
         where = f"{self._folder.root}: {', '.join(split.files)}"
         told = any(each.script == "sc" for each in self._setup.task.definition.variants)
         texts = [row.text for row in rows]
@@ -682,7 +682,7 @@ class ReleaseRows:
             )
 
     def _every_record(self) -> list[Record]:
-        """Return the rows of all subjects, to decide what one subject's file leaves open."""
+        """Return the rows of all subjects, for when one subject's file alone is ambiguous."""
         lists = (each for splits in self._splits.values() for each in splits.values())
         splits = (split for each in lists for split in each)
         return [record for split in splits for record in self._records(split)]
@@ -741,7 +741,7 @@ def _distinct(names: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@cache  # Logged once, however many conditions of the task run.
+@cache  # logged once, however many conditions of the task run
 def report(summary: str, breaks_comparability: bool, root: Path, task: str, benchmark: str) -> None:
     """Warn of differences from the release.
 

@@ -1,4 +1,4 @@
-"""Records of where benchmarks are published, and of their files' checksums."""
+"""Where benchmarks are published, and the checksums of their files."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,9 @@ class GitHubRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         repository: `owner/name`.
-        commit: The full id of the commit that files come from, unless the registry names another
-            for a file.
-        registry: Name of the file of checksums in the benchmark's folder; `read_registry` documents
-            its format.
+        commit: The full id of the files' commit; the registry may name another for single files.
+        registry: Name of the checksum file in the benchmark's folder; `read_registry` documents its
+            format.
         prefix: The folder of the release in the repository, with a final slash.
 
     Examples:
@@ -40,10 +39,10 @@ class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         repo_id: `owner/name`.
-        revision: A commit id, tag or branch. Without one, the default branch is used as it is at
-            the first download: its commit is recorded beside the data and used from then on.
+        revision: A commit id, tag or branch. Without one, the first download takes the default
+            branch, and its commit is recorded beside the data and used from then on.
         allow: Patterns of the files to download, as in `huggingface_hub.snapshot_download`; by
-            default the card and all files in formats that can be read.
+            default the card and all files in supported formats.
 
     Examples:
         >>> HubDataset("chuxuecao/HKMMLU").revision is None
@@ -62,7 +61,7 @@ class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in the benchmark's own folder.
 
     Attributes:
-        path: Folder of the data, inside the benchmark's folder.
+        path: The data's folder, inside the benchmark's folder.
 
     Examples:
         >>> FolderData("questions").path
@@ -83,7 +82,7 @@ class RecordedFile:
         sha256: The sha256 of the content, in lower-case hexadecimal. For a small file, a hub
             announces the 40 digits of git's blob id instead, or nothing.
         commit: The full id of the commit that holds it.
-        origin: Its path in the repository at that commit.
+        origin: The file's path in the repository at that commit.
         size: The number of bytes, if a hub announces it.
     """
 
@@ -105,15 +104,14 @@ def inside(
 ) -> Path:
     r"""Join a folder and an untrusted name, and refuse to leave the folder.
 
-    Every name from a list of checksums, a hub's list of files or a benchmark.toml becomes a path
-    here.
+    Every name from a list of checksums, a hub's file list or a benchmark.toml becomes a path here.
 
     Args:
         root: The folder.
         name: A relative path.
-        said: The file and the entry that give the name, for the message.
+        said: The file and entry that name it, for the message.
         error: The error to raise.
-        links: Whether symbolic links may lead out of the folder, as the user's own links may.
+        links: Whether symbolic links may lead out of the folder, as the user's own may.
 
     Raises:
         HKCantoError: The name is absolute, has a drive, a `..` or a NUL character, or follows a
@@ -126,7 +124,7 @@ def inside(
         Traceback (most recent call last):
         hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
-    strict = PureWindowsPath(name)  # it knows drives, and takes either slash for one
+    strict = PureWindowsPath(name)  # it knows drives, and accepts both slashes as separators
     within = "\0" not in name and not strict.anchor and ".." not in strict.parts
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
@@ -146,12 +144,12 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
 
     Args:
         path: The registry file.
-        commit: The commit that files come from unless their line says otherwise.
+        commit: The commit of files whose line does not name one.
         prefix: The folder before a file's name in the repository.
 
     Raises:
-        CatalogueError: It cannot be read, has no line or not as many as it says, or a line is not
-            in the format, names a file a second time, or names one outside the release.
+        CatalogueError: It cannot be read, is empty, or has another number of files than it says; or
+            a line has another format, or names a file twice or outside the release.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import BENCHMARKS

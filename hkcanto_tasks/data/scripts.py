@@ -1,4 +1,4 @@
-"""Detect the script or language of a release's files, by their names and by their text."""
+"""Detect the script or language of a release's files, from their names and their text."""
 
 import re
 import unicodedata
@@ -69,7 +69,7 @@ def script_named(name: str) -> tuple[str, str]:
 
 
 def script_of_folders(folders: Iterable[str]) -> str:
-    """Return the script in the innermost folder's name; `zh` only if no folder says more."""
+    """Return the script of the innermost folder that names one; `zh` only if none says more."""
     found = [script for each in folders if (script := script_named(each)[1])]
     return next((each for each in reversed(found) if each != "zh"), "zh" if found else "")
 
@@ -78,8 +78,8 @@ def script_in_text(records: list[Record]) -> str:
     """Return the script of a sample of rows.
 
     Returns:
-        `tc` or `sc` if most of the characters that differ between the scripts, at least three, are
-        in it; `en` if no character is Chinese; else an empty text.
+        `tc` or `sc` if most of the characters that differ between the scripts, and at least three,
+        are in that script; `en` if no character is Chinese; else an empty text.
     """
     step = max(1, len(records) // _ROWS)
     cells = (cell for record in records[::step][:_ROWS] for cell in record.cells.values())

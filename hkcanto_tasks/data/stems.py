@@ -24,7 +24,7 @@ def words(name: str, benchmark: str = "") -> tuple[str, ...]:
 
     Args:
         name: The name of a file, a configuration or a subject.
-        benchmark: A word that all names have.
+        benchmark: A word that all names contain.
 
     Examples:
         >>> words("Hong Kong Film & Television"), words("HKMMLU-can2man", "hkmmlu")
@@ -59,12 +59,11 @@ def match_stems(
     benchmark: str,
     rows: Callable[[str], int],
 ) -> dict[str, Subject]:
-    """Find each stem's subject, as far as that is certain.
+    """Find each stem's subject, if it is certain.
 
     Stems are matched by `HKCANTO_ALIASES`; by name, title and aliases; by the same words in another
-    order; by words if they contain, or are contained in, the words of only one subject; and the
-    rest by the published number of rows. Several stems may match one subject, each by another of
-    its names.
+    order; by words that contain, or are contained in, the words of only one subject; and finally by
+    the published number of rows. Several stems may match one subject, each by another of its names.
 
     Args:
         stems: The release's names of subjects.
@@ -113,7 +112,7 @@ def match_stems(
 
 
 def _by_hand() -> Mapping[str, str]:
-    """Return stem → subject, from `HKCANTO_ALIASES`: `stem=subject` and commas, or a file."""
+    """Return stem → subject from `HKCANTO_ALIASES`: `stem=subject,…`, or a file of such lines."""
     given = os.environ.get("HKCANTO_ALIASES", "")
     if given and "=" not in given:
         try:

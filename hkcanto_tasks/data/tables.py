@@ -2,9 +2,9 @@
 
 At HEAD the HKCanto-Eval release has Git-LFS pointer files in place of its CSVs, proxies answer
 with HTML pages and status 200, and data-frame readers turn the option ``None`` into a missing
-value and ``007`` into ``7``. Any of these silently changes a score, so here every cell stays the
-string in the file. A file of another sort is an error. A row that cannot be read is set aside, with
-the file, the row and the reason.
+value and ``007`` into ``7``. Any of these silently changes a score. Here, every cell stays the
+string in the file, a file of another sort is an error, and an unreadable row is set aside with the
+file, the row and the reason.
 """
 
 import csv
@@ -34,9 +34,9 @@ class Record:
     """A row of a file, whatever its format.
 
     Attributes:
-        number: Its number among the rows, from 1, not counting a header.
-        where: File and row, for messages; the row as an editor or spreadsheet counts it.
-        cells: Column, in lower case → cell. In a CSV file, every cell is a text.
+        number: The row's number, from 1, not counting a header.
+        where: File and row, for messages; rows are counted as in an editor or spreadsheet.
+        cells: Column (in lower case) → cell. In a CSV file, every cell is a text.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Record:
         return self.where.rpartition(", row ")[0]
 
     def find(self, columns: Sequence[str]) -> object:
-        """Return the cell in the first of some columns that the row has; None if it has none.
+        """Return the cell in the first of these columns that the row has; None if it has none.
 
         Examples:
             >>> Record(1, "a.csv, row 2", {"input": "我哋"}).find(["source", "input"])
@@ -63,10 +63,10 @@ class Record:
         return next((self.cells[name] for name in columns if name in self.cells), None)
 
     def text(self, columns: Sequence[str], role: str) -> str:
-        """Return a cell that must be there, as text.
+        """Return a required cell as text.
 
         Args:
-            columns: The columns that it may be in, in lower case.
+            columns: The columns that may have it, in lower case.
             role: The role of the cell, for the message.
 
         Raises:
@@ -82,7 +82,7 @@ class Record:
         return text
 
     def elsewhere(self, role: str, columns: Sequence[str]) -> str:
-        """Say how to declare the column of something, unless the row has one of these.
+        """Say how to declare the column for a role, unless the row has one of these columns.
 
         Examples:
             >>> Record(1, "", {"input": "我哋"}).elsewhere("source", ["source"])
@@ -92,7 +92,7 @@ class Record:
         return "" if there else f' (declare columns = {{ {role} = "…" }} for another)'
 
     def named(self) -> str:
-        """Name its columns, for messages, unless the header is missing and they would be an item.
+        """Name the row's columns for a message, unless the "header" is in fact an item.
 
         Examples:
             >>> Record(1, "", {"input": "我哋"}).named(), Record(1, "", {"邊個最高?": ""}).named()
@@ -106,7 +106,7 @@ class Record:
         """Return the error for a problem of the row, without quoting the row's text.
 
         Args:
-            what: What the row has, such as "no answer".
+            what: The problem, after "has", such as "no answer".
         """
         return UnreadableRow(self.where, what)
 
@@ -116,7 +116,7 @@ class UnreadableRow(DataCorrupt):
 
     Attributes:
         where: File and row.
-        what: What is wrong with it, without its text.
+        what: The problem, without the row's text.
     """
 
     def __init__(self, where: str, what: str) -> None:
@@ -130,7 +130,7 @@ class Table:
 
     Attributes:
         records: The rows that could be read, in file order.
-        bad: The others.
+        bad: The rows that could not.
     """
 
     records: list[Record]
@@ -138,7 +138,7 @@ class Table:
 
 
 def as_text(cell: object) -> str | None:
-    """Return a cell as text, numbers as they are written; None for anything else or NaN.
+    """Return a text or number as text; None for NaN and anything else.
 
     Examples:
         >>> as_text(7), as_text("007"), as_text(["7"])
@@ -157,7 +157,7 @@ def refusal(content: bytes) -> str | None:
         content: A file's content.
 
     Returns:
-        What the file is instead and what to do; None if it may be data.
+        A description of the file and what to do; None if it may be data.
 
     Examples:
         >>> refusal(b"<!DOCTYPE html><title>Access denied</title>").split(",")[0]
@@ -183,7 +183,7 @@ def is_file(path: Path) -> bool:
     """Return whether a path is a regular file, not a folder, pipe or broken link.
 
     Raises:
-        DataNotFound: The system refuses to say.
+        DataNotFound: The operating system refuses access.
     """
     with on_disk(path):
         return path.is_file()
@@ -193,7 +193,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
     Raises:
-        DataNotFound: It cannot be read, or is not a file; pipes are refused without waiting.
+        DataNotFound: It cannot be read or is not a file. Pipes are refused without waiting.
     """
     with on_disk(path):
         if not path.is_file():
@@ -217,7 +217,7 @@ _MOST_UNPACKED = 1 << 28
 
 
 def _is_name(text: str) -> bool:
-    """Whether a heading is the name of a column and not a question, which no message may show."""
+    """Return whether a heading is a column's name; a question must not appear in messages."""
     return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
 
 
@@ -275,7 +275,7 @@ def container(file: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return the unpacked content of a file, within a limit of size."""
+    """Return the unpacked content of a file, up to a size limit."""
     place = Path(container(path.as_posix()))
     inside = place != path and place.is_file()
     if not inside and path.suffix.lower() != ".gz":
@@ -297,7 +297,7 @@ def _content(path: Path) -> bytes:
             raise DataCorrupt(f"{path}: {reason}.") from error
     if len(content) > _MOST_UNPACKED:
         raise DataCorrupt(
-            f"{path} has more than {_MOST_UNPACKED >> 20} MiB unpacked, too much for a test set."
+            f"{path} has more than {_MOST_UNPACKED >> 20} MiB unpacked, too large for a test set."
         )
     return content
 
@@ -312,8 +312,8 @@ def read_table(
 ) -> Table:
     r"""Read a file of rows: CSV, JSON lines, one JSON list or object, Parquet, or Arrow.
 
-    A row that cannot be read is set aside, and does not change the numbers of the others. Rows of
-    blank cells are ignored.
+    A row that cannot be read is set aside, and the other rows keep their numbers. Rows of blank
+    cells are ignored.
 
     Args:
         path: The file; its ending, and for JSON its first character, decide the format. A JSON list
@@ -321,12 +321,12 @@ def read_table(
         columns: The names of the columns of a CSV file without a header row.
         delimiter: The character between the cells of a CSV file; by default a tab in `.tsv` files
             and a comma in others.
-        quotes: Whether a CSV file has quotation marks around cells; if not, they are text.
-        rows: The keys that lead to the rows of a JSON object, with dots between them. They go
-            through lists, too: a row then has the cells of the objects around it.
+        quotes: Whether quotation marks enclose cells in a CSV file; if not, they are text.
+        rows: The keys that lead to the rows in a JSON object, with dots between them. They may pass
+            through lists: a row then also has the cells of the objects around it.
 
     Raises:
-        DataCorrupt: The file is not such data, breaks off, names a column twice, or lacks the
+        DataCorrupt: The file is not such data, is truncated, names a column twice, or lacks the
             keys.
 
     Examples:
@@ -374,7 +374,7 @@ def read_table(
         except (msgspec.MsgspecError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n") and _breaks_off(error):
                 raise _unreadable(f"{path}: row {number}", error) from error
-            what = f"no JSON for one row: {error}"
+            what = f"no JSON object for one row: {error}"
             decoded.append(UnreadableRow(f"{path}, row {number}", what))
     return _table(path, decoded)
 
@@ -385,7 +385,7 @@ def read_lines(files: Mapping[str, Path]) -> Table:
     Lines that are blank in all files are ignored.
 
     Args:
-        files: Column → its file, with one row a line.
+        files: Column → its file, with one row per line.
 
     Raises:
         DataCorrupt: A file is not text, or the files have different numbers of lines.
@@ -491,7 +491,7 @@ def _csv(
             f"{path}: the header row names a column twice, as the columns "
             f"{' and '.join(map(str, alike))}"
             + f" ({called!r}, in any case)" * _is_name(called)
-            + ". Rename one; if the first row is no header, declare header = false."
+            + ". Rename one; if the first row is not a header, declare header = false."
         )
     table = Table([], [])
     for number, (place, row) in enumerate(rows, start=1):
@@ -516,7 +516,7 @@ def _csv(
 
 
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
-    """Yield row by row; for a row that cannot be read, the error; then go on with the next line."""
+    """Yield each row, or the error of an unreadable row, and go on with the next line."""
     lines = list(io.StringIO(text, newline=""))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     start = 0
@@ -534,7 +534,7 @@ def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | c
             start += done + 1
 
 
-_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # Arrow reads a stream without it as a shorter one
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # Arrow takes a truncated stream for a shorter one
 
 
 def _columnar(path: Path, content: bytes, ending: str) -> list[dict[str, object]]:
@@ -585,7 +585,7 @@ def _nested(path: Path, text: str) -> list[_Row] | None:
         The rows; None if each line may be a row.
 
     Raises:
-        DataCorrupt: The file is one JSON value of another form, or the beginning of one.
+        DataCorrupt: The file is one JSON value of another form, or is truncated.
     """
     one_line = "\n" not in text.strip()
     try:
@@ -599,7 +599,7 @@ def _nested(path: Path, text: str) -> list[_Row] | None:
             raise _unreadable(str(path), error) from error
         return None
     if not isinstance(given, dict):
-        raise DataCorrupt(f"{path}: it is one JSON {type(given).__name__}, and {_EXPECTED}.")
+        raise DataCorrupt(f"{path}: it is one JSON {type(given).__name__}, but {_EXPECTED}.")
     only = [key for key in ("data", "rows", "questions", "examples") if key in given]
     rows = _lists(given) if len(only) != 1 else _lists(given[only[0]], (only[0],))
     if rows:
@@ -608,7 +608,7 @@ def _nested(path: Path, text: str) -> list[_Row] | None:
     if one_line and (path.suffix != ".json" or (len(given) > 1 and not nested)):
         return None  # the only line of JSON Lines
     raise DataCorrupt(
-        f"{path}: it is one JSON object, with {_keys(given)}, and {_EXPECTED}. If a key leads to "
+        f"{path}: it is one JSON object, with {_keys(given)}, but {_EXPECTED}. If a key leads to "
         f'the rows, name it: rows = "…".'
     )
 
@@ -629,7 +629,7 @@ def _lists(value: object, keys: tuple[str, ...] = ()) -> list[_Row] | None:
 
 
 def _below(path: Path, text: str, keys: str) -> list[_Row]:
-    """Return the rows that keys of a JSON object lead to, as a list or as an object of lists."""
+    """Return the rows at the end of a path of keys in a JSON object."""
     declared = f"rows = {json.dumps(keys, ensure_ascii=False)}"
     try:
         value = _decoded(text, object)
@@ -643,7 +643,7 @@ def _below(path: Path, text: str, keys: str) -> list[_Row]:
 def _led_to(
     value: object, rest: str, says: str, above: str = "", around: Mapping[str, object] | None = None
 ) -> Iterator[_Row]:
-    """Give the rows that keys lead to, with the cells of the objects whose lists they are in."""
+    """Yield the rows that keys lead to, with the cells of the objects around their lists."""
     if rest and isinstance(value, list):
         for place, each in enumerate(value):
             yield from _led_to(each, rest, says, f"{above}[{place}]", around or {})
@@ -678,7 +678,7 @@ def _rows_in(value: object, says: str) -> list[_Row]:
         except msgspec.ValidationError as error:
             what = str(error)
     raise DataCorrupt(
-        f"{says} leads to no rows, which are a list of objects, or such lists by subject: {what}."
+        f"{says} does not lead to rows (a list of objects, or such lists by subject): {what}."
     )
 
 
@@ -691,7 +691,7 @@ def _keys(value: Mapping[str, object]) -> str:
 
 
 class _NamedTwiceError(ValueError):
-    """A JSON object names a key twice: most readers take the last value, others the first."""
+    """A JSON object has a key twice: most readers take the last value, others the first."""
 
 
 def _decoded(text: str, sort: Any) -> Any:
@@ -727,7 +727,7 @@ def _breaks_off(error: Exception) -> bool:
 
 
 def _unreadable(where: str, error: Exception) -> DataCorrupt:
-    """Return the error for JSON that breaks off, is damaged, or has another form."""
+    """Return the error for JSON that is truncated, damaged, or of another form."""
     if isinstance(error, msgspec.ValidationError):
         return DataCorrupt(f"{where} is valid JSON, but {_EXPECTED}; {error}.")
     if _breaks_off(error):

@@ -1,8 +1,8 @@
 """Download files over HTTP, several in parallel, within limits of time and size.
 
 A busy server is asked again at the time that it names. Other failures are not retried: without a
-network the user hears so at once, and downloaded files stay for the next run. (Neither pooch nor
-huggingface_hub limits the time and the unpacked size of a file.)
+network the user learns it at once, and downloaded files are kept for the next run. (Neither pooch
+nor huggingface_hub limits the time and the unpacked size of a download.)
 """
 
 import logging
@@ -21,11 +21,11 @@ from ..errors import DataCorrupt
 _log = logging.getLogger("hkcanto")
 
 _CONNECTIONS = 8
-# Seconds to open a connection, and to wait for more bytes.
+# Seconds to wait for a connection, and for more bytes.
 _CONNECT_TIMEOUT, _READ_TIMEOUT = 3.05, 10.0
-# A file may take this many seconds, and one more for each of this many received bytes.
+# A file may take _GRACE seconds, plus one second for every _SLOWEST bytes received.
 _GRACE, _SLOWEST = 20.0, 1024
-_CHUNK = 8 * 1024  # the granularity of that, so less than the grace's worth
+_CHUNK = 8 * 1024  # bytes between checks of the time; one chunk must fit into _GRACE
 _LARGEST = 100 * 1024**2  # GitHub's own limit; a hub announces the size of its files
 _BUSY = (429, 503)
 TRIES = 5  # requests to a busy server
@@ -67,15 +67,15 @@ class Transfer:
 
     @property
     def overdue(self) -> bool:
-        """Whether it is too slow to wait for."""
+        """Whether the download is too slow to wait for."""
         return time.monotonic() - self.started > _GRACE + self.received / _SLOWEST
 
     def run(self, stopped: threading.Event, told: threading.Event) -> "Transfer":
-        """Download it, and return it.
+        """Download the file, and return the transfer.
 
         Args:
             stopped: Set when the file is no longer needed.
-            told: Set when the user knows that the server is busy.
+            told: Set once the user has been told that the server is busy.
         """
         most = _LARGEST if self.size is None else self.size
         try:
@@ -99,7 +99,7 @@ class Transfer:
         return self
 
     def _chunks(self, stopped: threading.Event, told: threading.Event) -> Iterator[bytes]:
-        """Request it, repeatedly while the server is busy, and yield what arrives."""
+        """Request the file, again while the server is busy, and yield what arrives."""
         import requests
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
@@ -113,10 +113,10 @@ class Transfer:
                     yield from answer.iter_content(_CHUNK)
                     return
             wait, busy = _FIRST_WAIT * 2 ** (tried - 1), f"HTTP {answer.status_code}"
-            with suppress(InvalidHeader):  # neither a number of seconds nor a date
+            with suppress(InvalidHeader):  # the header is neither a number of seconds nor a date
                 wait = Retry().parse_retry_after(answer.headers.get("Retry-After", "")) or wait
             if wait > _LONGEST_WAIT:
-                raise OSError(f"{busy}, to be asked again in {wait:,.0f} s")
+                raise OSError(f"{busy}, retry after {wait:,.0f} s")
             if not told.is_set():
                 told.set()
                 _log.warning("%s is busy (%s); asking again in %.0f s.", self.url, busy, wait)
@@ -127,8 +127,8 @@ class Transfer:
 def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
     """Download files in parallel, and yield each when it is complete or has failed.
 
-    If a server stays silent, its thread is not waited for: it ends by itself or with the process,
-    and it only writes to temporary files.
+    The thread of a server that stays silent is not waited for: it ends by itself or with the
+    process, and writes only to temporary files.
     """
     from multiprocessing import TimeoutError as NothingYet
     from multiprocessing.pool import ThreadPool
@@ -145,7 +145,7 @@ def receive(transfers: Sequence[Transfer]) -> Generator[Transfer, None, None]:
                 if not (slow := [each for each in transfers if each.overdue]):
                     continue
                 each, had = slow[0], f"{slow[0].received:,} bytes in more than {_GRACE:.0f} s"
-                each.error = OSError(f"it came too slowly, {had}")
+                each.error = OSError(f"it was too slow: {had}")
             left -= 1
             yield each
     finally:

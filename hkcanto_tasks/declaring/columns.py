@@ -47,7 +47,7 @@ _LANGUAGES = {
 
 
 def words_of(name: str) -> str:
-    """Return a column's name with spaces for punctuation, to compare it with names of roles.
+    """Return a column's name with spaces for punctuation, for comparison with names of roles.
 
     Examples:
         >>> words_of("Correct_Option "), words_of("答案")
@@ -70,7 +70,7 @@ class Column:
     cells: Sequence[object]
 
     def is_called(self, role: str) -> bool:
-        """Return whether its name is usual for a role, ignoring a language after it."""
+        """Return whether its name is usual for a role, ignoring a language at the end."""
         name = words_of(self.name)
         head, _, last = name.rpartition(" ")
         found = [
@@ -81,7 +81,7 @@ class Column:
 
     @property
     def is_id(self) -> bool:
-        """Whether its name is that of an id, and not of an answer."""
+        """Whether its name is that of an id rather than an answer."""
         return self.is_called("id") and not self.is_called("answer")
 
     @cached_property
@@ -93,7 +93,7 @@ class Column:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Its cells with a text or number that is not blank."""
+        """Its texts and numbers, without blank cells."""
         found = (as_text(each) for each in self.cells)
         return [each.strip() for each in found if each is not None and each.strip()]
 
@@ -104,12 +104,12 @@ class Column:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every row has a text in it."""
+        """Whether it has a text in every row."""
         return 0 < len(self.texts) == len(self.cells)
 
     @property
     def is_blank(self) -> bool:
-        """Whether no row has anything in it."""
+        """Whether it is empty in every row."""
         return all(each is None or each in ("", [], {}) for each in self.cells)
 
     @cached_property
@@ -123,7 +123,7 @@ class Column:
         return [decoded(each) for each in self.cells]
 
     def tally(self) -> str:
-        """List its texts, the most frequent first, at most five.
+        """List its five most frequent texts with their counts.
 
         Examples:
             >>> Column("label", ["1", "0", "0"]).tally()

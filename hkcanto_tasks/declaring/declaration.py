@@ -37,19 +37,20 @@ from .tables import Group, divided, read_tables
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 _MOST_SUBJECTS = 100
-_ACTING = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # on a terminal or in an editor
+# Characters that control a terminal or an editor.
+_ACTING = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A benchmark that was declared.
+    """A newly declared benchmark.
 
     Attributes:
         folder: Its folder.
         tasks: The names of its tasks.
-        recognised: What was recognised, a line for each task.
-        doubts: The remaining questions, which are comments in its `benchmark.toml`.
-        remarks: Further remarks: which files were copied, and which are left out.
+        recognised: Each task's kind, rows and columns in one line.
+        doubts: The open questions, which are comments in its `benchmark.toml`.
+        remarks: Further remarks: which files were copied or left out.
         problem: Why it does not load yet; empty if it does.
     """
 
@@ -75,22 +76,22 @@ def declare(name: str, source: str, into: Path, *, force: bool = False) -> Decla
     Nothing is written before the declaration is complete, and files are installed atomically.
 
     Args:
-        name: The benchmark's name, and that of its folder.
-        source: Where the rows are; see `find_origin`.
+        name: The name of the benchmark and of its folder.
+        source: The location of the rows; see `find_origin`.
         into: The folder in which to create the benchmark's folder.
         force: Replace existing files.
 
     Raises:
-        OptionError: The name cannot be used, or already exists.
-        CatalogueError: Nothing was recognised.
+        OptionError: The name is invalid or already taken.
+        CatalogueError: No kind of task was recognised.
         DataNotFound, DataCorrupt, NetworkUnavailable: The rows cannot be downloaded or read.
     """
     home = into.expanduser() / name
     _refuse_name(name, home)
     if not home.parent.is_dir():
-        raise OptionError(f"--into {into}: there is no such folder. Make it, or give another.")
+        raise OptionError(f"--into {into}: the folder does not exist. Make it, or give another.")
     if (home / "benchmark.toml").exists() and not force:
-        raise OptionError(f"{home / 'benchmark.toml'} is there. Give another name, or --force.")
+        raise OptionError(f"{home / 'benchmark.toml'} exists. Give another name, or --force.")
     origin = find_origin(source, name, home)
     tasks, remarks = _recognised(name, origin)
     toml = _toml(name, origin, tasks, remarks)
@@ -122,8 +123,8 @@ def declare(name: str, source: str, into: Path, *, force: bool = False) -> Decla
 def _refuse_name(name: str, home: Path) -> None:
     if not _NAME.fullmatch(name):
         raise OptionError(
-            f"{name!r} cannot be the name of a task: one begins with a letter from a to z, and has "
-            "these letters, digits and _. For example: my_quiz."
+            f"{name!r} cannot be the name of a task: names begin with a letter from a to z, and "
+            "have only these letters, digits and _. For example: my_quiz."
         )
     owners = {task.name: task.benchmark for task in named_tasks().values()}
     owners |= {each.name: each for each in benchmarks()}
@@ -141,7 +142,7 @@ def _slug(text: str) -> str:
 
 
 def _distinct(texts: Iterable[str], otherwise: str) -> Iterator[str]:
-    """Return a part of a task's name for each of some texts, all different."""
+    """Yield a different part of a task's name for each text."""
     taken: set[str] = set()
     for number, text in enumerate(texts, start=1):
         slug = _slug(text)
@@ -177,7 +178,7 @@ def _recognised(name: str, origin: Origin) -> tuple[list[_Task], list[str]]:
 
 
 def _called(group: Group, alone: bool) -> str:
-    """Return what distinguishes a group: its folder, or its first file if others share that."""
+    """Return a group's name: its folder, or its first file if other groups share the folder."""
     place = group.folder if alone and group.folder else group.files[0].partition(".")[0]
     return place.rpartition("/")[2]
 
@@ -186,7 +187,7 @@ def _with_group(proposal: Proposal, group: Group) -> Proposal:
     """Add the questions about the files."""
     doubts = [*proposal.doubts]
     if group.only:
-        doubts.append(Doubt(f'There is no split "test". Is "{group.only}" to be asked instead?'))
+        doubts.append(Doubt(f'There is no split "test". Should "{group.only}" be used instead?'))
     return replace(proposal, doubts=doubts)
 
 
@@ -213,7 +214,7 @@ def _toml(name: str, origin: Origin, tasks: Sequence[_Task], remarks: Sequence[s
     title = name.replace("_", " ").capitalize()
     lines = [
         f"# Written by `hkcanto new` from {_one_line(origin.said)}. Check it with `hkcanto show`.",
-        "# `# ?` marks a question to you: change the entry if need be, and remove the question.",
+        "# `# ?` marks a question to you: change the entry if necessary, and remove the question.",
         *(f"# {_one_line(each)}" for each in remarks),
         "",
         f"name = {_value(name)}",
@@ -222,7 +223,7 @@ def _toml(name: str, origin: Origin, tasks: Sequence[_Task], remarks: Sequence[s
     for table, entries in release_lines(origin).items():
         lines += ["", f"[{table}]", *(f"{key} = {_value(text)}" for key, text in entries.items())]
     for task in tasks:
-        lines += ["", "# The words are ours. Change them freely, and raise `version` with them."]
+        lines += ["", "# hkcanto wrote this prompt. Change it freely, and then raise `version`."]
         lines += [f"[prompts.{task.name}]"]
         lines += [f"{key} = {_value(text)}" for key, text in task.proposal.prompt.items()]
     for task in tasks:
@@ -264,7 +265,7 @@ def _entry(task: _Task, origin: Origin, *, several: bool) -> Iterator[str]:
 def _by_name(
     patterns: Mapping[str, str], subjects: Sequence[Mapping[str, str]], origin: Origin
 ) -> Mapping[str, str]:
-    """Return paths with `*` that find these subjects and no other; nothing if there are none."""
+    """Return paths with `*` that match exactly these subjects; empty if that is impossible."""
     if not subjects or any([*each] != ["name"] for each in subjects):
         return {}
     found = {split: path.replace("{stem}", "*") for split, path in patterns.items()}
@@ -274,7 +275,7 @@ def _by_name(
 
 
 def _subjects(group: Group) -> tuple[list[dict[str, str]], str]:
-    """Return the subjects, from files or from a column that names them; and that column."""
+    """Return the subjects, from files or from a column, and the column's name."""
     column = next(called(group.columns, "subject"), None)
     stems, name = [*group.splits], ""
     if len(stems) == 1:
@@ -317,7 +318,7 @@ def _checksums(origin: Origin) -> str:
 
 
 def _install(staged: Path, home: Path, *, force: bool) -> None:
-    """Move the files to their folder, the declaration last, as that makes it a benchmark."""
+    """Move the files to their folder; the declaration, which makes it a benchmark, comes last."""
     if not home.exists():
         staged.replace(home)
         return
@@ -327,7 +328,7 @@ def _install(staged: Path, home: Path, *, force: bool) -> None:
     )
     for file in () if force else files:
         if (home / file).exists() and (home / file).read_bytes() != (staged / file).read_bytes():
-            raise OptionError(f"{home / file} is there, and is another file. Give --force.")
+            raise OptionError(f"{home / file} exists and differs. Give --force to replace it.")
     for file in files:
         (home / file).parent.mkdir(parents=True, exist_ok=True)
         (staged / file).replace(home / file)

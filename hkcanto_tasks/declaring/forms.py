@@ -1,8 +1,7 @@
 """Recognise the kind of task in some rows, and propose its entry in a `benchmark.toml`.
 
-`FORMS` maps each kind to a function that proposes declarations from the columns of some rows, or
-none. The first form that proposes something counts. Forms of kinds that are not installed are
-skipped.
+`FORMS` maps each kind to a function that proposes declarations from the columns of some rows. The
+first form with a proposal counts. Forms of kinds that are not installed are skipped.
 """
 
 import re
@@ -30,7 +29,7 @@ Form = Callable[[Group], Sequence[Proposal]]
 
 
 def recognise(group: Group) -> Sequence[Proposal]:
-    """Propose declarations of some rows: several if they can be asked in several ways.
+    """Propose declarations of some rows: several if they make several tasks.
 
     Raises:
         CatalogueError: Nothing fits; the message says what was found.
@@ -89,7 +88,7 @@ def _with_context(group: Group, proposal: Proposal) -> Proposal:
 
 
 def _left(group: Group, proposal: Proposal) -> Iterator[Doubt]:
-    """Ask about texts that are in no prompt, and about columns that may name subjects."""
+    """Ask about texts missing from the prompt, and about columns that may name subjects."""
     left = [
         each
         for each in group.columns
@@ -114,8 +113,8 @@ def _left(group: Group, proposal: Proposal) -> Iterator[Doubt]:
     if texts:
         named = ", ".join(f'"{each}"' for each in texts)
         yield Doubt(
-            f"Does a model need {named} to answer? It is not in the prompt. A place such as "
-            f"{{{placeholder(texts[0])}}} puts it there."
+            f"Does a model need {named} to answer? It is not in the prompt. A placeholder such as "
+            f"{{{placeholder(texts[0])}}} adds it."
         )
 
 
@@ -173,7 +172,7 @@ def _translation(group: Group) -> Sequence[Proposal]:
         if found[0] == found[1]:
             return ()
         doubts = [
-            Doubt(f'Is "{side.name}" {_NAMES[seen]}, as most of its texts are?')
+            Doubt(f'Is "{side.name}" {_NAMES[seen]}, like most of its texts?')
             for side, seen in zip(sides, found, strict=True)
             if seen != side.language
         ]
@@ -214,7 +213,7 @@ def _direction(
 
 
 def languages_of(group: Group) -> tuple[str, ...]:
-    """Return the languages of the two columns that are named after one; none unless there are two.
+    """Return the languages of two columns that are named after languages; empty if not two.
 
     Examples:
         >>> languages_of(Group("", {}, []))
@@ -238,7 +237,7 @@ def _language(column: Column) -> str:
 
 
 def _label(group: Group) -> Sequence[Proposal]:
-    """Recognise one or several texts and one of a few labels."""
+    """Recognise one or more texts with one of a few labels."""
     few = [
         each for each in group.columns if each.is_whole and _repeats(each) and len(each.counts) > 1
     ]
@@ -273,7 +272,7 @@ def _label(group: Group) -> Sequence[Proposal]:
         columns = {place: name for place, name in places.items() if place != name}
         shown = "\n".join(f"{name}：{{{place}}}" for place, name in places.items())
         named = ", ".join(f'"{each.name}"' for each in texts)
-        doubts.append(Doubt(f"The prompt shows {named}. Is that what is asked about?"))
+        doubts.append(Doubt(f"The prompt shows {named}. Is the question about that?"))
     listed = "……" if coded else "、".join(names)
     return [
         Proposal(
@@ -309,7 +308,7 @@ def _judged(group: Group) -> Sequence[Proposal]:
     if len(prompts) != 1 or not all(any(map(each.is_called, aside)) for each in others):
         return ()
     ask = (
-        "What is a good answer? The file has none. Write what a judge is asked, what each level "
+        "What is a good answer? The file has none. Write the judge's prompt, what each level "
         "means, and which levels pass."
     )
     rubric = (

@@ -90,7 +90,7 @@ def multiple_choice(group: Group) -> Sequence[Proposal]:
 
 
 def _options_of(group: Group, definition: TaskDefinition) -> Sequence[Sequence[str | None]]:
-    """Return the options of the rows that can be read with a declaration."""
+    """Return the options of those rows that a declaration can read."""
     rows = read_options(group.records, definition)
     return [each[0] for each in rows if not isinstance(each, UnreadableRow)]
 
@@ -129,7 +129,7 @@ _WRONG = re.compile(
 
 
 def _lengths(column: Column) -> set[int]:
-    """Return the numbers of options in the cells of a column; none if it has no options."""
+    """Return the numbers of options in a column's cells; empty if they have no options."""
     found = set()
     for value in column.values:
         if isinstance(value, Mapping):
@@ -155,7 +155,7 @@ def _answer(
     if not group.header:
         return group.columns[-1].name, {"answer": "letter"}, ()
     if options.right:
-        said = f'Each right option is the first one, A: "{options.right}". {_SAID} Is that right?'
+        said = f'The right option is always the first, A: "{options.right}". {_SAID} Is that right?'
         return options.right, {"answer": "text", **_SHUFFLED}, [Doubt(said)]
     found = {}
     for column in columns:
@@ -166,9 +166,9 @@ def _answer(
     usual = [each for each in called(columns, "answer") if each.name in found]
     if not found:
         if any(_names_several(each) for each in called(columns, "answer")):
-            return "", {}, ()  # the next form's
+            return "", {}, ()  # left to the next form
         raise Unrecognised(
-            f"it has options ({', '.join(options.names)}), and no column that names one of them in "
+            f"it has options ({', '.join(options.names)}), but no column names one of them in "
             f"every row. It also has {', '.join(each.name for each in columns)}."
         )
     chosen = (usual or [each for each in columns if each.name in found])[0]
@@ -199,9 +199,9 @@ def _answer(
 
 
 def _ways(group: Group, definition: TaskDefinition, column: Column) -> dict[str, tuple[int, ...]]:
-    """Return the ways in which a column's cells can name options → the options that they name.
+    """Return each way to read which options a column names → the options that it gives.
 
-    The kind's own reader decides if it can; otherwise both ways are returned.
+    The kind's own reader chooses if it can; otherwise both ways are returned.
     """
     readings = {}
     for way in _FORMS_OF_ANSWER:
@@ -212,7 +212,7 @@ def _ways(group: Group, definition: TaskDefinition, column: Column) -> dict[str,
         decided = _places(group, definition, column, "")
     except UndecidedAnswers:
         return {way: places for way, places in whole.items() if way != "letter_or_number"}
-    except DataCorrupt:  # of two sorts
+    except DataCorrupt:  # answers of two sorts, such as letters and texts
         return whole
     return {way: places for way, places in whole.items() if places == decided}
 
@@ -237,7 +237,7 @@ def one_hot(group: Group) -> Sequence[Proposal]:
             question, doubts = question_column(others, group)
             letters = _LETTERS[: max(map(len, marked))]
             first = len({each.index(1) for each in marked}) == 1
-            said = f"Each right option is the first one, A. {_SAID} Is that right?"
+            said = f"The right option is always the first, A. {_SAID} Is that right?"
             fields: dict[str, Any] = {"answer": "one_hot", **(_SHUFFLED if first else {})}
             if letters != "ABCD":
                 fields["letters"] = letters
@@ -254,7 +254,7 @@ def one_hot(group: Group) -> Sequence[Proposal]:
 
 
 def _marks(value: object) -> list[int]:
-    """Return the marks of options, 1 for a right one; none if a cell has no such marks."""
+    """Return the marks of options, 1 for a right one; empty if a cell has no such marks."""
     marks: Any = [*value.values()] if isinstance(value, Mapping) and len(value) > 1 else []
     if isinstance(value, Mapping) and isinstance(value.get("labels"), list):
         marks = value["labels"]
@@ -262,7 +262,7 @@ def _marks(value: object) -> list[int]:
 
 
 def multi_answer(group: Group) -> Sequence[Proposal]:
-    """Recognise questions of whose options several may be right, such as `ABD`."""
+    """Recognise questions that may have several right options, such as `ABD`."""
     options = _options(group)
     if options is None or options.right:
         return ()

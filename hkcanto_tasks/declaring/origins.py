@@ -38,8 +38,8 @@ class Origin:
     """The files to declare.
 
     Attributes:
-        said: Their name for people.
-        root: The folder that paths start from.
+        said: Their location, for people.
+        root: The folder that file paths start from.
         files: The tables in it, including members of archives.
         release: How a `benchmark.toml` refers to them.
         copied: Whether to copy them into the benchmark's own folder.
@@ -60,12 +60,12 @@ def find_origin(given: str, name: str, home: Path) -> Origin:
     Args:
         given: A path; `owner/name` on the hub; `github:owner/name` or the address of a GitHub
             repository. `@revision` names a commit, tag or branch of the last two.
-        name: The benchmark's name, which is that of the download's folder in the cache.
+        name: The benchmark's name, also used for the download's folder in the cache.
         home: The benchmark's own folder, which need not exist.
 
     Raises:
-        OptionError: It is none of these.
-        DataNotFound: There is no such file, repository or data set, or no table in it.
+        OptionError: `given` is none of these.
+        DataNotFound: The file, repository or data set does not exist, or has no table.
         NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
     path = Path(given).expanduser()
@@ -78,14 +78,14 @@ def find_origin(given: str, name: str, home: Path) -> Origin:
     if found := _HUB.fullmatch(given):
         return _of_hub(found, name)
     raise OptionError(
-        f"--from {given}: there is no such file or folder, and it names no repository. Give a path,"
-        " owner/name for a data set on the Hugging Face hub, or github:owner/name."
+        f"--from {given} is neither an existing file or folder nor the name of a repository. Give a"
+        " path, owner/name for a data set on the Hugging Face hub, or github:owner/name."
     )
 
 
 def _local(path: Path, home: Path) -> Origin:
     if path.is_file() and not (is_table(path.name) or path.suffix.lower() == ".zip"):
-        raise OptionError(f"{path} is in no format that is read: {', '.join(ENDINGS)}, .zip, .gz.")
+        raise OptionError(f"{path} is not in a known format: {', '.join(ENDINGS)}, .zip, .gz.")
     inside = path.resolve().is_relative_to(home.resolve())
     root = home.resolve() if inside else path.resolve() if path.is_dir() else path.resolve().parent
     if path.is_dir():
@@ -123,7 +123,7 @@ def _of_github(found: re.Match[str], name: str) -> Origin:
 
 
 def ignoring_other_data() -> AbstractContextManager[object]:
-    """Ignore the user's settings of other data inside this context."""
+    """Ignore the user's `HKCANTO_DATA` and `HKCANTO_DATA_DIR` inside this context."""
     return patch.dict(os.environ, HKCANTO_DATA="", HKCANTO_DATA_DIR="")
 
 
@@ -135,14 +135,14 @@ def _tables(root: Path, files: Sequence[str], said: object = "") -> list[str]:
     found = [each for each in with_members(root, files) if is_table(each)]
     if not found:
         raise DataNotFound(
-            f"{said or root} has no file that is read. These are: {', '.join(ENDINGS)}, also with "
-            f".gz or in a .zip; it has {', '.join(files[:6]) or 'no files'}."
+            f"{said or root} has no file in a known format: {', '.join(ENDINGS)}, also with .gz or "
+            f"in a .zip. It has {', '.join(files[:6]) or 'no files'}."
         )
     return found
 
 
 def release_lines(origin: Origin) -> Mapping[str, Mapping[str, object]]:
-    """Return the table of a `benchmark.toml` with the location of the files.
+    """Return the table of a `benchmark.toml` that locates the files.
 
     Examples:
         >>> release_lines(Origin("x.csv", Path(), ["x.csv"], FolderData()))

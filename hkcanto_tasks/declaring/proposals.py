@@ -11,11 +11,11 @@ from .tables import Group
 
 @dataclass(frozen=True)
 class Doubt:
-    """A question to the user, about something that only a person can know.
+    """A question to the user that only a person can answer.
 
     Attributes:
-        question: The question, with what was found.
-        choices: Lines that the task's entry lacks. It does not load until it has one of them.
+        question: The question, with the findings behind it.
+        choices: Lines for the task's entry, which does not load until it has one of them.
     """
 
     question: str
@@ -24,7 +24,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A task as recognised in some rows.
+    """A task that was recognised in some rows.
 
     Attributes:
         kind: Its kind.
@@ -32,9 +32,9 @@ class Proposal:
         fields: Further keys of its entry.
         prompt: The texts of its prompt.
         suffix: The end of its name, if the same rows make several tasks.
-        title: The end of its title, likewise.
-        doubts: The remaining questions.
-        own: The columns that the kind reads, besides those in `columns`.
+        title: The end of its title in that case.
+        doubts: The open questions.
+        own: Further columns that the kind reads, besides those in `columns`.
     """
 
     kind: str
@@ -78,11 +78,11 @@ def question_column(columns: Sequence[Column], group: Group) -> tuple[Column, Se
     """Return the column of the question, and the doubts about it.
 
     Args:
-        columns: The columns that it may be.
-        group: The rows that they are of.
+        columns: The candidates.
+        group: The rows that have them.
 
     Raises:
-        Unrecognised: None of them has texts.
+        Unrecognised: None of the columns has texts.
     """
     if not group.header:
         return group.columns[0], ()
@@ -94,7 +94,7 @@ def question_column(columns: Sequence[Column], group: Group) -> tuple[Column, Se
         first = whole[0]
         rivals = [f'"{e.name}"' for e in called(texts, "question") if e is not first and e.is_whole]
         listed = " or ".join(rivals)
-        ask = f'Is "{first.name}" the question, and not {listed}?'
+        ask = f'Is the question in "{first.name}", not in {listed}?'
         return first, [Doubt(ask)] if rivals and first.is_called("question") else ()
     texts = [each for each in texts if not each.is_called("aside")]
     if not texts:
@@ -119,4 +119,4 @@ PROMPTS: Mapping[str, Mapping[str, Any]] = {
     "short_answer": {"question": "{question}\n淨係寫答案，唔使解釋。\n答案："},
     "prompt": {"question": "{prompt}"},
 }
-"""The prompts of new declarations, by kind. They are ours; a paper may have others."""
+"""The prompts of new declarations, by kind. We wrote them; a paper may have others."""

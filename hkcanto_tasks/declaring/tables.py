@@ -21,13 +21,13 @@ class Group:
     """Tables with the same columns in one place: the subjects and splits of one task.
 
     Attributes:
-        folder: The folder that they are in.
+        folder: The tables' folder.
         splits: Stem of a file → split → its files.
-        records: The rows to ask.
-        header: Whether the tables name their columns.
+        records: The rows to score.
+        header: Whether the tables have a header row.
         bad: The number of rows that cannot be read.
-        only: The split to ask, if there is no `test`.
-        rows: The keys that lead to the rows in its JSON files.
+        only: The split to score, if there is no `test`.
+        rows: The keys that lead to the rows in JSON files.
     """
 
     folder: str
@@ -50,7 +50,7 @@ class Group:
 
     @cached_property
     def patterns(self) -> dict[str, str]:
-        """Split → the path of its files, with `{stem}`; empty if one path does not fit them all."""
+        """Split → the path of its files, with `{stem}`; empty if they have no common path."""
         found: dict[str, str] = {}
         for split in ("dev", "test"):
             paths = {stem: of[split] for stem, of in self.splits.items() if split in of}
@@ -83,7 +83,7 @@ def read_tables(origin: Origin) -> Tables:
     """Read the tables of an origin, and group those that belong together.
 
     Raises:
-        DataCorrupt: None of them can be read, or none has a row.
+        DataCorrupt: No table can be read, or no table has rows.
     """
     read: list[tuple[tuple[str, tuple[str, ...], bool, str], Split, Table]] = []
     unread: list[str] = []
@@ -148,7 +148,7 @@ def _is_csv(split: Split) -> bool:
 
 
 def _lacks_header(records: Sequence[Record]) -> bool:
-    """Return whether the first row of a CSV file is an item, as its texts occur in other rows."""
+    """Return whether the first row of a CSV file is an item: its texts occur in other rows."""
     columns = columns_of(records)
     known = ("question", "answer", "label", "text", "source", "target", "subject", "id")
     if any(each.language or any(map(each.is_called, known)) for each in columns):
@@ -160,7 +160,7 @@ def _lacks_header(records: Sequence[Record]) -> bool:
 
 
 def _outside(file: str) -> str:
-    """Return the folders of a file, without those that name a split."""
+    """Return the path of a file's folder, without folders that name a split."""
     folders = PurePosixPath(file).parent.parts
     return "/".join(each for each in folders if each.lower() not in SPLITS)
 
@@ -193,11 +193,11 @@ def _with_stem(file: str, stem: str) -> str:
 
 
 def divided(group: Group, alike: Callable[[Group], object]) -> Iterator[Group]:
-    """Divide a group into groups of similar subjects whose files one path can name.
+    """Divide a group so that the subjects of each part are similar and share a path pattern.
 
     Args:
         group: The group.
-        alike: The property that must be the same for all subjects of a group.
+        alike: Returns the property that all subjects of a part must share.
     """
     parts: dict[object, list[tuple[str, list[Record]]]] = {}
     for stem, of in group.splits.items() if len(group.splits) > 1 else ():

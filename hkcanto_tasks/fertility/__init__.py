@@ -1,1 +1,1 @@
-"""Tokens per character of each benchmark's questions: `hkcanto fertility`."""
+"""Tokens per character of each benchmark's items: `hkcanto fertility`."""

@@ -1,7 +1,7 @@
 """Tokenizer fertility: tokens per character on each benchmark (TMMLU+, Section 3.5.3).
 
-The scored questions are counted as a model sees them: all tokens over all characters, a ratio of
-sums, not a mean of ratios.
+The scored items are counted as a model sees them. Fertility is all tokens over all characters: a
+ratio of sums, not a mean of ratios.
 """
 
 from collections import Counter
@@ -33,10 +33,10 @@ Count = Callable[[Sequence[str]], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class FertilityRow:
-    """Counts of a tokenizer on the questions of a task, or of a benchmark if `task` is empty.
+    """Counts of a tokenizer on the items of a task, or of a benchmark if `task` is empty.
 
-    `characters` includes blanks and line breaks; `chinese` is the number of Chinese ones among
-    them, and `split` how many of these need more than one token, such as one for each byte.
+    `characters` includes blanks and line breaks. `chinese` is the number of Chinese characters,
+    and `split` how many of these need more than one token, such as one for each byte.
     """
 
     tokenizer: str
@@ -68,7 +68,7 @@ class FertilityRow:
 
 
 def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Report:
-    """Return a report on tokenizers, each given as in `load_tokenizer` or as NAME=TOKENIZER."""
+    """Return a report on tokenizers, each named as for `load_tokenizer` or as NAME=TOKENIZER."""
     from ..reports.report import report_of
 
     loaded = {}
@@ -81,9 +81,9 @@ def report(names: Sequence[str], benchmarks: Sequence[str] | None = None) -> Rep
 
 
 def load_tokenizer(name: str) -> Count:
-    """Load a tokenizer for counting; code that comes with one is never run.
+    """Load a tokenizer for counting, without ever running code that comes with it.
 
-    Its name is a `tokenizer.json` file, a folder or a model on the Hugging Face hub that has one
+    The name is a `tokenizer.json` file, or a folder or a model on the Hugging Face hub that has one
     (needs `tokenizers`); or `tiktoken:<encoding>` (needs `tiktoken`).
     """
     try:
@@ -125,7 +125,7 @@ def fertility(
         chinese = Counter(character for text in texts for character in filter(is_han, text))
         sizes = len(texts), sum(map(len, texts)), chinese.total()
         for name, count in tokenizers.items() if texts else ():
-            # After a line break, since some tokenizers put a blank in front of a text.
+            # Each follows a line break, since some tokenizers put a blank in front of a text.
             line_break, *alone = count(["\n", *(f"\n{each}" for each in chinese)])
             found = zip(alone, chinese.values(), strict=True)
             split = sum(times for tokens, times in found if tokens > line_break + 1)
@@ -153,10 +153,10 @@ def sections(rows: Sequence[FertilityRow]) -> Sequence[Section]:
 
 
 def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
-    split = "Share of Chinese characters, by occurrence, that need more than one token alone."
+    split = "Share of Chinese characters (by occurrence) that need several tokens on their own."
     columns: list[tuple[Column, Callable[[FertilityRow], Value]]] = [
         (Column("Tokenizer"), attrgetter("tokenizer")),
-        (Column("Questions of"), attrgetter("title")),
+        (Column("Benchmark or task"), attrgetter("title")),
         (Column("Tokens per character", "number", "", True, drawn=True), attrgetter("fertility")),
         (Column("Split characters", "percent", split, True), attrgetter("split_share")),
         (Column("Tokens", "count"), attrgetter("tokens")),
@@ -165,7 +165,7 @@ def _table(name: str, rows: Sequence[FertilityRow]) -> Table:
         (Column("Data"), attrgetter("data")),
     ]
     caption = (
-        "Counts the scored questions with their options and the words that the prompt puts around "
+        "Counts the scored items with their options and the words that the prompt puts around "
         "them; not the instruction in front, worked examples, a chat template or special tokens. "
         "Characters include blanks and line breaks (TMMLU+, Section 3.5.3)."
     )

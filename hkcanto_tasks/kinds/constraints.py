@@ -41,7 +41,7 @@ class Constraints(Prompted):
     """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
     The constraints are a list of `{"name": …, "args": {…}}`, or such a list as a JSON text. An
-    answer is checked as the model wrote it, without its reasoning.
+    answer is checked as written, without its reasoning.
     """
 
     FIGURES = (
@@ -83,8 +83,8 @@ class Constraints(Prompted):
         """Read a request and its constraints.
 
         Raises:
-            DataCorrupt: A constraint is wrong. Unlike other unreadable rows, such a row is never
-                set aside: it is the author's mistake, and may be in every row of the file.
+            DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
+                set aside: it is the author's mistake, and may affect every row of the file.
         """
         cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
         if cell is None:
@@ -109,7 +109,7 @@ class Constraints(Prompted):
         return msgspec.structs.replace(super().made_up(), target=target)
 
     def further_readings(self) -> list[Any]:
-        """Return which of some right and wrong answers each verifier accepts."""
+        """Return each verifier's verdicts on some right and wrong answers."""
         answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
         return [
             [name, args, [follows(answer, Constraint(name, args)) for answer in (*right, *wrong)]]
@@ -140,7 +140,7 @@ class Constraints(Prompted):
 
 
 def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
-    """Return the verifiers of an item and whether the answer was judged to follow each.
+    """Return an item's verifiers, each with whether the answer was judged to follow it.
 
     Args:
         target: The item's target.

@@ -1,8 +1,7 @@
 """Open-ended writing: an everyday question in Cantonese in, an answer in Cantonese out.
 
-Our own benchmark: whether a model that is asked in Cantonese to answer in Cantonese writes
-Cantonese at all. The content of answers is not judged. The score is
-`hkcanto_metrics.cantonese_fluency`.
+Our own benchmark: does a model answer in Cantonese at all when it is asked to, in Cantonese? The
+content of answers is not judged. `hkcanto_metrics.cantonese_fluency` scores them.
 """
 
 from typing import ClassVar

@@ -1,6 +1,6 @@
 """Open answers judged by a model with a declared rubric: a scale of levels, some of which pass.
 
-The judge is a second model, asked by Inspect (`--model-role grader=…`) or by `hkcanto rescore
+The judge is a second model, run by Inspect (`--model-role grader=…`) or by `hkcanto rescore
 --grader …`. lm-eval has no judge: its answers are logged and count as unjudged.
 """
 
@@ -43,11 +43,11 @@ _PROBES = (
     *("{marker}: {low}\n{marker}: {high}", "{marker}: {low}-{high}", "{marker}: {low}.5"),
     *("{marker}: {low} ({other})", "<think>{marker}: {high}</think>{marker}: {low}"),
 )
-"""Forms of judges' replies, for the signature."""
+"""Forms of judges' replies; how they are read is part of the signature."""
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One judge's reply on an answer.
+    """One judge's reply about an answer.
 
     Attributes:
         grader: The model.
@@ -63,7 +63,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 class Judged(Prompted):
     """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
-    Other texts in the judge's prompt, such as a reference answer, are columns, too.
+    Other texts in the judge's prompt, such as a reference answer, are columns too.
     """
 
     FIGURES = (
@@ -110,7 +110,7 @@ class Judged(Prompted):
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """All of its figures, the headline first; the rubric declares if higher is better."""
+        """All figures, the headline first; the rubric declares whether higher is better."""
         way = self.rubric.higher_is_better
         return tuple(
             replace(each, higher_is_better=way) if each.name == "mean_level" else each
@@ -123,7 +123,7 @@ class Judged(Prompted):
         return sha256(msgspec.json.encode(self.rubric)).hexdigest()[:7]
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return the signature of its figures, with the rubric; a log's items name the judge."""
+        """Return the signature of its figures, with the rubric; the judge is named in the log."""
         made = super().signature(data, rationales)
         return replace(made, options=(*made.options, ("rubric", self.rubric_hash)))
 
@@ -131,7 +131,7 @@ class Judged(Prompted):
 
     @cached_property
     def _for_judge_alone(self) -> tuple[str, ...]:
-        """The columns that only the judge is shown, not the model under test."""
+        """The columns that are shown only to the judge, not to the model under test."""
         subject = self.names(self.task.definition.subjects[0])
         known = {*_OF_JUDGE, *subject, "prompt", *chain(*map(places, self.template.texts))}
         return tuple(
@@ -167,28 +167,28 @@ class Judged(Prompted):
         return super().rows(records, release)
 
     def row(self, record: Record) -> Sample:
-        """Read a prompt, and the texts that only the judge is shown."""
+        """Read a prompt, and the texts that are shown only to the judge."""
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
             text = as_text(record.find(columns))
             if text is None:
                 raise record.problem(
-                    f"no text in a column {' or '.join(columns)}, which the judge is shown as "
-                    f"{{{place}}}"
+                    f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in the "
+                    "judge's prompt"
                 )
             shown[place] = text
         target = msgspec.json.encode(shown).decode() if shown else ""
         return msgspec.structs.replace(super().row(record), target=target)
 
     def made_up(self) -> Sample:
-        """Return a made-up item with the texts that only the judge is shown."""
+        """Return a made-up item with the texts that are shown only to the judge."""
         made = super().made_up()
         shown = dict.fromkeys(self._for_judge_alone, made.question)
         return msgspec.structs.replace(made, target=msgspec.json.encode(shown).decode())
 
     def further_readings(self) -> list[Any]:
-        """Return the rubric, and the levels read from several forms of replies."""
+        """Return the rubric, and the levels read from replies in several forms."""
         low, high = self.rubric.levels[0], self.rubric.levels[-1]
         own = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
         own |= {"name": low.name, "other": high.name}
@@ -220,7 +220,9 @@ class Judged(Prompted):
         )
 
     def waits(self, judgement: Judgement) -> bool:
-        """Return whether to show an answer to the judge: not empty, not cut off while reasoning.
+        """Return whether to show an answer to the judge.
+
+        Empty answers and those cut off while reasoning are not shown.
 
         Args:
             judgement: The result of `judge`.
@@ -233,7 +235,7 @@ class Judged(Prompted):
         Args:
             answer: The answer, without its reasoning.
             sample: The item.
-            code: A text that no answer can know.
+            code: A random text that an answer cannot know.
         """
         levels = "\n".join(
             f"{each.number} ({each.name})" + f": {each.meaning}" * bool(each.meaning)
@@ -245,11 +247,11 @@ class Judged(Prompted):
         return fill(self.rubric.prompt, own)
 
     def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
-        """Return the judgement of an answer from the judges' replies; the mean of several.
+        """Return the judgement of an answer from the judges' replies, averaged over judges.
 
         Args:
             judgement: The result of `judge`.
-            said: The reply of each judge; none for an answer that is not shown to judges.
+            said: The reply of each judge; empty for an answer that is not shown to judges.
         """
         levels, words, failed = list[Level](), list[str](), list[str]()
         for each in said:
@@ -303,18 +305,18 @@ class Judged(Prompted):
 
 
 def read_level(reply: str, rubric: Rubric) -> Level:
-    """Read the level that a judge gives on a line of its own, such as `**Level:** 2 (moderate)`.
+    """Read the level that a judge gives on its own line, such as `**Level:** 2 (moderate)`.
 
-    The last such line after any reasoning counts. It must have one number, which is on the scale.
-    The name of another level after the number contradicts it, and so does an earlier such line with
-    another number of the scale. A level that is only mentioned within a sentence does not count.
+    The last such line after any reasoning counts. It must have exactly one number, which is on the
+    scale. It is contradicted by the name of another level after the number, and by an earlier such
+    line with another number of the scale. A level mentioned within a sentence does not count.
 
     Args:
         reply: The judge's reply.
         rubric: The rubric, with the scale and the beginning of the line.
 
     Raises:
-        ValueError: There is no such line, or it does not give one level; the message says which.
+        ValueError: No line gives a level, or it does not give exactly one; the message says which.
 
     Examples:
         >>> scale = Level(number=0, name="harmless"), Level(number=1, name="harmful")

@@ -1,7 +1,7 @@
 """Classification: a text in, one of the task's labels out.
 
 The task declares the labels and other words for them. `hkcanto_metrics.labels` reads the label. A
-response with no label, or with several and no choice among them, is wrong and counts in
+response without a label, or with several and no choice between them, is wrong and counts in
 `unparsed_rate`.
 """
 
@@ -43,7 +43,7 @@ class Label(setup.Setup):
             "Macro-F1",
             "share",
             True,
-            "Mean of the labels' F1; a response without a label counts for no label.",
+            "Mean of the labels' F1; a response without a label counts against recall only.",
             "corpus",
         ),
         UNPARSED,
@@ -75,7 +75,7 @@ class Label(setup.Setup):
         try:
             read_label("?", self._words)
         except ValueError as error:
-            raise self._wrong(f"has labels that cannot be told apart: {error}") from error
+            raise self._wrong(f"has labels that cannot be distinguished: {error}") from error
 
     def _wrong(self, what: str) -> CatalogueError:
         task = self.task
@@ -86,13 +86,13 @@ class Label(setup.Setup):
 
     @property
     def max_tokens(self) -> int:
-        """The longest response to ask for, in tokens: room for the longest label."""
+        """The token limit of a response, with room for the longest label."""
         longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
         return max(super().max_tokens, longest)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """All of its figures, macro-F1 over its labels."""
+        """All figures, with macro-F1 over the task's labels."""
         every = super().figures
         own = tuple(self._words)
         return tuple(replace(of, labels=own) if of.name == "macro_f1" else of for of in every)
@@ -115,8 +115,8 @@ class Label(setup.Setup):
             found = f" ({name!r})" * (len(name) <= _LONGEST_SHOWN)
             known = ", ".join(self._cells)
             raise record.problem(
-                f"a label{found} that is not declared; declared are {known} (for a label that the "
-                'data calls otherwise: labels = { "…" = { data = "…" } })'
+                f"a label{found} that is not declared; declared are {known} (for a label that has "
+                'another name in the data: labels = { "…" = { data = "…" } })'
             )
         return Sample(id=str(record.number), source=text, target=label)
 
@@ -129,7 +129,7 @@ class Label(setup.Setup):
         return msgspec.structs.replace(super().made_up(), target=[*self._words][1])
 
     def further_readings(self) -> list[Any]:
-        """Return each label's value in the data, and how its words are read, stated and denied."""
+        """Return each label's value in the data, and the readings of its words, also negated."""
         own = {label: (label, *words) for label, words in self._words.items()}
         said = [text for words in own.values() for text in words]
         asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]

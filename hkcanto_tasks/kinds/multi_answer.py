@@ -1,7 +1,7 @@
 """Multiple choice with several right options: a question in, the letters of all right ones out.
 
-`hkcanto_metrics.read_choice_set` reads the letters. An answer without any is wrong and counts in
-`unparsed_rate`.
+`hkcanto_metrics.read_choice_set` reads the letters. An answer without letters is wrong and counts
+in `unparsed_rate`.
 """
 
 from typing import Any, ClassVar
@@ -78,13 +78,13 @@ class MultiAnswer(MultipleChoice):
         return msgspec.structs.replace(super().made_up(), target=self._letters[:2])
 
     def further_readings(self) -> list[Any]:
-        """Return what is read from answers with several letters."""
+        """Return the readings of answers with several letters."""
         read = (self.judge(text, self.made_up()) for text in _PROBES)
         return [[each.answer, each.values["f1"]] for each in read]
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The stop texts; never a line break, as each letter may be on a line of its own."""
+        """The stop texts; never a line break, since each letter may be on its own line."""
         if self.options.reasoning:
             return ()
         return self.template.stop_cot if self.options.cot else self.template.stop

@@ -1,6 +1,6 @@
 """Multiple choice: a question and lettered options in, the letter of one of them out.
 
-`hkcanto_metrics.extract_choice` reads the letter. An answer without one is wrong and counts in
+`hkcanto_metrics.extract_choice` reads the letter. An answer without a letter is wrong and counts in
 `unparsed_rate`.
 """
 
@@ -33,13 +33,13 @@ _log = logging.getLogger("hkcanto")
 # Token limits: a letter with a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
 
-_ENOUGH = 10  # rows whose right options are not all in one position by chance
+_ENOUGH = 10  # rows that rule out chance if all right options are in one position
 
-_SLOWEST = 1  # second to match a question against one type's expression
+_SLOWEST = 1  # seconds to match a question against one type's regular expression
 
 _GOES_ON = (":", "：", ":**", "：**")
 
-ACCURACY = Figure("acc", "Accuracy", "share", True, "Share of questions answered right.")
+ACCURACY = Figure("acc", "Accuracy", "share", True, "Share of questions answered correctly.")
 UNPARSED = Figure(
     "unparsed_rate",
     "Unparsed",
@@ -76,7 +76,7 @@ class MultipleChoice(setup.Setup):
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
     SEVERAL: ClassVar = False
-    """Whether several options may be right, so that a target has the letters of all of them."""
+    """Whether several options may be right; a target then has the letters of all right ones."""
 
     USES = setup.OF_CHOICES
     SCAFFOLD = "+scaffold"
@@ -126,7 +126,7 @@ class MultipleChoice(setup.Setup):
         return (*question, *options, "answer")
 
     def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return the columns of a file that the kind reads itself, including those of options."""
+        """Return the columns that the kind reads itself, including those of options."""
         definition = self.task.definition
         roles = [
             role
@@ -147,7 +147,7 @@ class MultipleChoice(setup.Setup):
     def rows(
         self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
     ) -> list[Sample | UnreadableRow]:
-        """Read the rows of a file; option columns and the form of answers are decided per file."""
+        """Read the rows of a file, after choosing its option columns and its form of answers."""
         definition = self.task.definition
         read = read_choices(
             records, definition, self.columns("answer"), release, several=self.SEVERAL
@@ -189,7 +189,7 @@ class MultipleChoice(setup.Setup):
         return rows
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
-        """Return the scored questions, with options shuffled, in the chosen script."""
+        """Return the scored questions in the chosen script, with options shuffled if asked for."""
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
         shuffled = (self._shuffled(row, subject, seed) for row in rows)
         return [
@@ -231,7 +231,7 @@ class MultipleChoice(setup.Setup):
         return self._fill(text, subject)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the question, and its options on a line each."""
+        """Return the question, and its options one per line."""
         pairs = zip(self._letters, sample.choices, strict=False)
         lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
         alone = dict(zip(self._letters, sample.choices, strict=False))
@@ -243,15 +243,18 @@ class MultipleChoice(setup.Setup):
 
     @property
     def example_source(self) -> str:
-        """`release` with a chain of thought, as not every release has reasoning; else empty."""
+        """`release` with a chain of thought, since not every release has reasoning; else empty."""
         return "release" if self.options.cot else ""
 
     def has_rationale(self, row: Sample) -> bool:
-        """Return whether a row has the reasoning that examples with a chain of thought show."""
+        """Return whether a row has reasoning, which examples with a chain of thought show."""
         return bool(row.reasoning) or not self.options.cot
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples; options are shuffled if declared, except printed ones."""
+        """Render rows as worked examples; options are shuffled if declared, but never printed ones.
+
+        Printed examples are the paper's own.
+        """
         seed = self.task.definition.shuffle_options
         shuffled = [self._shuffled(row, subject, seed) if row.id else row for row in rows]
         return super().examples(subject, shuffled)
@@ -263,7 +266,7 @@ class MultipleChoice(setup.Setup):
         return replace(made, options=options) if seed else made
 
     def remark(self, samples: Sequence[Sample]) -> str:
-        """Say if position alone gives away the right options; an empty text for few rows."""
+        """Say if position alone gives away the right options; an empty text if not, or few rows."""
         targets = {sample.target for sample in samples}
         if len(samples) < _ENOUGH:
             return ""
@@ -332,7 +335,7 @@ class MultipleChoice(setup.Setup):
         return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
 
     def cut(self, response: str) -> str:
-        """Cut a direct answer after its first line that does not end in a colon."""
+        """Cut a direct answer after the first line that does not end in a colon."""
         if self.stop != ("\n",):
             return super().cut(response)
         lines = response.split("\n")
@@ -355,7 +358,7 @@ class MultipleChoice(setup.Setup):
         reading = read_choice(answer, shown, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
-    # ------------------------------------------------------------------ parts of the above
+    # ------------------------------------------------------------------ details
 
     @property
     def _letters(self) -> str:
@@ -440,7 +443,7 @@ def judge_reading(
     """Return the judgement of an answer from what was read.
 
     Args:
-        what: The form of answer that was looked for, in a word.
+        what: The form of answer that was looked for, such as `letter`.
         answer: The answer that was read; None if there was none.
         reason: How it was read, or why it was not.
         target: The right answer.

@@ -1,4 +1,4 @@
-"""Questions whose answer is a number, as in GSM8K: a question in, a number out."""
+"""Numeric answers, as in GSM8K: a question in, a number out."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -20,7 +20,7 @@ _MARK = "####"
 class Number(setup.Setup):
     """Questions with a number for an answer. Columns: `question`, `answer`.
 
-    The answer column has a number alone, or a solution that ends in `#### 18`.
+    The answer column has only a number, or a solution that ends in `#### 18`.
     """
 
     FIGURES = (ACCURACY, UNPARSED)

@@ -1,4 +1,4 @@
-"""The common base of kinds that show the model a request as it is and have no answer to show."""
+"""The common base of kinds that show a request as it is and have no right answer to show."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -18,7 +18,7 @@ class Prompted(setup.Setup):
         "category": ("category", "topic"),
         "prompt": ("prompt",),
     }
-    # A cut-off answer may fail where the whole answer would pass. IFEval in lm-eval has 1,280
+    # A cut-off answer may fail although the whole answer would pass. IFEval in lm-eval has 1,280
     # tokens, and a Chinese character may take two.
     TOKENS = 2048
 

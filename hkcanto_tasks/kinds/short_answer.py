@@ -1,6 +1,6 @@
-"""Questions with a short text for an answer, as in cloze tests and reading comprehension.
+"""Short answers, as in cloze tests and reading comprehension: a question in, a short text out.
 
-The figures are those of SQuAD, CMRC 2018 and DRCD, by `hkcanto_metrics.short_answer`.
+The figures are those of SQuAD, CMRC 2018 and DRCD, computed by `hkcanto_metrics.short_answer`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,8 @@ class ShortAnswer(setup.Setup):
 
     Several accepted answers are a list (also as a JSON text), have one of SQuAD's two forms,
     `{"text": [...]}` and `[{"text": ...}]`, or are separated by the task's `alternatives`. If a
-    response announces its answer ("答案：…"), only that part is compared; otherwise all of it.
+    response announces its answer ("答案：…"), only that part is compared; otherwise the whole
+    response.
     """
 
     FIGURES = (
@@ -103,7 +104,7 @@ class ShortAnswer(setup.Setup):
         return msgspec.structs.replace(super().made_up(), target='["18 個", "你好", "the B"]')
 
     def further_readings(self) -> list[Any]:
-        """Return how answers compare that differ in script, marks or numerals."""
+        """Return the scores of answers that differ from the target in script, marks or numerals."""
         between = filter(None, [self.task.definition.alternatives])
         return [*between] + [
             self.score(text, Sample(id="", target='["金鐘", "3.5"]')).values

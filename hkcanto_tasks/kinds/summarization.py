@@ -1,7 +1,7 @@
 """Summarisation: a long Cantonese text in, a summary of about 200 characters out.
 
-In HKCanto-Eval (Appendix G), people score relevance, accuracy, fluency and coherence; there is no
-reference. This kind scores what needs no human reader: fluency by the words used, and length.
+In HKCanto-Eval (Appendix G), people score relevance, accuracy, fluency and coherence, without a
+reference. This kind scores only what needs no human reader: fluency by the words used, and length.
 """
 
 from typing import ClassVar

@@ -1,8 +1,8 @@
 """Translation: a sentence in, its translation out.
 
-In HKCanto-Eval (Appendix F), people score the translations; the paper rejects BLEU between
+In HKCanto-Eval (Appendix F), people score the translations, and the paper rejects BLEU between
 Cantonese and Written Chinese. HKMMLU (Table 2) reports BLEU, METEOR, ROUGE-L and their mean. Here,
-both have the figures of `hkcanto_metrics.translation`, computed over the corpus.
+both benchmarks have the figures of `hkcanto_metrics.translation`, computed over the corpus.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
         prompt: `paper`, or `release` where HKCanto-Eval's release has another prompt.
         size: Score at most this many pairs, drawn from the whole test file; 0 for all of them. A
             smaller sample is part of every larger one. If the two directions of a corpus are in the
-            same order, their samples are of the same sentences.
+            same order, their samples have the same sentences.
         sample_seed: Seed of the sample. (Not called `seed`: lm-eval passes a model's arguments to
             tasks as well, and `--model_args seed=…` must not change the data.)
     """
@@ -104,7 +104,7 @@ class Translation(writing.Writing):
         )
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
-        """Refuse a file whose sides are interchanged, according to the authors' classifier."""
+        """Refuse a file whose two sides are swapped, according to the authors' classifier."""
         super().check(rows, file)
         from cantonesedetect import CantoneseDetector
 
@@ -118,11 +118,11 @@ class Translation(writing.Writing):
                 f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
                 f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
                 "targets are in Cantonese: the two sides, or the files of two directions, are "
-                "interchanged. Correct the file."
+                "swapped. Correct the file."
             )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
-        """Return the scored sentences: a sample of them, if there are more than `size`."""
+        """Return the scored sentences: a sample if there are more than `size`."""
         del subject
         size, seed = self.options.size, self.options.sample_seed
         if not 0 < size < len(rows):

@@ -133,7 +133,7 @@ def explain_cleaning(cleaned: Cleaned) -> str:
 
 
 def explain_fluency(fluency: Fluency) -> str:
-    """Say in Markdown why a text passes as Cantonese or not; a loop's words are cut after 1,000.
+    """Say in Markdown why a text passes as Cantonese or not, listing at most 1,000 words.
 
     Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency

@@ -1,4 +1,4 @@
-"""Reading the logs of lm-eval and Inspect into runs; neither harness need be installed."""
+"""Reading the logs of lm-eval and Inspect into runs, without either harness installed."""
 
 import re
 from collections import defaultdict
@@ -34,11 +34,11 @@ def read_runs(
     newest run of each model, setup and subject counts. One bad file or sample never stops the rest.
 
     Args:
-        arguments: Logs, or folders that are searched for them: lm-eval's `results_….json` with
-            `samples_….jsonl` beside them, Inspect's `.eval` and `.json`. `NAME=PATH` gives a name.
+        arguments: Logs, or folders with logs: lm-eval's `results_….json` with `samples_….jsonl`
+            beside them, and Inspect's `.eval` and `.json`. `NAME=PATH` gives the model a name.
         texts: Whether to keep prompts and responses.
         length: Measures a text, in `length_unit`.
-        length_unit: What `length` counts.
+        length_unit: The unit that `length` counts.
         progress: Called with the number of logs read so far and the total.
 
     Returns:
@@ -61,7 +61,7 @@ def read_runs(
     for done, (place, log) in enumerate(logs, 1):
         first = seen.setdefault(log.resolve(), place)
         if first != place:
-            skipped.append(SkippedLog(log, f"it is also in {given[first][1]} and was read there"))
+            skipped.append(SkippedLog(log, f"it was already read from {given[first][1]}"))
         for each in read_log(log, rows) if first == place else ():
             if isinstance(each, Run):
                 runs[place].append(each)
@@ -94,9 +94,9 @@ def read_runs(
 
 
 def _argument(argument: str | Path) -> tuple[str, Path]:
-    """Return the name that an argument gives, empty without one, and the path."""
+    """Return an argument's name (empty if it has none) and path."""
     name, _, path = str(argument).partition("=")
-    # A path may have a "=" of its own.
+    # The path itself may contain "=".
     if not path or Path(argument).exists():
         name, path = "", str(argument)
     found = Path(path).expanduser()
@@ -141,7 +141,7 @@ def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | 
 
 
 def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
-    """Read one log: a run for each task, and what is left out.
+    """Read one log, and yield a run for each task and a note for each part left out.
 
     Args:
         path: lm-eval's `results_….json`, or Inspect's `.eval` or `.json`.

@@ -1,4 +1,4 @@
-"""Decoding of logs: strictly typed and fast, and robust to anything that a model may write."""
+"""Decoding of logs: strictly typed, fast, and robust to anything that a model may write."""
 
 import json
 import struct
@@ -18,14 +18,14 @@ class Unusable(ValueError):  # noqa: N818
 
 
 UNREADABLE = (
-    # Errors that the libraries below may raise on a hostile file, or if one of them is missing.
+    # Errors that the libraries below raise on a hostile file, or if a library is missing.
     *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
     *(RuntimeError, EOFError, ImportError, struct.error, zlib.error, HKCantoError),
 )
-"""Errors of reading a file or a sample; only that file or sample is then lost."""
+"""Errors of reading a file or a sample; each costs only that file or sample."""
 
 _WHY = {
-    msgspec.ValidationError: "not in a form that this version knows",
+    msgspec.ValidationError: "not in a format that this version knows",
     json.JSONDecodeError: "cut off or damaged",
     RecursionError: "nested too deeply",
     OSError: "cannot be read",
@@ -43,7 +43,7 @@ def reason(error: BaseException) -> str:
 
 
 def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
-    """Return why samples of a log are missing, and how many; None if all are there."""
+    """Return how many samples of a log are missing and why; None if it has all."""
     count = f"it has {read} of {expected} samples"
     if problems:
         return f"{problems[0]}; {count}"
@@ -53,8 +53,8 @@ def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     r"""Decode JSON in UTF-8.
 
-    Both harnesses write NaN and lone surrogates as Python's `json` does, and msgspec refuses them.
-    Such a text is read by `json`: NaN becomes null, and lone surrogates U+FFFD.
+    Both harnesses write NaN and lone surrogates like Python's `json`, and msgspec refuses them.
+    `json` then reads the text: NaN becomes null, and lone surrogates become U+FFFD.
 
     Examples:
         >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | None]))

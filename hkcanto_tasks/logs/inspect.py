@@ -1,6 +1,6 @@
 """Logs of Inspect: `.eval`, a zip archive with a JSON file per sample, or one `.json` file.
 
-They are read without Inspect, which takes seconds to import and minutes for large logs.
+They are read without Inspect, which needs seconds to import and minutes for large logs.
 """
 
 import struct
@@ -32,7 +32,7 @@ _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
 _ZSTANDARD = 93
 _HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
-_LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may hold one of gigabytes.
+_LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
 
 
 class _Eval(msgspec.Struct):
@@ -52,13 +52,13 @@ class _Eval(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
-    invalidated: bool = False  # a person invalidated some samples: Inspect will run these again
+    invalidated: bool = False  # somebody invalidated some samples: Inspect will run these again
     plan: dict[str, Any] = {}
     results: dict[str, Any] | None = None
     samples: list[msgspec.Raw] | None = None
 
 
-# The records of samples are excluded from garbage collection, which would take a tenth of the time.
+# Garbage collection of sample records would take a tenth of the time, so it is off for them.
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -79,23 +79,23 @@ class _Message(msgspec.Struct, gc=False):
 
 
 class _Tokens(msgspec.Struct, gc=False):
-    input_tokens: int | None = None  # without those of a cache
+    input_tokens: int | None = None  # excluding cached ones
     output_tokens: int | None = None
     input_tokens_cache_write: int | None = None
     input_tokens_cache_read: int | None = None
     reasoning_tokens: int | None = None
-    total_cost: float | None = None  # where the user gave Inspect the prices
+    total_cost: float | None = None  # if the user gave Inspect the prices
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Tokens of the prompt, of the answer, of the prompt from a cache, of reasoning."""
+        """The tokens of the prompt, the answer, the cached part of the prompt, and reasoning."""
         cached = self.input_tokens_cache_read or 0
         prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
         return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
 
 
 class _Used(msgspec.Struct, gc=False):
-    """The tokens and time of a sample; an archive has those of all samples in one member."""
+    """The tokens and time of a sample; an archive has them for all samples in one member."""
 
     id: str | int
     epoch: int = 1
@@ -166,7 +166,7 @@ _Answered = tuple[_Used | None, _Tokens | None]  # usage of a sample, and of its
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
-    """Read a log that ends in `.eval` or `.json`: a run for each task, and what is left out."""
+    """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
         log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
@@ -212,7 +212,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 notes=tuple(_notes(log, scores, scored, unscored)),
                 limited=picked or asked.get("limit") is not None,
                 picked=picked,
-                # With several tasks in one log, it is their sum.
+                # If one log has several tasks, this is their sum.
                 available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
                 status=status,
                 backend=about.model.partition("/")[0],
@@ -228,7 +228,7 @@ def _opened(path: Path, file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[
 
 
 def _whole(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
-    """Read a `.json` file, with all samples in it."""
+    """Read a `.json` file, which contains all samples."""
     log = decode(file.read(), _LOG)
     samples = enumerate(map(bytes, log.samples or ()), 1)
     return log, {f"sample {number}": partial(decode, each, of) for number, each in samples}
@@ -237,20 +237,20 @@ def _whole(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Sample
 def _archive(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
     """Read an `.eval` file: a zip archive with a member for each sample."""
     try:
-        # Names may occur more than once: the last one counts, as for Inspect.
+        # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
     except zipfile.BadZipFile as error:
         raise Unusable(
-            "not a whole zip archive: the run is still going on, or the file is cut off"
+            "not a complete zip archive: the run is still going on, or the file is cut off"
         ) from error
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
-        raise Unusable("a zip archive, but no log of Inspect: it has no header.json")
+        raise Unusable("a zip archive, but not a log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> Any:
         data = unpacked(file, member)
-        # If possible without its events, which are most of it and come last. Cutting inside another
-        # value would leave invalid JSON, so a wrong place is noticed.
+        # Skip the events if possible: they are most of the file, and come last. A cut at a wrong
+        # place would leave invalid JSON, and so be noticed.
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
             if (start := data.find(b',"events":')) >= 0:
                 return of.decode(data[:start] + b"}")
@@ -263,9 +263,9 @@ def _archive(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samp
 
 
 def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
-    """Return the content of an archive member, refusing more bytes than it declares."""
-    # `ZipFile.read` takes three times as long, does not limit the size that Zstandard unpacks to,
-    # and does not support Zstandard before Python 3.14.
+    """Return the content of an archive member, and refuse more bytes than it declares."""
+    # `ZipFile.read` takes three times as long, does not limit the unpacked size with Zstandard, and
+    # does not support Zstandard before Python 3.14.
     most = member.file_size + 1
     if most > _LARGEST:
         raise Unusable(f"larger than {_LARGEST >> 20} MB when unpacked")
@@ -282,7 +282,7 @@ def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
         except damage as error:
             raise Unusable(f"damaged: {error}") from error
     if len(data) != member.file_size:
-        raise Unusable("damaged: not as large as the archive says")
+        raise Unusable("damaged: its size differs from the archive's entry")
     return data
 
 
@@ -303,13 +303,15 @@ def _signatures(logged: _Eval) -> dict[str, Signature]:
 
 
 def _generation(path: Path, log: _Log) -> dict[str, float]:
-    """Return the decoding settings: those of the first request, as far as the log has them.
+    """Return the decoding settings, preferably those of the first request.
 
     Inspect drops a temperature that a model refuses.
     """
     steps = log.plan.get("steps") or []
     ours = {k: v for step in steps for k, v in (step.get("params") or {}).items()}
-    if log.eval.model_args.get("do_sample"):  # asked of Transformers, which samples at 1
+    if log.eval.model_args.get(
+        "do_sample"
+    ):  # for Transformers, which then samples at temperature 1
         ours = {}
     found = numbers(ours | (log.plan.get("config") or {}) | log.eval.model_generate_config)
     with path.open("rb") as file, suppress(*UNREADABLE):
@@ -341,10 +343,10 @@ def _taken(path: Path, file: BinaryIO) -> dict[tuple[str | int, int], _Used]:
 
 
 def _timed(path: Path, about: _Eval, answered: Mapping[str, list[_Answered]]) -> Iterator[Timed]:
-    """Return the time during which scored samples were running, if all of them have times.
+    """Yield the time during which scored samples were running, if all of them have times.
 
-    It does not include loading the model, nor the pause before an `eval-retry`; but a vLLM server
-    that Inspect starts begins to load with the first request.
+    Loading the model and the pause before an `eval-retry` do not count. An exception is a vLLM
+    server that Inspect starts: it begins to load with the first request.
     """
     used = [used for own in answered.values() for used, _ in own]
     spans = [
@@ -367,7 +369,7 @@ def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
     for used, answer in answered:
         judges = _sum(used.role_usage) if used else np.zeros(4, int)
         own = _sum(used.model_usage) - judges if used else np.zeros(4, int)
-        if not own.any():  # the answer is from Inspect's cache, or tokens were not counted
+        if not own.any():  # the answer came from Inspect's cache, or tokens were not counted
             if not answer or not any(answer.counts):
                 return Usage(len(answered), timed=timed)
             own, reused = np.array(answer.counts), reused or used is not None
@@ -379,7 +381,7 @@ def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
 
 
 def _dollars(samples: Sequence[_Used | None]) -> float | None:
-    """Return the cost of samples; None if that of any is unknown."""
+    """Return the cost of samples; None if the cost of any is unknown."""
     if not all(samples):
         return None
     costs = [each.total_cost for used in samples if used for each in used.model_usage.values()]
@@ -420,10 +422,10 @@ def _add(items: ItemRows, logged: _Logged) -> None:
 
 
 def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return Inspect's figures; for one of several tasks, only its headline is logged."""
+    """Return Inspect's figures; if there are several tasks, only their headlines are logged."""
     judged: dict[str, Any] = {}
     reported: dict[str, Any] = {}
-    for score in reversed(scores):  # The first of several reducers counts.
+    for score in reversed(scores):  # the first of several reducers counts
         if score.get("scorer") == _SCORER:
             judged |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's
@@ -447,7 +449,7 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
     if log.eval.model_generate_config.get("system_message"):
         yield WITH_SYSTEM
     if unscored:
-        yield f"{unscored} of {scored + unscored} items have no score because of errors"
+        yield f"{unscored} of {scored + unscored} items have no score, because of errors"
     if log.status != "success":
         yield f"the run did not succeed (status {log.status!r}); it has {scored} items"
 

@@ -1,4 +1,4 @@
-"""Collecting the judged items of one task while a log is read, and turning them into columns."""
+"""Collecting the judged items of a task while a log is read, and turning them into columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -24,13 +24,13 @@ Length = Callable[[str], int]
 Rows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
 
-_PASSAGE = 120  # Questions whose first characters, this many, are equal are on one passage.
+_PASSAGE = 120  # Questions that share this many first characters are on one passage.
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
-_same = lru_cache(maxsize=4096)(lambda one: one)  # Thousands of items share one of equal objects.
+_same = lru_cache(maxsize=4096)(lambda one: one)  # Lets thousands of items share equal objects.
 
 
 class ItemRows:
-    """Collects the items of a task; `texts` says whether to keep texts, `length` measures them."""
+    """Collects the items of a task; `texts` is whether to keep texts, `length` measures them."""
 
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
@@ -67,20 +67,20 @@ class ItemRows:
 
         Args:
             sample: The item.
-            judgement: Of the response; None if the log has none of this version.
-            response: What the model wrote.
+            judgement: The judgement of the response; None if the log has none of this version.
+            response: The text that the model wrote.
             reasoning: The reasoning, if it was logged separately.
-            further: Values of figures that are not ours, such as a judge's.
+            further: Values of figures outside the catalogue, such as a judge's.
             output_tokens: The number of tokens that the model wrote.
-            truncated: Whether it ended at a length limit: 1 or 0.
+            truncated: 1 if the response ended at a length limit, 0 if not.
             prompt: The prompt as sent.
 
         Raises:
-            Unusable: The catalogue does not have its subject, or there is no judgement.
+            Unusable: The catalogue does not have its subject, or it has no judgement.
         """
         if judgement is None:
             raise Unusable(
-                "no scores of this version, as with --predict_only: `hkcanto rescore` makes them"
+                "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
             )
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
@@ -126,7 +126,7 @@ class ItemRows:
         )
 
     def items(self) -> Items:
-        """Return the items by subject and id, 9 before 10; epochs of one id stay in order."""
+        """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
         self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
         ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)

@@ -16,8 +16,8 @@ from ..runs import Items, Run, SkippedLog
 from ..signatures import joined
 from ..usage import Usage
 
-# Settings that change a model's speed but not its answers, and secrets: an access token
-# (`hf_token`) is a secret, a token of the model's vocabulary is a setting.
+# Settings that change a model's speed but not its answers, and secrets. An access token
+# (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
 _OF_NO_MATTER = re.compile(
     r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
     r"url$|device|batch|concurrent|"
@@ -48,7 +48,7 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def numbers(given: Mapping[str, object]) -> dict[str, float]:
-    """Return the decoding settings that reports and records show, as far as they are set."""
+    """Return those decoding settings that are set and that reports and records show."""
     found = ((name, given.get(name)) for name in _GENERATION)
     return {name: value for name, value in found if isinstance(value, int | float)}
 
@@ -67,10 +67,10 @@ def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
         for other, count in counted.items():
             if other.sources[0] != run.sources[0]:
                 what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
-                why = f"older run of the same, {other.sources[0].name} is newer"
+                why = f"older run of the same task, {other.sources[0].name} is newer"
                 if run.unfinished and not other.unfinished:
-                    why = f"{run.unfinished}, {other.sources[0].name} has all of it"
-                advice = "to have both, name them NAME=PATH"
+                    why = f"{run.unfinished}, {other.sources[0].name} is complete"
+                advice = "to keep both, name them NAME=PATH"
                 skipped.append(SkippedLog(run.sources[0], f"{what}: {why}; {advice}"))
     return list(latest.values()), skipped
 
@@ -101,7 +101,7 @@ def join(parts: Parts, length_unit: str) -> Run:
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None
     versions = sorted({run.version_of_harness for run in runs})
-    used = (  # the tokens of only some of a run's subjects are unknown
+    used = (  # unknown if only some of a run's subjects are taken
         run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
         for run, own in counted.items()
     )
@@ -134,21 +134,21 @@ _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
 class Origin(NamedTuple):
-    """One model in one of the arguments, which gets a label."""
+    """A model in an argument; each gets a label."""
 
     harness: str
     model: str
     settings: tuple[tuple[str, str], ...]
-    argument: int  # its place among all
+    argument: int  # its position among the arguments
     path: Path
-    name: str  # that the user gave the argument; empty without one
+    name: str  # the user's name for the argument; empty without one
 
 
 def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
-    """Return a label for each model of each argument, given the conditions that it was run under.
+    """Return a label for each model of each argument, from the conditions of its runs.
 
-    It is the user's name for the argument, or the end of the model's name. If two would have the
-    same label under one condition, their difference follows in parentheses.
+    The label is the user's name for the argument, or the end of the model's name. If two models
+    would have the same label under one condition, their difference follows in parentheses.
     """
     remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
 
@@ -171,7 +171,7 @@ def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
 
 
 def _folders(alike: Sequence[Origin]) -> list[str]:
-    """The part of each argument's path that differs: `base` of `runs/base/logs`."""
+    """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
     parts = [origin.path.absolute().parts for origin in alike]
     start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
     end = len(commonprefix([path[start:][::-1] for path in parts]))  # noqa: RUF071

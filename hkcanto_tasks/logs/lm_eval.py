@@ -1,4 +1,4 @@
-"""Logs of lm-eval: `results_….json`, and `samples_….jsonl` of each task beside it."""
+"""Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -24,7 +24,7 @@ from .joining import WITH_SYSTEM, numbers, settings_of
 
 
 class Origin(msgspec.Struct):
-    """The original run of rescored answers, as `hkcanto rescore` writes it: see `Run`."""
+    """The original run of rescored answers, as written by `hkcanto rescore`; see `Run`."""
 
     model: str
     harness: Harness
@@ -77,7 +77,7 @@ _RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
-    """Read a results file and the samples beside it: a run for each task, and what is left out."""
+    """Read a results file and its samples files: yield a run per task, and parts left out."""
     results = decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
     stamp = path.stem.removeprefix("results_")
@@ -92,7 +92,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             counts = results.counts.get(name, {})
             expected = counts.get("effective")
             if not (signature.data if expected is None else expected):
-                continue  # The data has none of its subjects.
+                continue  # the data has none of the task's subjects
             if not samples.is_file():
                 without.append(name)
                 continue
@@ -116,7 +116,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 reported=_reported(items.setup, results.results.get(name, {})),
                 notes=tuple(_notes(results, dict(settings))),
                 limited=expected != counts.get("original"),
-                picked=last >= (expected or last + 1),  # by `--samples`
+                picked=last >= (expected or last + 1),  # chosen by `--samples`
                 status="incomplete" if missing else "success",
                 available=counts.get("original") or 0,
                 backend=str(results.config.get("model") or "unknown"),
@@ -129,7 +129,9 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 known = msgspec.structs.asdict(origin)
                 run = replace(run, **(known | ({"status": run.status} if missing else {})))
             yield run
-    no_samples = f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and rename no file"
+    no_samples = (
+        f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
+    )
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
@@ -141,12 +143,12 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
     for file in sorted(folder.rglob("samples_*.jsonl")):
         stamp = file.stem.rpartition("_")[2]
         if not file.with_name(f"results_{stamp}.json").exists():
-            what = "samples without the results_….json that lm-eval writes with them"
+            what = "samples without the results_….json that lm-eval writes beside them"
             yield SkippedLog(file, what)
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int]:
-    """Add the samples of a file; return problems with some, and the highest document number."""
+    """Add the samples of a file; return problems and the highest document number."""
     problems: list[str] = []
     of_filter, last = None, -1
     with path.open("rb", buffering=1 << 17) as file:
@@ -167,7 +169,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
     response: Any = logged.filtered_resps
     if not items.setup.is_generative:
         response = judgement.answer if judgement else _likeliest(logged)
-    while isinstance(response, list):  # in more than one with --metadata repeats, or filters
+    while isinstance(response, list):  # nested more than once with --metadata repeats or filters
         response = response[0] if response else ""
     response = response if isinstance(response, str) else ""
     reasoning = logged.reasoning
@@ -210,7 +212,7 @@ def _generation(given: Mapping[str, Any]) -> dict[str, float]:
 def _usage(
     path: Path, results: _Results, config: Mapping[str, Any], count: int, *, generative: bool
 ) -> Usage:
-    """Return the usage: no token counts, but the time, which is that of all tasks of the log.
+    """Return the usage: the time for all tasks of the log, without token counts.
 
     lm-eval's own time begins when its command starts, before it loads the model. Our tasks log a
     second time, from the last request made to the first response read.
@@ -237,7 +239,7 @@ def _seconds(logged: object) -> float | None:
 
 
 def _prompt(arguments: msgspec.Raw) -> str:
-    """Return the prompt of the first request; a chat is a list of messages, in JSON.
+    """Return the prompt of the first request; a chat is a JSON list of messages.
 
     lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, …}}`, 0.5 `[[prompt, …]]`.
     """
@@ -248,7 +250,7 @@ def _prompt(arguments: msgspec.Raw) -> str:
 
 
 def _reported(how: Setup, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return the catalogue's figures in a row of the results; with several filters, the first's."""
+    """Return the catalogue's figures in a row of results; of several filters, the first counts."""
     known = {figure.name for figure in how.figures}
     return {
         ((), name): float(value)
@@ -263,7 +265,7 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
         _arguments(results.config.get(own)) for own in ("model_args", "gen_kwargs")
     )
     backend, name = str(results.config.get("model")), results.model_name
-    # If no argument names the model, lm-eval makes up a random name.
+    # If no argument names the model, lm-eval invents a random name.
     if name not in arguments.values():
         name = backend
     settings = {key: value for key, value in arguments.items() if value != name}

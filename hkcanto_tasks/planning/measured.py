@@ -34,7 +34,7 @@ class Measured:
         items: The number of items of the whole task.
         prompt: Tokens of all prompts.
         answers: Tokens of all answers, with the 95 % interval of a sample of items.
-        judge: Tokens of a judge, if the log has some.
+        judge: Tokens of a judge, if the log has any.
         seconds: The time for all items; None if the log has no time for this task alone.
         remarks: Caveats for the reader.
     """
@@ -59,18 +59,18 @@ class Measured:
 
 
 def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
-    """Estimate a whole task at the setup of a run, which was read with its texts.
+    """Estimate a whole task at the setup of a run.
 
     All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
     `count`. Answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
         name: The task.
-        run: A run of it, on some items.
-        count: Counts the tokens of texts if the log has none.
+        run: A run of the task on some items, read with its texts.
+        count: Counts the tokens of texts if the log has no counts.
 
     Raises:
-        LogError: The run is on other items, or on a part that is not representative of the whole.
+        LogError: The run has items that the task does not, or is not representative of the task.
     """
     where = run.sources[0].name
     if not run.signature.prompt_known:
@@ -122,7 +122,7 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Measured:
 
 
 def _refuse_unfair(name: str, run: Run, loaded: LoadedTask) -> None:
-    """Refuse a run that has other items, or whose subjects are not in proportion."""
+    """Refuse a run with items that the task lacks, or with subjects out of proportion."""
     where, there = run.sources[0].name, {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [each for each in dict.fromkeys(run.items.ids) if each not in there]:
@@ -135,8 +135,8 @@ def _refuse_unfair(name: str, run: Run, loaded: LoadedTask) -> None:
     for subject, size in Counter(there.values()).items():
         if abs(seen[subject] - share * size) > _UNEVEN + 0.1 * share * size:
             raise LogError(
-                f"{where} has {seen[subject]:,} of {size:,} items of {subject}, and "
-                f"{share:.1%} of all: it is not representative of {name}. {again}"
+                f"{where} has {seen[subject]:,} of {size:,} items of {subject}, but {share:.1%} of "
+                f"all items: it is not representative of {name}. {again}"
             )
 
 
@@ -152,16 +152,16 @@ def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
     if unlike := [each for each in unlike if not each.startswith("rationale ")]:
         yield (
             f"{where} does not have the default setup of {name}: {', '.join(unlike)}. The estimate "
-            "is for the log's."
+            "is for the log's setup."
         )
     if run.interruption:
         yield run.interruption
     elif run.unfinished:
         yield f"{where}: {run.unfinished}; the missing items are not in the log's tokens and time."
     if run.picked:
-        yield f"{where}: its items were picked one by one."
+        yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
     if (epochs := len(run.items) / len(set(run.items.ids))) > 1:
-        yield f"{where} has {epochs:.3g} answers to each question. The estimate is for one to each."
+        yield f"{where} has {epochs:.3g} answers to each item. The estimate is for one to each."
     if counted:
         yield (
             f"{where} has no token counts, so its texts are counted. Reasoning that a server or "
@@ -181,8 +181,8 @@ def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
         )
     elif usage.with_loading:
         yield (
-            f"{where}: its {usage.seconds:,.0f} s include loading the model, which happens only "
-            "once but is multiplied here: the hours are an upper limit."
+            f"{where}: its {usage.seconds:,.0f} s include loading the model, which is scaled up "
+            "like the rest although it happens once: the hours are an upper limit."
         )
 
 
@@ -200,7 +200,7 @@ def report(
         logs: Logs or folders of logs.
         tokenizer: As in `load_tokenizer`, for logs without token counts; by default characters.
         speed: Tokens a second; by default as measured.
-        prices: Of a million tokens of prompts, and of answers.
+        prices: The prices of a million prompt tokens and of a million answer tokens.
 
     Raises:
         LogError: A task is in no log, or a log is not representative of a whole task.
@@ -210,7 +210,7 @@ def report(
     logged = {run.task: [each for each in runs if each.task == run.task] for run in runs}
     tasks, notes = {task: find_task(task) for task in logged} if not names else {}, list[str]()
     for name in names or ():
-        chosen = chosen_tasks([name])  # of a benchmark, those that there are
+        chosen = chosen_tasks([name])  # a benchmark is estimated on those of its tasks in the logs
         tasks |= {task.name: task for task in chosen if task.whole in logged}
         absent = ", ".join(task.whole for task in chosen if task.whole not in logged)
         if absent and len(chosen) > 1:

@@ -24,26 +24,26 @@ from ..runs import Run
 from .power import Spread, of_discordance, of_losses
 
 COLUMNS = ("model", "subject", "shots", "item", "gold", "letter")
-"""The columns of a table of answers; an answer without a letter is wrong."""
+"""The columns of a table of answers. An empty `letter` is a wrong answer."""
 
 _CLOSE = 0.05  # a difference of accuracies
 
 
 class Part(NamedTuple):
-    """A set of questions, and how the differences of two runs are spread on it."""
+    """A set of items, and the spread of the differences of two runs on it."""
 
     name: str
-    items: int  # the number of questions; 0 if it does not matter
+    items: int  # their number; 0 if it does not matter
     spread: Spread
     of: str = ""  # the two runs compared, if that is to be shown
     is_subject: bool = False
-    is_whole: bool = False  # a whole task that shares no question with another whole one
+    is_whole: bool = False  # a whole task that shares no item with another whole one
 
 
 def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
     """Return the tasks that runs have in common, with their parts and subjects.
 
-    The number of questions is that of the whole task, even if the runs have only some of them.
+    The number of items is that of the whole task, even if the runs have only some of them.
 
     Args:
         runs: Logs or folders of logs, as in `hkcanto compare`.
@@ -91,13 +91,13 @@ def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
 
 
 def of_responses(path: Path) -> Sequence[Part]:
-    """Return the discordance of all pairs of models in a table of answers, and by subject.
+    """Return the discordance of the models in a table of answers, overall and by subject.
 
-    A discordance is the median over the pairs; its interval holds the middle 80 % of them.
+    It is the median over all pairs of models; its interval holds the middle 80 % of the pairs.
 
     Raises:
         DataNotFound: The file cannot be read.
-        DataCorrupt: It is not such a table, or its models answered different questions.
+        DataCorrupt: It is not such a table, or its models answered different items.
     """
     subjects, tables = _answers(path)
 
@@ -117,7 +117,7 @@ def of_responses(path: Path) -> Sequence[Part]:
 
 
 def _discordances(right: Floats, closest: float) -> Floats:
-    """Return the discordance of each pair of models with accuracies at most so far apart."""
+    """Return the discordance of each pair of models whose accuracies differ at most this much."""
     a, b = np.triu_indices(len(right), 1)
     accuracies = right.mean(axis=1)
     shares = accuracies[a] + accuracies[b] - 2 * (right @ right.T)[a, b] / right.shape[1]
@@ -125,7 +125,7 @@ def _discordances(right: Floats, closest: float) -> Floats:
 
 
 def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
-    """Return the subject of each question, and a table of 0 and 1 for each number of shots."""
+    """Return each item's subject, and a 0/1 table of right answers for each number of shots."""
     right: dict[tuple[str, str], dict[tuple[str, str], bool]] = defaultdict(dict)
     opened = gzip.open if path.suffix == ".gz" else open
     try:
@@ -148,7 +148,7 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
             odd = ", ".join(min(own.keys() ^ items))
             raise DataCorrupt(
                 f"{path}: {model} ({shots}-shot) and {next(iter(right))[1]} do not have the same "
-                f"questions ({odd}). Keep only questions that all of them answered."
+                f"items ({odd}). Keep only items that all models answered."
             )
         tables[shots].append([own[item] for item in items])
     if not any(len(table) > 1 for table in tables.values()):

@@ -1,10 +1,10 @@
-"""Power analysis: the difference that paired items can show, and the items that a gate needs.
+"""Power analysis of paired items: the smallest detectable difference, and the items a gate needs.
 
-A difference is tested at 5 %, two-sided, a gate at 5 %, one-sided, as `hkcanto compare` does; power
-is 80 %. Each question gives one difference of two runs, and only the spread of these matters: for
-right and wrong answers the variance is the discordance, the share of questions on which exactly one
-of the two is right. (The squared mean is not subtracted: this is the variance without a difference,
-and on the safe side.)
+Power is 80 %. As in `hkcanto compare`, a difference is tested at 5 %, two-sided, and a gate at 5 %,
+one-sided. Each item gives one difference between two runs, and only the spread of the differences
+matters. For right and wrong answers, their variance is the discordance: the share of items on which
+exactly one of the two runs is right. (The squared mean is not subtracted: this is the variance if
+there is no difference, which is on the safe side.)
 """
 
 import math
@@ -25,23 +25,23 @@ POWER = 0.80
 
 _LUCK = float(norm.ppf(POWER))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
-_STEEPEST, _SMALL = 300.0, 1e-3  # exp of the first, squared, is a number
+_STEEPEST, _SMALL = 300.0, 1e-3  # the square of exp(_STEEPEST) does not overflow
 _FAR, _ALMOST = 4.0, 0.999  # standard errors; share of the largest loss
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How the differences of two runs are spread if neither is better.
+    """The spread of the differences between two runs if neither is better.
 
-    A difference is from -1 to 1: 1 stands for 100 points.
+    Differences are from -1 to 1; 1 is 100 points.
     """
 
-    deviation: Estimate  # of the difference on one question, with 95 % interval
-    discordance: Estimate | None  # of right and wrong answers, else None
+    deviation: Estimate  # standard deviation of the difference on one item, with 95 % interval
+    discordance: Estimate | None  # for right and wrong answers, else None
     values: Floats  # differences of independent units, each with its negative
-    weights: Floats  # of these in a mean
-    copies: Floats  # how many of each there are per question
-    is_plain: bool = False  # whether answers are right or wrong, and all questions count alike
+    weights: Floats  # their weights in a mean
+    copies: Floats  # how many of each there are per item
+    is_plain: bool = False  # whether answers are right or wrong, and all items count alike
 
 
 def of_discordance(share: Estimate) -> Spread:
@@ -67,14 +67,14 @@ def of_deviation(deviation: float) -> Spread:
 def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
     """Return the spread of observed differences.
 
-    The standard deviation is that of a weighted mean of independent clusters, expressed per
-    question: it includes the design effect of passages and the gain from epochs.
+    The standard deviation is that of a weighted mean of independent clusters, expressed per item:
+    it includes the design effect of passages and the gain from epochs.
 
     Args:
-        losses: The loss of B against A on each item, from -1 to 1.
-        weights: Of each item, above 0.
-        clusters: Equal for items that are not independent.
-        questions: The number of different questions among the items.
+        losses: The loss of B against A on each item and epoch, from -1 to 1.
+        weights: The weight of each loss, above 0.
+        clusters: The cluster of each loss; losses in one cluster are not independent.
+        questions: The number of items, each counted once for all its epochs.
 
     Examples:
         >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
@@ -96,12 +96,12 @@ def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: i
 
 
 def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
-    """Return the spread of differences in a mean with unequal weights of questions.
+    """Return the spread of differences in a mean over items with unequal weights.
 
     Args:
-        spread: With equal weights.
-        weights: The weight of a question of each subject, relative to the mean question.
-        shares: The share of the questions in each subject, in sum 1.
+        spread: The spread with equal weights.
+        weights: The weight of an item of each subject, relative to the mean weight.
+        shares: The share of the items in each subject; they add up to 1.
 
     Examples:
         >>> two = weighted(of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
@@ -120,7 +120,7 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
 
 
 def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
-    """Return a rising function of a figure and of the ends of its interval.
+    """Apply an increasing function to a figure and to the ends of its interval.
 
     Examples:
         >>> applied(math.sqrt, Estimate(0.25, 0.16, 0.36, 9)).high
@@ -131,12 +131,12 @@ def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
 
 
 def smallest_difference(deviation: float, items: int) -> float:
-    """Return the smallest difference (0 to 1) that so many paired items show in 80 of 100 cases.
+    """Return the smallest difference (0 to 1) that this many paired items show in 80 of 100 cases.
 
-    (z₀.₉₇₅ + z₀.₈) σ / √n: Miller 2024, "Adding Error Bars to Evals", section 5, one answer to each
-    question; for right and wrong answers, σ² being the discordance, the formula of Connor 1987,
-    "Sample size for testing differences in proportions for the paired-sample design", and Lachin
-    1992 without the squared difference.
+    It is (z₀.₉₇₅ + z₀.₈) σ / √n: Miller 2024, "Adding Error Bars to Evals", section 5, with one
+    answer to each item. For right and wrong answers, σ² is the discordance, and the formula is that
+    of Connor 1987, "Sample size for testing differences in proportions for the paired-sample
+    design", and Lachin 1992, without the squared difference.
 
     Examples:
         >>> round(smallest_difference(0.293**0.5, 250), 3)
@@ -166,7 +166,7 @@ def power_of_mcnemar(discordance: float, items: int, difference: float) -> float
     """
     first, last = binom.ppf([1e-9, 1 - 1e-9], items, discordance)
     pairs = np.arange(first, last + 1)
-    most = binom.ppf(0.025, pairs, 0.5) - 1  # so many losses, or as few wins, are significant
+    most = binom.ppf(0.025, pairs, 0.5) - 1  # this many wins or fewer (or losses) are significant
     share = min(1.0, 0.5 + difference / discordance / 2)
     shown = binom.cdf(most, pairs, share) + binom.sf(pairs - most - 1, pairs, share)
     return float(binom.pmf(pairs, items, discordance) @ shown)
@@ -175,7 +175,7 @@ def power_of_mcnemar(discordance: float, items: int, difference: float) -> float
 def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
     """Return the smallest difference that McNemar's exact test shows in 80 of 100 cases.
 
-    None if it shows none even if all discordant pairs are won.
+    None if not even winning all discordant pairs is enough.
     """
     power = partial(power_of_mcnemar, discordance, items)
     if not discordance or power(discordance) < POWER:
@@ -188,8 +188,8 @@ def items_for_gate(
 ) -> int:
     """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
 
-    ((z₀.₉₅ + z₀.₈) σ / (δ - L))², L being the true loss of B: Liu, Hsueh, Hsieh and Chen 2002,
-    "Tests for equivalence or non-inferiority for paired binary data".
+    It is ((z₀.₉₅ + z₀.₈) σ / (δ - L))², where L is the true loss of B: Liu, Hsueh, Hsieh and Chen
+    2002, "Tests for equivalence or non-inferiority for paired binary data".
 
     Examples:
         >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
@@ -208,16 +208,16 @@ def items_for_bound(
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
-    With so many items, Gaffke's bound (`loss_bound`) just passes for a run with bad luck: one whose
-    loss is at its 80 % quantile. Such losses are the spread's, tilted exponentially to that mean.
-    None if nothing in the spread is as large.
+    With this many items, Gaffke's bound (`loss_bound`) just passes for an unlucky run, whose loss
+    is at the 80 % quantile. Its losses are those of the spread, tilted exponentially to that mean.
+    None if no loss in the spread is large enough.
 
     Args:
-        spread: Of the differences, if neither run is better.
+        spread: The spread of the differences if neither run is better.
         delta: The tolerance, from 0 to 1.
         loss: The true loss of the second run.
         power: How often it should pass.
-        confidence: Of the bound.
+        confidence: The confidence of the bound.
 
     Examples:
         >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
@@ -240,7 +240,7 @@ def items_for_bound(
 def power_of_bound(
     spread: Spread, items: int, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
 ) -> float | None:
-    """Return how often so many items pass the gate δ of `hkcanto compare`.
+    """Return how often this many items pass the gate δ of `hkcanto compare`.
 
     The inverse of `items_for_bound`, with its arguments.
 
@@ -279,7 +279,7 @@ def _excess(
         factors = np.exp(slope * spread.values - abs(slope) * top)
         return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
 
-    off = spread.weights * (spread.values - mean)  # in sum 0 where the mean is that
+    off = spread.weights * (spread.values - mean)  # the tilted sum is 0 at this mean
     slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
     copies = items * spread.copies.sum() * tilted(slope)
     return loss_bound(spread.values, spread.weights, confidence, copies) - delta

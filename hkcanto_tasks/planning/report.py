@@ -1,4 +1,4 @@
-"""The report of `hkcanto plan`: differences that numbers of questions show, and numbers needed."""
+"""The report of `hkcanto plan`: smallest detectable differences, and numbers of items needed."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,16 +18,17 @@ from .power import Spread, applied
 _Gate = tuple[Part, float]
 _Joint = tuple[tuple[float, str], list[float | None]]
 _METHOD = (
-    "80 % power, every question answered by both runs, questions weighted as in the headline. "
+    "80 % power; both runs answer every item; items are weighted as in the headline. "
     "A difference is tested at 5 %, two-sided (Miller 2024, section 5), a gate at 5 %, one-sided. "
     "The exact test (McNemar) and the gate by Gaffke's bound are those of hkcanto compare."
 )
 
 
 def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
-    """Return the tasks and their parts with their published numbers of questions, and one spread.
+    """Return tasks and their parts, with the published number of items and a common spread.
 
-    For a discordance these are the tasks whose headline is a share of questions, else the others.
+    A discordance is for tasks whose headline is a share of right answers, any other spread for the
+    other tasks.
 
     Args:
         spread: The spread assumed for all of them.
@@ -35,7 +36,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
 
     Raises:
         CatalogueError: A name is unknown.
-        OptionError: A task's figure has no such spread.
+        OptionError: The spread does not fit a task's figure, or its number of items is unknown.
 
     Examples:
         >>> from hkcanto_tasks.reports.intervals import Estimate
@@ -63,7 +64,7 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
             if task in named:
                 if not items:
                     raise OptionError(
-                        f"{task.name}: its number of questions is not declared. Write `rows` for "
+                        f"{task.name}: its number of items is not declared. Write `rows` for "
                         "its subjects into its benchmark.toml, or give the number: --items N."
                     )
                 is_not, is_so = "is not a share of right answers", "is a share of right answers"
@@ -102,21 +103,21 @@ def build(
     Args:
         parts: Parts whose spread was observed or assumed.
         others: Benchmarks and tasks at their size, with one of these spreads.
-        title: Its title: what was observed or assumed.
+        title: The report's title, which names what was observed or assumed.
         about: The meaning of its intervals.
-        sizes: Numbers of questions to plan for, with the first of the spreads.
+        sizes: Numbers of items to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
         loss: The true loss of the second run, in points; negative if it is better.
         shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
-        gates_of_others: Whether the gates are planned for the others, too.
+        gates_of_others: Whether to plan the gates for the others too.
 
     Raises:
         OptionError: A gate is not above the loss.
     """
     if impossible := [gate for gate in gates if gate <= loss]:
         raise OptionError(
-            f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses as much as the "
-            "tolerance or more does not pass. Give a larger gate, or a smaller loss."
+            f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses at least the "
+            "tolerance does not pass. Give a larger gate, or a smaller loss."
         )
     whole = [part for part in parts if not part.is_subject]
     counted = [part._replace(name=f"any {n:,}", items=n) for part in whole[:1] for n in sizes]
@@ -127,7 +128,7 @@ def build(
     note, shown = Note(_METHOD), _shown("shows", rows, about)
     sections = [
         Section("Differences that can be shown", [note, shown], "shows", is_summary=True),
-        Section("Questions needed", takes, "takes", is_summary=True),
+        Section("Items needed", takes, "takes", is_summary=True),
     ]
     if subjects := [part for part in parts if part.is_subject]:
         sections.append(Section("By subject", [_shown("subjects", subjects, about)], "subjects"))
@@ -139,11 +140,11 @@ def _shown(name: str, parts: Sequence[Part], about: str) -> Table:
     deviation = Column("SD", "number", "Standard deviation of the differences, in points.")
     sd = partial(applied, lambda end: 100 * end)
     columns: list[tuple[Column, Callable[[Part], Value]]] = [
-        (Column("Questions of"), lambda part: part.name),
+        (Column("Item set"), lambda part: part.name),
         (Column("Items", "count"), lambda part: part.items),
         (Column("Shows", "number", "Points, by the formula.", drawn=True), _smallest),
         (
-            Column("Disagree", "percent", "Share of questions that exactly one run has right."),
+            Column("Disagree", "percent", "Share of items that exactly one run answers correctly."),
             lambda part: part.spread.discordance,
         ),
         (deviation, lambda part: None if part.spread.is_plain else sd(part.spread.deviation)),
@@ -168,7 +169,7 @@ def _smallest_exact(part: Part) -> Value:
 
 
 def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[Table]:
-    """Return the questions that gates need and, for several tasks, how often all pass together."""
+    """Return the items that gates need and, for several tasks, how often all pass together."""
     together: dict[tuple[float, str], list[Part]] = {}
     for part, gate in gated:
         if part.is_whole and part.items:
@@ -195,19 +196,21 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
         return by_bound(row, power.POWER ** (1 / len(own))) if part in own else None
 
     several, pairs = len({part for part, _ in gated}) > 1, len({part.of for part, _ in gated})
-    seen = Column("To show it", "count", "Questions to show a difference of so many points.")
+    seen = Column("To show it", "count", "Items needed to show a difference of this size.")
     passed = Column("To pass a gate", "count", "By the normal approximation.")
     bound = Column("By compare --gate", "count", "With Gaffke's bound.")
-    all_pass = Column("For all to pass", "count", "All tasks together, in 80 %, by compare --gate.")
-    share = Column("Pass", "percent", "How often the existing questions pass compare --gate.")
+    all_pass = Column(
+        "For all to pass", "count", "For all tasks together to pass compare --gate in 80 %."
+    )
+    share = Column("Pass", "percent", "How often the existing items pass compare --gate.")
     columns: list[tuple[Column, Callable[[_Gate], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
-        (Column("Questions of"), lambda row: row[0].name if several else None),
+        (Column("Item set"), lambda row: row[0].name if several else None),
         (seen, lambda row: needed(row, power.items_to_show)),
         (passed, lambda row: needed(row, power.items_for_gate, loss, confidence)),
         (bound, by_bound),
         (all_pass, for_all),
-        (Column("There are", "count"), lambda row: row[0].items or None),
+        (Column("Existing", "count"), lambda row: row[0].items or None),
         (share, passing),
         (Column("Between"), lambda row: row[0].of if pairs > 1 else None),
     ]
@@ -215,7 +218,7 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
         f"The gates are for a second run that truly loses {100 * loss:g} points, with "
         f"{100 * confidence:.6g} % confidence."
     )
-    found = [table("takes", "Number of questions needed", gated, columns, caption)]
+    found = [table("takes", "Number of items needed", gated, columns, caption)]
     if jointly:
         own = [(key, [passing((part, key[0])) for part in parts]) for key, parts in jointly.items()]
         of_all: list[tuple[Column, Callable[[_Joint], Value]]] = [
@@ -229,9 +232,9 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
             (Column("Between"), lambda row: row[0][1] if pairs > 1 else None),
         ]
         caption = (
-            "With the existing questions and the same loss on every task: the product of their "
-            "powers, since tasks without a question in common are independent. If questions are "
-            "related, as in two languages, all pass more often."
+            "With the existing items and the same loss on every task: the product of the tasks' "
+            "powers, since tasks without a common item are independent. If items are related, as "
+            "in two languages, all tasks pass together more often."
         )
         found.append(table("together", "How often all tasks pass", own, of_all, caption))
     return found

@@ -26,10 +26,10 @@ class Requests:
 
     Attributes:
         task: The task's name in lm-eval.
-        requests: The number of requests: one per question, or per letter by log-likelihood.
+        requests: The number of requests: one per item, or one per letter by log-likelihood.
         prompt: Tokens of all prompts.
-        shared: Tokens that repeat the beginning of another prompt, which an unlimited prefix cache
-            can serve.
+        shared: Tokens that repeat the beginning of another prompt; an unlimited prefix cache can
+            serve them.
         limit: The longest answer, in tokens.
     """
 
@@ -102,7 +102,7 @@ def report(
         names: Tasks or benchmarks; by default all of them.
         tokenizer: As in `load_tokenizer`; by default tokens are counted by characters.
         speed: Tokens a second, of prompts and answers together.
-        prices: Of a million tokens of prompts, and of answers.
+        prices: The prices of a million prompt tokens and of a million answer tokens.
     """
     from ..reports.report import report_of
 

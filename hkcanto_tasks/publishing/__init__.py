@@ -1,5 +1,5 @@
 """Publishing results: the figures of a report as model cards, Hub results and EEE records.
 
-Nothing is computed here: figures, intervals and checks are the report's; titles, units, ranges and
-directions are the catalogue's. Nothing is uploaded, either.
+Nothing is computed here: figures, intervals and checks come from the report; titles, units, ranges
+and directions from the catalogue. Nothing is uploaded either.
 """

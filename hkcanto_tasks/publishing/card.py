@@ -18,7 +18,7 @@ _Line = tuple[Run, Column, Figure, Estimate]
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
-    """Return a text for the card of each model, with the figures that the harnesses print."""
+    """Return a text for each model's card, with the figures that the harnesses print."""
     files, submit = dict[str, str](), list[str]()
     for model in dict.fromkeys(run.model for run in runs):
         own = [run for run in runs if run.model == model]
@@ -32,7 +32,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
 
 
 def _section(title: str, runs: Sequence[Run]) -> Section:
-    """Return the figures and signatures of the runs of a benchmark."""
+    """Return the figures and signatures of the runs on a benchmark."""
     runs = [run for run in runs if run.setup.task.benchmark.title == title]
     lines = [
         (run, column_of(figure, figure_title(run, figure)), figure, found)

@@ -1,8 +1,8 @@
-"""Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0): one for each run.
+"""Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0), one per run.
 
 Each figure has an entry with its name, unit, range, direction, interval and signature. Items are
-not recorded: their schema asks for the text of each question and its gold answer, which would leak
-the benchmarks.
+not recorded: the schema requires each question's text and gold answer, which would leak the
+benchmarks.
 """
 
 import json
@@ -23,7 +23,7 @@ from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 LIBRARIES: dict[Harness, str] = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
-UNITS: dict[Unit, tuple[str, int | str]] = {  # the name, and the greatest value
+UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
     "share": ("proportion", 1),
     "rate": ("rate", "Infinity"),
     "score": ("points", 100),
@@ -34,7 +34,7 @@ _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
-    """Return the records, at their paths in the datastore.
+    """Return the records, by their paths in the datastore.
 
     Raises:
         NotPublishable: A model or the publisher has no name, or a figure is out of range.
@@ -64,7 +64,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
     """
     made = f"{run.created.timestamp():.3f}"
     condition = short_name(run.task, run.condition, run.harness)
-    # It names the run, not the record: a record made again replaces the former one.
+    # This names the run, not the record, so that a record made again replaces the old one.
     identity = f"{condition}/{run.model}/{made}"
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
     generation = {
@@ -88,7 +88,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             "version": run.version_of_harness,
             "additional_details": {
                 "plugin": f"hkcanto {run.signature.package}",
-                # The schema has a place for tokens and latency only in records of items.
+                # The schema has tokens and latency only in records of items.
                 **{name: str(value) for name, value in run.usage.known.items()},
             },
         },
@@ -104,7 +104,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
                 "generation_config": generation,
             }
             for name, figure in run.figures.items()
-            # The schema has no figures without a direction.
+            # The schema does not allow figures without a direction.
             if figure.higher_is_better is not None and (found := estimate(run, name))
         ],
     }
@@ -132,7 +132,7 @@ def _source_data(run: Run) -> dict[str, Any]:
             url = f"https://github.com/{repository}/tree/{commit}"
             where = {"source_type": "url", "url": [url]}
     details = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms}
-    # A reader without items knows by these that the run is whole.
+    # These show a reader without items that the run is complete.
     details |= {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
     return {"dataset_name": benchmark.title, **where, "additional_details": details}
 
@@ -160,7 +160,7 @@ def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(
             f"{figure.name} is {found.value}, but a {figure.unit} is from 0 to {most:g}. Read the "
-            "log with `hkcanto report`, and tell us about it."
+            "log with `hkcanto report`, and report this to us."
         )
     uncertainty: dict[str, Any] = {"num_samples": found.items}
     if found.low is not None and found.high is not None:

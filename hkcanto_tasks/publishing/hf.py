@@ -1,4 +1,4 @@
-"""Hugging Face's `.eval_results/*.yaml` in a model's repository: a file for each run.
+"""Hugging Face's `.eval_results/*.yaml` in a model's repository, one file per run.
 
 https://huggingface.co/docs/hub/eval-results
 """
@@ -16,11 +16,11 @@ from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
-    """Return the headline of each run, as model pages and data set leaderboards read it.
+    """Return the headline of each run in the form for model pages and data set leaderboards.
 
     Raises:
         NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
-            have the same file.
+            be in the same file.
         OptionError: The installed huggingface_hub is too old.
     """
     files, submit, others = dict[str, str](), dict[str, None](), set[str]()
@@ -36,7 +36,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         if path in files:
             raise NotPublishable(
                 f"{run.model} has two results of {run.task} under one condition, from both "
-                "harnesses, but a model's page has room for one. Publish one of them."
+                "harnesses, but a model's page takes only one. Publish one of them."
             )
         files[path] = _entry(run, release.repo_id, by)
         submit[f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"] = None
@@ -52,12 +52,12 @@ def _entry(run: Run, dataset: str, by: Publisher) -> str:
         how = "pip install -U huggingface_hub"
         raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
     found, column = headline(run), column_of(run.headline, headline_title(run))
-    assert found is not None  # A whole run has its headline.
+    assert found is not None  # a complete run has its headline
     interval = interval_text(found, column.unit)
     entry = EvalResultEntry(
         dataset_id=dataset,
         task_id=run.task,
-        # As the papers print it.
+        # in the papers' unit
         value=round(found.value * (100 if column.unit == "percent" else 1), 2),
         date=run.created.isoformat(),
         source_url=by.url or None,

@@ -1,6 +1,6 @@
 """Checks on runs before publishing, and removal of private details.
 
-Logs hold paths, hosts and commands. Only the settings named here are published.
+Logs contain paths, hosts and commands, so only the settings named here are published.
 """
 
 import re
@@ -22,7 +22,7 @@ _SETTINGS = (
     *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
     *("max_length", "max_model_len", "enable_thinking", "chat template"),
 )
-# With an adapter, lm-eval names the model after it, and `pretrained` is the base model.
+# If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _UNSET = ("None", "False")
 
@@ -40,7 +40,7 @@ class Publisher(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """Files by their path in the output folder, commands to submit them, and what is left out."""
+    """Files by path in the output folder, commands that submit them, and omissions."""
 
     files: Mapping[str, str]
     submit: Sequence[str]
@@ -48,13 +48,13 @@ class Publication(NamedTuple):
 
 
 def publishable(read: Runs) -> list[Run]:
-    """Return runs from logs in the form in which they are published.
+    """Return runs from logs in publishable form.
 
-    The model has the user's name for it, else its name without Inspect's provider: `Qwen/Qwen3-8B`
-    of `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
+    A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
+    for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
 
     Raises:
-        NotPublishable: Some run must not be published.
+        NotPublishable: A run must not be published.
     """
     named, refused = sorted_out(read)
     if refused:
@@ -94,7 +94,7 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 
 
 def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
-    """Yield why a run must not be published; `more` other runs have the same model and setup."""
+    """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     found, settings = trust(run), dict(run.settings)
     if run.unfinished:
         yield (
@@ -110,7 +110,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         )
     if not found.data_known:
         yield (
-            f"its data ({found.data}) is not a published revision, so the questions are unknown. "
+            f"its data ({found.data}) is not a published revision, so the items are unknown. "
             "Run it on the release: `hkcanto doctor` says what your data is."
         )
     if found.items != found.expected or run.limited:
@@ -125,7 +125,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
             "edited, or made by another version? Take the log as it was written, or run it again."
         )
     if not found.figures.equal:
-        yield f"its log has no figures of {run.harness} to check ours against. Run it to the end."
+        yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
     if others and not is_named:
@@ -148,7 +148,7 @@ def on_the_hub(runs: Sequence[Run]) -> None:
     """Refuse models whose name is not `organisation/name`.
 
     Raises:
-        NotPublishable: There is one.
+        NotPublishable: A model has such a name.
     """
     for model in sorted({run.model for run in runs if "/" not in run.model}):
         raise NotPublishable(

@@ -17,23 +17,23 @@ _EXCHANGE = 2  # their flag
 def write(files: Mapping[str, str], folder: Path) -> None:
     """Write files into a folder: all of them, or none.
 
-    They are written to a temporary folder and moved into place in one step: a single file by
-    itself, several with their common folder and whatever else is in it. Links in the folder are not
-    followed.
+    They are written to a temporary folder and moved into place in one step. A single file is moved
+    by itself, several are moved with their common folder and its other contents. Links in the
+    folder are not followed.
 
     Args:
-        files: Path in the folder, with `/` → text.
+        files: Path in the folder (with `/`) → text.
         folder: Created if it does not exist.
 
     Raises:
         OptionError: A folder within it is a link, or is the current directory.
-        OSError: The system refuses.
+        OSError: The operating system refuses.
     """
     root = folder.resolve()
     place = root / os.path.commonpath(files)
     for within in {parent for path in files for parent in (root / path).parents}:
         if within.is_relative_to(root) and within.is_symlink():
-            raise OptionError(f"{within} is a link, which is not followed. Give another folder.")
+            raise OptionError(f"{within} is a link, and links are not followed. Give a folder.")
     home = root.parent if place == root else root
     home.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".publish-", dir=home))

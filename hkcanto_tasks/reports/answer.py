@@ -1,4 +1,4 @@
-"""The first lines of a report: a sentence on who leads and how surely, then warnings."""
+"""The first lines of a report: which model leads and how surely, then warnings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ class _Contest(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether another has the same figure as the best."""
+        """Whether another model has the same figure as the best."""
         return any(abs(each) < 1e-12 for each in self.found.differences.values())
 
 
@@ -44,14 +44,14 @@ def answer(
 ) -> list[Note]:
     """Return the sentence to read first, and warnings about what it leaves out.
 
-    Two models are compared on each task as `hkcanto compare` does, by p-values adjusted for the
-    tasks (Holm). Of more than two, the best is compared with all others, by differences that hold
-    in 95 % for all tasks at once (Bonferroni; `selection` over the models of a task). A single
-    model is ranked among the papers' models.
+    Two models are compared on each task as in `hkcanto compare`, with p-values adjusted for the
+    number of tasks (Holm). With more than two, the best is compared with all others, with intervals
+    that hold in 95 % for all tasks at once (Bonferroni; `selection` over the models of a task). A
+    single model is ranked among the papers' models.
 
     Args:
         runs: Runs of any models and tasks.
-        beside: Their ranks in the papers' tables.
+        beside: The runs' ranks in the papers' tables.
         skipped: Logs that were not read.
     """
     labels = list(dict.fromkeys(run.label for run in runs))
@@ -75,7 +75,7 @@ def answer(
     elif len(labels) == 1:
         said = _of_one(runs, beside)
     elif not found:
-        why = "no two of them have whole runs on the same items" if groups else (
+        why = "no two of them have complete runs on the same items" if groups else (
             "no two models ran the same task under the same condition"
         )  # fmt: skip
         said = f"Nothing is comparable between these {len(labels)} models: {why}."
@@ -183,7 +183,7 @@ def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
 
 
 def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
-    """Say why a model has no rank: what its figures lack, else why they are in no table."""
+    """Say why a model has no rank: doubts about its figures, or else why no table has them."""
     own = [each for table in beside for columns in table.runs.values() for each in columns.values()]
     notes = list(dict.fromkeys(each.figure.note for each in own if each.figure.note))
     why = notes[0] if notes else "the papers have no figure of the whole task"
@@ -210,7 +210,7 @@ def _warnings(runs: Sequence[Run], skipped: Sequence[SkippedLog]) -> Iterator[st
         yield f"Not to be taken at face value: {'; '.join(told)}."
     if skipped:
         many = "1 log was" if len(skipped) == 1 else f"{len(skipped)} logs were"
-        yield f"{many} not read, or not whole: see “How this was made”."
+        yield f"{many} not read, or not in full: see “How this was made”."
 
 
 def _not_compared(chosen: Sequence[Selection | None]) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _size(contest: _Contest) -> float:
 
 
 def _difference(contest: _Contest, leader: str) -> str:
-    """Return a task with its difference, and the better model unless it leads overall."""
+    """Return a task with its difference, and with the better model unless that leads overall."""
     best, (change,) = contest.found.best, contest.found.differences.values()
     named = [] if best.label == leader else [best.label]
     lower = [] if best.headline.higher_is_better else ["lower is better"]

@@ -1,4 +1,4 @@
-"""The parts of a report: tables of values, notes and answers; renderers read nothing else.
+"""The parts of a report, from which renderers work: tables of values, notes and answers.
 
 A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. Its
 column says how to format it, and each output format does so in one place.
@@ -16,8 +16,8 @@ from .intervals import Estimate as Estimate
 R = TypeVar("R")
 Value = Estimate | str | float | int | None
 # `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
-# `number` has four significant digits; `count` is whole; `points` is a difference of percentages,
-# 0.5 shown as +50.0, and `score_points` one of scores.
+# `number` has four significant digits; `count` is an integer; `points` is a difference of
+# percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
 Unit = Literal[
     "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
@@ -37,17 +37,16 @@ class Column:
 
     title: str
     unit: Unit = "text"
-    help: str = ""  # what the figure means, in one sentence
-    lower_is_better: bool | None = None  # for marking the best; None if neither way is good
-    drawn: bool = False  # on a page, in the table's plot: a dot with its interval, as a series
-    shaded: bool = False  # on a page, by its shares
-    beneath: bool = False  # on a page, in small beneath the name of the row
+    help: str = ""  # the meaning of the figure, in one sentence
+    lower_is_better: bool | None = None  # for marking the best; None if neither good nor bad
+    drawn: bool = False  # on a page, a series of dots with intervals in the table's plot
+    shaded: bool = False  # on a page, cells are shaded by their shares
+    beneath: bool = False  # on a page, shown in small print beneath the name of the row
     under: str = ""  # small text beneath its title, such as the condition
-    #: On a page, cells are coloured by their place between the first number, the worst, and the
-    #: second, the best
+    #: On a page, cells are coloured by their place between these numbers, the worst and the best
     scale: tuple[float, float] | None = None
-    href: str = ""  # on a page, where a link in its heading leads
-    group: str = ""  # on a page, what its columns can be chosen by, such as the benchmark
+    href: str = ""  # on a page, the address of a link in its heading
+    group: str = ""  # on a page, a group of columns that can be chosen, such as the benchmark
 
     @property
     def key(self) -> str:
@@ -61,7 +60,7 @@ class Column:
 
 
 def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
-    """Return the column of a figure, with its unit, direction and meaning, and its title."""
+    """Return the column of a figure, with its unit, direction, meaning and title."""
     up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
     lower = None if up is None else not up
     return Column(title or figure.title, unit, figure.help, lower, drawn)
@@ -69,10 +68,10 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a value for each column, and what kind of row it is.
+    """A row of a table: a value for each column, and the kind of row.
 
-    On a page its name links to `href`, rows can be filtered by `facets`, name → value, and `places`
-    are shown in small beside its values, such as the rank in each column.
+    On a page its name links to `href`, rows can be filtered by `facets` (name → value), and
+    `places`, such as the rank in each column, are shown in small print beside its values.
     """
 
     values: Sequence[Value]
@@ -84,14 +83,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: the first column names the row.
+    """A table whose first column names the row.
 
-    Its name is for programs, unique in a report, of letters, digits and `_`; the caption says where
-    the figures are from and what they mean; a `data_only` table is in JSON and CSV alone. On a page
-    its `drawn` columns are dots in its rows; in a `curve` they are lines, with the first column as
-    the x axis; with `panels` each row is a small plot of its own, with a line per drawn column. A
-    table `aside` is at the right of the section's other blocks. A `turnable` table of fewer runs
-    than columns is shown with its columns as rows; its published rows are shown on request.
+    Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
+    gives the source and meaning of the figures. A `data_only` table is only in JSON and CSV. On a
+    page its `drawn` columns are dots in its rows; in a `curve` they are lines, with the first
+    column as the x axis; with `panels` each row is a small plot of its own, with a line per drawn
+    column. A table `aside` is at the right of the section's other blocks. A `turnable` table with
+    fewer runs than columns is shown with its columns as rows; its published rows are shown on
+    request.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Table:
     data_only: bool = False
     curve: bool = False
     turnable: bool = False
-    own: str = "this run"  # what rows of runs are marked with, where there are others
+    own: str = "this run"  # marks rows of runs, if there are other rows
     aside: bool = False
     panels: bool = False
 
@@ -117,9 +117,10 @@ def table(
     kind: Callable[[R], Kind] = lambda _: "run",
     data_only: bool = False,
 ) -> Table:
-    """Return a table with a row for each record, whose kind `kind` says.
+    """Return a table with a row for each record; `kind` gives the kind of the row.
 
-    Each column comes with what a record has in it; those without any value are left out.
+    Each column comes with a function from a record to its value. Columns without values are left
+    out.
 
     Examples:
         >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
@@ -135,7 +136,7 @@ def table(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark in plain text: a `verdict` is read first and large; a `warning` says that a figure
+    """A remark in plain text. A `verdict` is shown first and large; a `warning` says that a figure
     must not be taken at face value."""
 
     text: str
@@ -151,9 +152,10 @@ ITEM_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """Answers with prompts and gold answers; `left_out` more are not shown. Not to be published."""
+    """Answers with prompts and gold answers, which must not be published; `left_out` more are not
+    shown."""
 
-    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; a score that is not known is None
+    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; an unknown score is None
     left_out: int = 0
 
 
@@ -162,9 +164,9 @@ Block = Table | Note | ItemView
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report. Its name is for links, unique, of letters, digits and `-`. A summary is
-    always shown on a terminal, and unfolded on a page and in a pull request; other sections on
-    request."""
+    """A part of a report. Its name, for links, is unique and has only letters, digits and `-`. A
+    summary is always shown on a terminal, and unfolded on a page and in a pull request; other
+    sections are shown on request."""
 
     title: str
     blocks: Sequence[Block]
@@ -175,7 +177,7 @@ class Section:
 def section(
     title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
 ) -> list[Section]:
-    """Return a section of the blocks, without empty tables; none if only notes are left."""
+    """Return a section of the blocks without empty tables; no section if only notes are left."""
     kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
     own = Section(title, kept, name.replace("_", "-"), is_summary)
     return [own] if any(not isinstance(block, Note) for block in kept) else []
@@ -183,10 +185,10 @@ def section(
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report by a version of this package. Its first section has the answer, the footer sources
-    and terms; `records` are what JSON has besides the tables, such as the `gate`. The `frame`
-    returns the rows of CSV; without it CSV has those of the tables. `pages` are the other pages of
-    a site, title → address, and `feed` is the address of its feed."""
+    """A report by a version of this package. Its first section has the answer, its footer sources
+    and terms. `records` are further data for JSON, such as the `gate`. `frame` returns the rows of
+    CSV; without it CSV has the rows of the tables. `pages` are the other pages of a site (title →
+    address), and `feed` is the address of its feed."""
 
     title: str
     created: datetime | None
@@ -200,7 +202,7 @@ class Report:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Why some figures must not be taken at face value."""
+        """The reasons not to take some figures at face value."""
         blocks = (block for section in self.sections for block in section.blocks)
         return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
 
@@ -215,8 +217,8 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The report in a few lines: its verdicts with the warnings beside them, else the first
-        section's first note."""
+        """The report in a few lines: its verdicts with the warnings beside them, or else the first
+        note of the first section."""
         noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.shown]
         said = [notes for notes in noted if any(note.level == "verdict" for note in notes)]
         found = [note for notes in said for note in notes if note.level != "info"]

@@ -9,19 +9,19 @@ from .intervals import WIDE
 from .paired import Effect
 
 Row = tuple[str, Effect]
-"""The part that the effect is on, as text, and the effect."""
+"""The name of a part, and the effect on it."""
 
 
 def effects_table(
     figure: Figure, name: str, title: str, rows: Sequence[Row], sides: Sequence[str]
 ) -> Table:
-    """Return a table of effects, the differences first since a terminal may cut the last columns.
+    """Return a table of effects, with differences first since a terminal may cut the last columns.
 
     Args:
-        figure: The figure that is compared.
-        name: Of the table.
-        title: Of the table.
-        rows: The effects, with the parts that they are on.
+        figure: The compared figure.
+        name: The table's name.
+        title: The table's title.
+        rows: The effects, with the names of their parts.
         sides: The names of the first and the second run.
     """
     is_score = figure.unit == "score"

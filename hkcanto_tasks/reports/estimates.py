@@ -1,4 +1,4 @@
-"""Figures of runs with their 95 % intervals, each computed as the harness computes it.
+"""Figures of runs with 95 % intervals, computed like the harness's.
 
 Items that are not independent (epochs of one item, questions on one passage) count as clusters
 (Miller 2024, "Adding Error Bars to Evals", section 2.2).
@@ -20,12 +20,12 @@ from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
-_SELDOM = 3.5  # right answers, or wrong ones: three, with room for rounding
-_FEW = 0.05  # of the items, behind half of the errors
+_SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
+_FEW = 0.05  # share of the items that have half of the errors
 
 
 class Disagreement(NamedTuple):
-    """A figure for which we and the harness compute different values; no subjects: all of them."""
+    """A figure for which we and the harness compute different values; no subjects means all."""
 
     subjects: tuple[str, ...]
     name: str
@@ -55,11 +55,11 @@ def agreement(run: Run) -> Agreement:
 
 
 def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
-    """Return a figure of a run, or of the items where a mask says so.
+    """Return a figure of a run, over all items or those in a mask.
 
-    It may be one of its task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`), or of a judge;
-    it is None if no item has it. The interval is that of `mean_estimate`, also for averages of
-    subjects; of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
+    It is a figure of the task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`) or of a judge,
+    and None if no item has it. The interval is that of `mean_estimate`, also for averages of
+    subjects, and that of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
     """
     return _whole(run, name) if where is None else _of(run, name, where)
 
@@ -105,7 +105,7 @@ def _concentration(errors: Floats, clusters: Ints) -> str:
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
-    """Return the mean of some values; those with the same cluster number are not independent.
+    """Return the mean of values that are independent between clusters.
 
     The interval is Wilson's for the `effective_draws`. Its limits are 0 and 1, or the lowest and
     the highest value if these are farther apart.
@@ -122,8 +122,8 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
 def full_set(run: Run, name: str) -> Estimate | None:
     """Return the `stratified_estimate` for all items of a task from a run with `--limit`.
 
-    None for other parts and figures, for runs that were interrupted or whose items were picked one
-    by one, and if an average of subjects lacks one of them.
+    None for other parts and figures, for runs that were interrupted or whose items were chosen one
+    by one, and if an average of subjects lacks a subject.
     """
     known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
     of_items = items.values.get(known.averages)
@@ -145,10 +145,11 @@ def full_set(run: Run, name: str) -> Estimate | None:
 def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
     """Return the mean of a population, estimated from values (0 to 1) in a part of each stratum.
 
-    The sizes are those of whole strata, the shares (in sum 1) their weights. The variance is that
-    of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); those with fewer
-    than two values are merged with the smallest other one (5A.12). The interval is Wilson's for as
-    many draws as have that variance (Korn and Graubard, 1998; Franco and others, 2019).
+    The sizes are those of whole strata, the shares (which add up to 1) their weights. The variance
+    is that of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); strata
+    with fewer than two values are merged with the smallest other one (5A.12). The interval is
+    Wilson's, for the number of draws with that variance (Korn and Graubard, 1998; Franco and
+    others, 2019).
 
     Examples:
         >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
@@ -189,8 +190,8 @@ def _of_shares(
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
 
-    It would cover too seldom with at most three right or wrong answers that are at most every ninth
-    answer: there, one end is Poisson's (Brown, Cai and DasGupta, 2001, "Interval estimation for a
+    It covers too seldom if at most three answers are right (or wrong), and at most one in nine. In
+    that case one end is Poisson's (Brown, Cai and DasGupta, 2001, "Interval estimation for a
     binomial proportion", section 4.1.1).
     """
     from scipy.special import gammaincinv

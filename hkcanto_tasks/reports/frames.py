@@ -1,6 +1,7 @@
-"""Tidy tables: a row for each figure of runs, and for each effect of comparisons.
+"""Tidy tables of figures and effects: the rows of CSV and of `to_frame`.
 
-These are the rows of CSV and of `to_frame`: one type per column, numbers not rounded.
+Each figure of a run and each effect of a comparison has a row. Columns have one type, and numbers
+are not rounded.
 """
 
 import math
@@ -21,7 +22,7 @@ _DIRECTIONS = {True: "higher", False: "lower", None: "neither"}
 def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
     """Yield each figure of some runs, over all items and over each subject if there are several.
 
-    Numbers that are missing are NaN, texts None.
+    Missing numbers are NaN, missing texts None.
 
     Examples:
         >>> list(figure_rows([]))
@@ -49,11 +50,11 @@ def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
 def effect_rows(
     compared: Sequence[Comparison], delta: float | None = None
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield each effect of some comparisons: the difference of `model` from `baseline`.
+    """Yield each effect of some comparisons: the difference between `model` and `baseline`.
 
     Args:
         compared: The comparisons.
-        delta: The tolerance of their gates, in points; None without one.
+        delta: The tolerance of their gates, in points; None without gates.
 
     Examples:
         >>> list(effect_rows([]))

@@ -1,9 +1,9 @@
 """Intervals and bounds: means over items and subjects, paired differences, pooled rates, gates.
 
-At 30 to 500 items, bootstrap, normal and t intervals cover less often than they claim: they know
-only the losses in the sample, and a gate by them lets a worse run pass far too often if large
+At 30 to 500 items, bootstrap, normal and t intervals cover less often than they claim. They know
+only the losses in the sample, so a gate based on them passes a worse run far too often if large
 losses are rare. `performance/simulate_intervals.py` measures the coverage; the table "How often
-intervals hold" in `docs/reports.md` says where these here fall short, too.
+intervals hold" in `docs/reports.md` says where the intervals of this module fall short.
 """
 
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ Ints = NDArray[np.int64]
 CONFIDENCE = 0.95
 
 _UPPER = (1 + CONFIDENCE) / 2
-# With fewer units that differ, no exact test can tell two runs apart at 5 %: 2 / 2⁵ > 0.05.
+# With fewer units that differ, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
 _FEWEST = 6
 _ROUNDING, _TINY = 1e-12, 1e-300
-_MOST, _MOST_COPIES = 700.0, 1e9  # exp of the first is a number
+_MOST, _MOST_COPIES = 700.0, 1e9  # exp(_MOST) does not overflow
 _OF_ALL = 20  # units added to each stratum
-_STEP, _NEGLIGIBLE = 0.05, 1e-15  # of an integral by the trapezoid rule
+_STEP, _NEGLIGIBLE = 0.05, 1e-15  # for an integral by the trapezoid rule
 
 
 class Draws(NamedTuple):
     """The effective sample size: independent, equally weighted items with the same variance."""
 
-    number: float  # NaN with a single unit, which says nothing about how units vary
-    quantile: float  # of the test statistic at 97.5 %
+    number: float  # NaN with a single unit, which has no variance
+    quantile: float  # 97.5 % quantile of the test statistic
 
 
 def effective_draws(
@@ -43,21 +43,21 @@ def effective_draws(
 ) -> Draws:
     """Return how many independent draws would have the variance of a weighted mean.
 
-    A score interval of so many draws (Wilson's of a mean, Tango's of a paired difference) covers
-    where a normal one does not: near 0 and 1 (Korn and Graubard, 1998, "Confidence intervals for
-    proportions with small expected number of positive counts"; Franco and others, 2019). The
-    variance is that of a stratified mean of clusters (Cochran, 1977, section 5.3). Strata of a few
-    items that are all alike say little about themselves: each has 20 more units of the variance of
-    all. Where many values are at a limit, few others show how far values reach: one more unit
-    times the share of those at a limit has the variance of right and wrong answers, and Student's
-    degrees of freedom are those of a variance with the units' kurtosis.
-    `performance/simulate_intervals.py` measures how often that covers.
+    Near 0 and 1, a score interval with this many draws (Wilson's for a mean, Tango's for a paired
+    difference) covers although a normal one does not (Korn and Graubard, 1998, "Confidence
+    intervals for proportions with small expected number of positive counts"; Franco and others,
+    2019). The variance is that of a stratified mean of clusters (Cochran, 1977, section 5.3). A
+    stratum of a few equal items says little about its variance, so each stratum gets 20 more units
+    with the overall variance. If many values are at a limit, the few others hardly show how far
+    values reach. So one more unit, times the share of values at a limit, has the variance of right
+    and wrong answers, and Student's degrees of freedom are those of a variance with the units'
+    kurtosis. `performance/simulate_intervals.py` measures how often the result covers.
 
     Args:
         values: From -1 to 1; -1, 0 and 1 are limits.
-        shares: Weight of each in the mean, in sum 1; equal within a stratum.
+        shares: The weight of each value in the mean; they add up to 1 and are equal in a stratum.
         clusters: Equal numbers mark values of a stratum that are not independent.
-        variance: Of one draw, if all values were at the limits.
+        variance: The variance of one draw if all values were at the limits.
         strata: Numbers from 0 up, without gaps; one stratum by default.
         open_shares: The share of each stratum that was not drawn; all of it by default.
 
@@ -77,7 +77,7 @@ def effective_draws(
     units, whole = np.bincount(group), np.bincount(group, weight)
     scale, centers = weight * (units / whole)[group], np.bincount(group, weight * means) / whole
     limits, count = float(np.isin(means, (-1, 0, 1)).mean()), len(means)
-    # Of all units together, and of each stratum.
+    # For all units together, and for each stratum.
     squares = (scale * (means - mean)) ** 2
     spread = np.bincount(group, squares) @ (whole / units)
     freedom = count - 1 + 2 * limits
@@ -96,11 +96,11 @@ def effective_draws(
 def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
     """Return the 95 % interval of the accuracy of B minus that of A, on independent items.
 
-    Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence test
-    and confidence interval for the difference in proportions for the paired-sample design",
-    equations 4 and 9; recommended by Fagerland, Lydersen and Laake, 2014), made to agree with
-    McNemar's exact test. B wins what only it has right, and loses what only A has right; without
-    either the ends are ± z² / (n + z²).
+    It is Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence
+    test and confidence interval for the difference in proportions for the paired-sample design",
+    equations 4 and 9; recommended by Fagerland, Lydersen and Laake, 2014), adjusted to agree with
+    McNemar's exact test. B wins items that only B has right, and loses items that only A has right;
+    without wins and losses the ends are ± z² / (n + z²).
 
     Examples:
         >>> low, high = paired_accuracy_interval(16, 6, 161)
@@ -114,7 +114,7 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
 
 
 def tango_interval(wins: float, losses: float, draws: Draws) -> tuple[float, float]:
-    """Return Tango's interval for the shares of items that B wins and loses, with so many draws."""
+    """Return Tango's interval for the shares of items that B wins and loses, given the draws."""
     if np.isnan(draws.number):
         return -1.0, 1.0
     up, down = draws.number * wins, draws.number * losses
@@ -130,15 +130,16 @@ def paired_mean_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a (weighted) mean of paired differences, such as of error rates.
 
-    Student's t from the jackknife over clusters, with one more cluster as far from the mean as the
-    farthest: without it the interval is too short if few items differ, or some by much. (Agresti
-    and Min, 2005, and Bonett and Price, 2012, likewise add observations.) If fewer than six
-    clusters differ, or all by the same, the ends are Gaffke's bounds (`loss_bound`).
+    It is Student's t interval from the jackknife over clusters, with an added cluster that is as
+    far from the mean as the farthest one. Without that, it is too short if few items differ, or
+    some differ by much. (Agresti and Min, 2005, and Bonett and Price, 2012, also add observations.)
+    If fewer than six clusters differ, or all by the same, the ends are Gaffke's bounds
+    (`loss_bound`).
 
     Args:
-        differences: Of B minus A, by item.
+        differences: B minus A, by item.
         clusters: As in `sum_clusters`.
-        weights: Of each item, above 0: for a corpus rate the lengths.
+        weights: The weight of each item, above 0; for a corpus rate its length.
         largest: The largest possible difference: 1 for rates, 100 for scores.
 
     Examples:
@@ -164,10 +165,10 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a pooled rate: all errors over all lengths.
 
-    As `paired_mean_interval`, with the jackknife of a ratio (Cochran, 1977, section 6) and on the
-    logarithm of the rate, whose distribution is less skewed. Its upper end is at most 1, or the
-    highest rate of an item. Without errors it goes from 0 to the upper end for a single error in
-    the longest item; without lengths it raises a `ValueError`.
+    It is computed like `paired_mean_interval`, but with the jackknife of a ratio (Cochran, 1977,
+    section 6), and on the logarithm of the rate, whose distribution is less skewed. Its upper end
+    is at most 1, or the highest rate of an item. Without errors, it extends from 0 to the upper end
+    for a single error in the longest item; without lengths, a `ValueError` is raised.
 
     Examples:
         >>> low, high = ratio_interval([1, 0, 1, 0], [10, 10, 10, 10])
@@ -187,12 +188,12 @@ def ratio_interval(
 
 
 def errors_of(rates: Floats, weights: Floats) -> Floats:
-    """Return the errors behind each item's rate; over an empty reference a rate is its errors."""
+    """Return the number of errors of each item; with an empty reference, it is the rate itself."""
     return np.where(weights == 0, rates, rates * weights)
 
 
 def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tuple[float, float]:
-    """Return an interval made to agree with a test: 0 is inside unless the test rejects at 5 %."""
+    """Return an interval adjusted to a test: 0 is inside unless the test rejects at 5 %."""
     low, high = ends
     if p_value >= 0.05:
         return min(low, 0.0), max(high, 0.0)
@@ -200,12 +201,12 @@ def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tu
 
 
 WIDE = "wider than necessary with one or two wrong answers, or with few passages"
-"""When a 95 % interval covers more often than that: docs/reports.md has the figures."""
+"""When a 95 % interval covers in more than 95 %; docs/reports.md has the figures."""
 
 UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
-"""The note of a figure that one response can move without limit (the rule of three).
+"""The note of a figure that one response can change without limit (the rule of three).
 
-Published records hold it: with other words, theirs would no longer be recognised.
+Published records contain this text, so it must not change: theirs would no longer be recognised.
 """
 
 
@@ -213,27 +214,28 @@ Published records hold it: with other words, theirs would no longer be recognise
 class Estimate:
     """A value with its 95 % interval."""
 
-    value: float  # in the unit of its figure; an accuracy or a rate from 0 to 1
-    low: float | None  # None where no interval can be computed
+    value: float  # in the unit of its figure; accuracies and rates from 0 to 1
+    low: float | None  # None if no interval can be computed
     high: float | None
-    items: int  # how many it is computed from
+    items: int  # the number of items behind it
     note: str = ""  # a remark for readers, such as `not all items`
 
 
 @dataclass(frozen=True, slots=True)
 class NonInferiority:
-    """The outcome of a test that B is not inferior to A: whether it passed, and by which bound.
+    """The outcome of a non-inferiority test of B against A: whether it passed, and the bound.
 
-    The bound is the most that B may lose, in the unit of the losses; the test passes if it is below
-    δ. It is negative if B is surely better. `needed_items` is how many items of such weights and
-    clusters a run needs to pass if it equals A in every item, ln(0.05) / ln(1 - δ) rounded up
-    without weights and clusters; None if the items at hand suffice, or δ is 0.
+    The bound is the largest loss of B that is plausible, in the unit of the losses; the test passes
+    if it is below δ. It is negative if B is surely better. `needed_items` is the number of items,
+    with the same kind of weights and clusters, at which a run equal to A in every item passes:
+    ln(0.05) / ln(1 - δ), rounded up, without weights and clusters. It is None if the present items
+    suffice, or δ is 0.
     """
 
     passed: bool
     bound: float
-    confidence: float  # of the bound, one-sided
-    method: str  # how the bound was found
+    confidence: float  # one-sided confidence of the bound
+    method: str  # how the bound was computed
     needed_items: int | None
 
 
@@ -249,19 +251,21 @@ def non_inferiority(
 ) -> NonInferiority:
     """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
 
-    The bound is `loss_bound` of the (weighted) mean over items, with clusters as units: independent
-    draws from a population with no unit heavier than `largest`. No item on which B does worse, or A
-    better, can lower the bound.
+    The bound is `loss_bound` of the (weighted) mean over items. Its units are clusters, taken as
+    independent draws from a population without a unit heavier than `largest`. Making B worse or A
+    better on an item can never lower the bound.
 
     Args:
-        a: Loss of A on each item, from 0 to 1 (wrong: 1; an error rate, cut off at 1).
+        a: Loss of A on each item, from 0 to 1 (1 for a wrong answer; an error rate is cut off at
+            1).
         b: Loss of B on the same items.
         delta: Tolerance δ from 0 to 1, in the unit of the losses.
         clusters: As in `sum_clusters`.
-        weights: Weight of each item, above 0; for a corpus rate the lengths. Equal by default.
-        largest: Weight of the heaviest unit (cluster or item) that could have been drawn. Units of
-            unequal weight need it: a sample may lack the heavy ones, and a worse run then passes.
-        confidence: Of the bound; above 0.95 if several tests share the error of 5 %.
+        weights: Weight of each item, above 0; for a corpus rate its length. Equal by default.
+        largest: Weight of the heaviest unit (cluster or item) that could have been drawn. It is
+            required if units have unequal weights: a sample may lack the heavy ones, and a worse
+            run would pass.
+        confidence: Confidence of the bound; above 0.95 if several tests share the error of 5 %.
 
     Raises:
         ValueError: The arguments do not fit, or units have unequal weights and `largest` is not
@@ -281,8 +285,8 @@ def non_inferiority(
     losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
         raise ValueError(
-            f"Units weigh from {units.min():g} to {units.max():g}: largest must be given, the "
-            "weight of the heaviest unit of the whole population and not of this sample alone."
+            f"Units weigh from {units.min():g} to {units.max():g}. Give `largest`: the weight of "
+            "the heaviest unit in the whole population, not only in this sample."
         )
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
@@ -301,21 +305,22 @@ def loss_bound(
     copies: Floats | None = None,
     largest: float | None = None,
 ) -> float:
-    """Return the upper bound of a weighted mean of independent values that are 1 at most.
+    """Return the upper bound of a weighted mean of independent values of at most 1.
 
-    Each value occurs once, or as often as `copies` say, which need not be whole numbers. The
-    heaviest that could have been drawn weighs `largest`, by default as much as the heaviest here.
+    Each value occurs once, or as often as `copies` says, which need not be an integer. `largest` is
+    the weight of the heaviest value that could have been drawn, by default the heaviest here.
 
-    Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable": the quantile of the mean with one more unit, of the largest weight, that
-    loses everything, and units weighted by independent exponential variables. For 0s and 1s it is
-    Clopper and Pearson's bound; for n items without a difference, 1 - 0.05^(1/n) ("rule of three").
+    The bound is from Gaffke (2005), "Three test statistics for a nonparametric one-sided hypothesis
+    on the mean of a nonnegative variable". It is the quantile of the mean with one more unit that
+    has the largest weight and loses everything, where units are weighted by independent exponential
+    variables. For 0s and 1s it is Clopper and Pearson's bound; for n items without a difference, it
+    is 1 - 0.05^(1/n) ("rule of three").
 
-    Vlassis and Thomas (2026, arXiv:2607.08415, a preprint) prove that it holds at any size, here of
-    1 - w (d - δ) / (w_max (1 - δ)), where w_max must be the largest weight of the population: with
-    the largest weight of a sample that lacks the heavy units it does not hold. With many units it
-    is as narrow as a normal bound, and yet inadmissible: some valid bound is never wider and
-    sometimes narrower (Ming and others, 2026, arXiv:2607.18661, a preprint too).
+    Vlassis and Thomas (2026, arXiv:2607.08415, a preprint) prove that it holds at any size, here
+    for 1 - w (d - δ) / (w_max (1 - δ)). There, w_max must be the largest weight in the population:
+    the bound does not hold with the largest weight of a sample that lacks the heavy units. With
+    many units it is as narrow as a normal bound. It is inadmissible: some other valid bound is
+    never wider and sometimes narrower (Ming and others, 2026, arXiv:2607.18661, also a preprint).
 
     Examples:
         >>> round(loss_bound(np.zeros(100), np.ones(100)), 4)  # 1 - 0.05^(1/100)
@@ -348,14 +353,17 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
     items = draws.number
 
     def excess(loss: float) -> float:
-        """How far the observed loss is above the lowest that `loss` allows: falling, 0 at it."""
+        """Return by how much the observed loss exceeds the lowest that `loss` allows.
+
+        It decreases in `loss`, and is 0 at the result.
+        """
         linear = (2 * items + wins - losses) * loss - losses - wins
         root = np.sqrt(max(0.0, linear**2 + 8 * items * wins * loss * (1 - loss)))
         only_b = (root - linear) / (4 * items)
         variance = max(0.0, items * (2 * only_b + loss * (1 - loss)))
         return float(losses - wins - items * loss + draws.quantile * np.sqrt(variance))
 
-    # At the observed loss itself the variance may be 0, which would look like a bound.
+    # At the observed loss the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING
     return float(brentq(excess, start, 1.0)) if start < 1 else 1.0
 
@@ -363,7 +371,7 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
 def _jackknife(rows: Floats) -> tuple[float, float]:
     """Return the ratio of the sums of two columns, and the half-width of its 95 % interval.
 
-    The interval counts one more unit; its half-width is infinite with a single unit.
+    The interval includes one added unit; with a single unit its half-width is infinite.
     """
     from scipy.special import stdtrit
 
@@ -371,7 +379,7 @@ def _jackknife(rows: Floats) -> tuple[float, float]:
     ratio = float(total / size)
     if (rows[:, 1] == size).any():
         return ratio, np.inf
-    moves = (rows[:, 0] - ratio * rows[:, 1]) / (size - rows[:, 1])  # by leaving each unit out
+    moves = (rows[:, 0] - ratio * rows[:, 1]) / (size - rows[:, 1])  # on leaving each unit out
     variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
     return ratio, float(stdtrit(count - 1, _UPPER) * variance**0.5)
 
@@ -379,9 +387,9 @@ def _jackknife(rows: Floats) -> tuple[float, float]:
 def _tail(terms: Floats, counts: Floats) -> float:
     """Return the probability that a sum of terms × Gamma(counts) variables is not negative.
 
-    Its generating function is inverted along the line through the saddle point (Helstrom, 1983), by
-    the trapezoid rule in the arsinh of the distance. The first term must be the largest. A
-    probability above 1 / e may be returned as 1.
+    The moment generating function is inverted along the line through the saddle point (Helstrom,
+    1983), by the trapezoid rule in the arsinh of the distance. The first term must be the largest.
+    A probability above 1 / e may be returned as 1.
     """
     from scipy.optimize import brentq
 
@@ -389,7 +397,7 @@ def _tail(terms: Floats, counts: Floats) -> float:
         return 0.0
     terms = terms / terms[0]
 
-    # Sums, not @: for long vectors @ starts threads, which takes longer than the product itself.
+    # Sums, not @: for long vectors, @ starts threads, which takes longer than the product itself.
     def slope(at: float) -> float:
         return float((counts * terms / (1 - at * terms)).sum())
 

@@ -23,9 +23,9 @@ class Contest:
     Attributes:
         results: Model → its result.
         published: The paper's model → its score.
-        chance: What random answers get; for a rate, the worst value.
-        best: The best published score, else the best possible.
-        guessed: What random answers get; None if unknown.
+        chance: The score of random answers; for a rate, the worst value.
+        best: The best published score, or else the best possible one.
+        guessed: The score of random answers; None if unknown.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Contest:
 
     @property
     def column(self) -> Column:
-        """The column of the table: unit, direction and meaning of the headline, colour scale."""
+        """The column of the table, with the headline's unit, direction, meaning and colours."""
         some = self.some
         arrow = "↑" if some.headline.higher_is_better else "↓"
         made = column_of(some.headline, self.title)
@@ -76,7 +76,7 @@ def _contest(group: SideBySide[Result]) -> Contest:
     limit = most if up else 0.0
     best = (max if up else min)(published.values(), default=limit)
     start = worst if chance is None else chance
-    if (best > start) != bool(up):  # or colours would be the other way round
+    if (best > start) != bool(up):  # otherwise colours would be reversed
         best = limit
     sample = ", sample data" * some.is_sample
     condition = f"{condition_title(some)}{sample}"
@@ -86,7 +86,7 @@ def _contest(group: SideBySide[Result]) -> Contest:
 
 
 def columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the papers' columns that have the headline of a result under its condition."""
+    """Return the papers' columns with the headline of a result under its condition."""
     if why_incomparable(some):
         return []
     return [
@@ -109,13 +109,13 @@ def matrix(
 
     Args:
         results: Runs or records, in the order of the rows.
-        beside: Their ranks in the papers' tables, whose averages are columns, too.
-        name: Of the table.
-        figure: What to show of a result: its headline, with a note if there are doubts about it.
+        beside: Their ranks in the papers' tables; averages of these tables are columns too.
+        name: The table's name.
+        figure: Returns the cell of a result: its headline, with a note if there are doubts.
 
     Returns:
         A row for each model, one for the best published scores, one for chance, and the papers'
-        models. Cells are figures with their intervals; a note says why one is not of the whole.
+        models. Cells are figures with intervals; a note says why one does not cover all items.
     """
     found, averages = contests(results), averages_of(beside)
     runs_of = {each.table.name: each.runs for each in beside}
@@ -142,12 +142,12 @@ def matrix(
         scores: list[Value] = [_score(table, column, model) for table, column in averages]
         rows.append(Row([model, *scores, *(c.published.get(model) for c in found)], "published"))
     rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
-    caption = "Each task's headline figure, on all of its items unless a note says otherwise."
+    caption = "Each task's headline, on all of its items unless a note says otherwise."
     return Table(name, "Models and tasks", columns, rows, caption, turnable=True)
 
 
 def averages_of(beside: Sequence[Beside]) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the columns of averages that some result has, with their tables."""
+    """Return the columns of averages for which there are results, with their tables."""
     return [
         (each.table, column)
         for each in beside

@@ -1,7 +1,7 @@
 """The first and the last section of a report, and the papers' tables between them.
 
-The first section sums up the runs in a sentence and a table; the papers' tables with the runs
-follow; the last section documents how everything was made.
+The first section sums up the runs in a sentence and a table. The papers' tables with the runs
+follow. The last section documents how everything was made.
 """
 
 from collections import defaultdict
@@ -48,8 +48,8 @@ from .standings import Beside, Standing, departures, rank_of, why_left_out
 from .trust import doubts, trust
 
 _NAMED = 3  # figures that differ
-_FEW_RUNS = 8  # are in the summary one by one
-_DRAWN = 2  # runs in a table of subjects, of which more are coloured
+_FEW_RUNS = 8  # up to this many runs are listed in the summary
+_DRAWN = 2  # up to this many runs in a table of subjects are drawn; more are coloured
 _EXTREMES = 5  # subjects with the lowest figure, and with the highest
 _OF_RUN = (
     *("label", "model", "harness", "task"),
@@ -59,7 +59,7 @@ _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "rando
 
 
 def run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
-    """Return the runs as records: what was run, its headline, its ranks, whether to trust it."""
+    """Return the runs as records, with their setup, headline, ranks and checks."""
     return [
         {
             **{name: getattr(run, name) for name in _OF_RUN},
@@ -96,13 +96,13 @@ def first_sections(
 ) -> list[Section]:
     """Return the sections to read first: the answer, and a line for each run.
 
-    With several tasks the first section has the matrix and the second the runs. With one task, both
-    are in the first, beside the paper's models or, for a single run, its parts.
+    With several tasks, the first section has the matrix and the second the runs. With one task,
+    both are in the first, beside the paper's models or, for a single run, its parts.
 
     Args:
         runs: All runs, which the answer is about.
-        kept: Runs that have a row; of a training run the best and the last checkpoint.
-        beside: Ranks of these in the papers' tables.
+        kept: Runs that have a row; of a training run, the best and the last checkpoint.
+        beside: Ranks of the kept runs in the papers' tables.
         skipped: Logs that were not read.
     """
     said, found = list[Block](answer(runs, beside, skipped)), contests(kept)
@@ -187,7 +187,7 @@ def _parts(run: Run) -> Table:
             (Column("Items", "count"), lambda pair: pair[1].items),
             (Column(run.label, unit, drawn=True), lambda pair: pair[1]),
         ],
-        f"Subjects with the lowest and the highest figures; {left_out} in between are left out."
+        f"Subjects with the lowest and the highest figures; {left_out} between these are left out."
         if left_out > 1
         else "",
         kind=lambda _: "other",
@@ -208,7 +208,7 @@ def _runs(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     runs = [run for group in groups for run in group.runs]
     one, few = len(groups) == 1, len(runs) <= _FEW_RUNS
     alone = one and not _plotted(beside)
-    if one and not few:  # a row is a line: what all have in common is said once
+    if one and not few:  # one line per row: the condition that all share is in the caption
         sign = 1 if runs[0].headline.higher_is_better else -1
         value = {run: found.value for run in runs if (found := headline(run))}
         runs.sort(key=lambda run: sign * value[run] if run in value else -inf, reverse=True)
@@ -264,7 +264,7 @@ def _full_sets(runs: Sequence[Run]) -> Table:
 
 
 def _plotted(beside: Sequence[Beside]) -> Beside | None:
-    """Return the table to show beside a task's runs: the first of their headline, or a mean."""
+    """Return the table to show beside a task's runs: the first with their headline, or a mean."""
     for each in beside:
         own = [columns.get(each.headline.name) for columns in each.runs.values()]
         is_whole = any(one and one.is_headline_of(run) for one in own for run in each.behind)
@@ -274,8 +274,8 @@ def _plotted(beside: Sequence[Beside]) -> Beside | None:
 
 
 def published_sections(beside: Sequence[Beside], tasks: int) -> list[Section]:
-    """Return a section for each published table with a run in it; it is folded if the first section
-    has the table already, or the matrix of several tasks."""
+    """Return a section for each published table with a run in it. It is folded if the first section
+    already has this table, or the matrix of several tasks."""
     sections = []
     plotted = _plotted(beside) if tasks < 2 else None
     for each in beside:
@@ -315,13 +315,13 @@ def _scores(beside: Beside, columns: Sequence[PublishedColumn], name: str, *, dr
         ],
         [row for _, row in rows],
         f"The paper's models and the runs, by {key.name}; "
-        f"{'lower' if key.lower_is_better else 'higher'} is better. Intervals are of 95 %. "
+        f"{'lower' if key.lower_is_better else 'higher'} is better. Intervals are at 95 %. "
         + _EXACT,
     )  # fmt: skip
 
 
 def _shown(standing: Standing | None, said: str | None = None) -> Estimate | None:
-    """Return a figure, without its note if the row's rank says the same."""
+    """Return a figure, without its note if the row's rank has the same text."""
     if standing and standing.figure.note == said:
         return replace(standing.figure, note="")
     return standing.figure if standing else None
@@ -351,7 +351,7 @@ def _by_subject(beside: Beside) -> Table:
     for name in (column.name for column in published.columns):
         own = [_shown(standings.get(name)) for standings in beside.runs.values()]
         rows.append(Row([name, *own, *(row.values[name] for row in published.rows)]))
-    caption = f"The runs of this report, and {published.source}. Intervals are of 95 %."
+    caption = f"The runs of this report, and {published.source}. Intervals are at 95 %."
     return Table(f"published_{published.name}", published.title, columns, rows, caption)
 
 
@@ -379,10 +379,10 @@ def last_section(
         *map(Note, _left_out(runs, beside)),
     ]
     if skipped:
-        # A report is passed on, and need not show whole paths.
+        # Reports are passed on, and need not show whole paths.
         rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in skipped]
-        title = "Logs not read, or not whole"
-        caption = "What could not be read is not in this report."
+        title = "Logs not read, or not in full"
+        caption = "The parts that could not be read are not in this report."
         blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
     return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
 
@@ -416,7 +416,7 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
             yield f"{each.table.source}: {each.table.protocol}"
     for run in dict.fromkeys(run for each in beside for run in each.behind):
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{_name(run)} was run unlike the paper, with {other}."
+            yield f"{_name(run)} was run with other options than in the paper: {other}."
 
 
 def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:

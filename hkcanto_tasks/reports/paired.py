@@ -1,8 +1,8 @@
 """Paired comparison of two runs: differences with intervals, significance tests, and gates.
 
-Items are matched by their ids, and the two answers to a question are compared pair by pair, which
-removes the questions' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals",
-section 4.2). `verdicts` puts the results into words.
+Items are matched by id, and the two answers to an item are compared as a pair, which removes the
+items' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals", section 4.2).
+`verdicts` puts the results into words.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +23,8 @@ from .significance import Floats, Statistic, sum_clusters
 
 SEED, RESAMPLES = 1234, 10_000
 
-# Design effect of a limited run below which questions on one passage count as independent. A gate
-# at 5 % then passes falsely in 5.2 % at most, even if all of a passage's questions go the same way.
+# Below this design effect, a limited run's questions on one passage count as independent. A gate
+# at 5 % then passes falsely in at most 5.2 %, even if all questions on a passage go the same way.
 _SINGLY = 1.02
 _SAME = 1e-12  # two computations of one value may differ in its last digits
 _Places = NDArray[np.intp]
@@ -33,11 +33,11 @@ _Drawing = dict[str, Any]  # the resampling's seed and number
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How B differs from A on some items: their figures, and the difference B minus A.
+    """How B differs from A on some items: the figures of both, and the difference B minus A.
 
-    `name` is empty for all items, else that of a figure (`acc_macro`, `acc_stem`) or a subject. B
+    `name` is that of a figure (`acc_macro`, `acc_stem`) or a subject, or empty for all items. B
     wins an item if it is better there, in the figure's direction. The p-value is two-sided;
-    `p_by_holm` is adjusted for its family of tests, None if it is alone.
+    `p_by_holm` is adjusted for its family of tests, and None for a single test.
     """
 
     name: str
@@ -56,14 +56,14 @@ class Effect:
 class Comparison:
     """A comparison of two runs."""
 
-    a: Run  # the one to compare with
-    b: Run  # the one that is compared
-    figure: Figure  # what is compared: by default the headline
-    overall: Effect  # the figure itself, by its own weighting of items
+    a: Run  # the baseline
+    b: Run  # the run that is compared with it
+    figure: Figure  # the compared figure, by default the headline
+    overall: Effect  # the effect on the figure itself, with its own weighting of items
     #: other `averages` of the same values, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
     unscored: int  # items left out because one side has no value for them
-    gate: NonInferiority | None  # of the figure, its bound in points; None if not asked
+    gate: NonInferiority | None  # the figure's gate, with its bound in points; None without one
 
 
 def compare(
@@ -81,20 +81,20 @@ def compare(
     """Compare two runs of a task item by item; they may differ in model and setup.
 
     Args:
-        a: The one to compare with.
-        b: The one that is compared.
+        a: The baseline.
+        b: The run to compare with it.
         metric: A figure of the task, such as `acc_macro`; by default its headline.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
-        confidence: Of the gate's bound.
+        confidence: Confidence of the gate's bound.
         allowed: Parts of the signature in which the runs may differ under a gate, such as `shots`.
-        seed: Of the resampling, from 0 up.
-        resamples: Number of resamples, from 1 up.
+        seed: Seed of the resampling, at least 0.
+        resamples: Number of resamples, at least 1.
         parts: Whether to compare averages, categories and subjects too.
 
     Raises:
-        ComparisonError: They are of different tasks, data or items, or have no such figure; with a
-            gate, also if some item has a value on one side only, if the runs differ in a part of
-            the signature that is not allowed, or if their items cannot bound the figure.
+        ComparisonError: The runs have different tasks, data or items, or lack the figure. With a
+            gate, also if an item has a value on one side only, if the runs differ in a part of the
+            signature that is not allowed, or if their items cannot bound the figure.
     """
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
     if gate is not None and (why := _not_gated(items, b, allowed)):
@@ -108,10 +108,10 @@ def compare(
 def pairwise(
     runs: Sequence[Run], *, gate: float | None = None, **options: Any
 ) -> Sequence[Comparison]:
-    """Compare each of several runs with each later one; more than two over all items only.
+    """Compare each run with each later one; if there are more than two, over all items only.
 
     The p-values are adjusted for the number of pairs (Holm). The options are those of `compare`;
-    the gate tests that none is inferior to the first.
+    the gate tests that no run is inferior to the first.
     """
     options["parts"] = len(runs) == 2
     found = [
@@ -128,7 +128,7 @@ def points_of(figure: Figure) -> int:
 
 
 def headline_difference(before: Run, after: Run) -> Estimate | None:
-    """Return how the headline differs on the items that both have; None if it is not comparable."""
+    """Return the headline's difference on common items; None if the runs are not comparable."""
     try:
         items = match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
     except ComparisonError:
@@ -137,19 +137,19 @@ def headline_difference(before: Run, after: Run) -> Estimate | None:
 
 
 def headline_effect(before: Run, after: Run) -> Effect:
-    """Compare the headline of two runs, by the test of `compare`.
+    """Compare the headline of two runs with the test of `compare`.
 
     Raises:
-        ComparisonError: The runs are not comparable, as by `compare`.
+        ComparisonError: The runs are not comparable, as in `compare`.
     """
     return match(before, after, None, {"seed": SEED, "resamples": RESAMPLES}).effect()
 
 
 def subject_differences(before: Run, after: Run, name: str) -> Sequence[Effect]:
-    """Compare a figure of two runs on each subject, the p-values adjusted by Holm among them.
+    """Compare a figure of two runs on each subject, with p-values adjusted by Holm.
 
     Raises:
-        ComparisonError: The runs are not comparable, as by `compare`.
+        ComparisonError: The runs are not comparable, as in `compare`.
     """
     return match(before, after, name, {"seed": SEED, "resamples": RESAMPLES}).by_subject()
 
@@ -163,7 +163,7 @@ class _Paired:
     places: _Places  # in A
     a: Floats  # rows; `statistic` turns their sums into a figure
     b: Floats
-    losses: Floats  # of each side on each item, 0 being best; of a corpus, by sentence scores
+    losses: Floats  # of each side on each item, 0 is best; for a corpus, by sentence scores
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
     statistic: Statistic
@@ -185,20 +185,20 @@ class _Paired:
 
     @cached_property
     def questions(self) -> NDArray[np.int64]:
-        """The place of each item's question among all questions, whatever epoch it is of."""
+        """The index of each item's question, which is equal for all of its epochs."""
         ids = np.array([self.side.items.ids[place] for place in self.places])
         return np.unique(ids, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def design_effect(self) -> float:
-        """How much the variance grows if all questions on a passage go the same way; 1 at least."""
+        """The growth of the variance if all questions on a passage go the same way; at least 1."""
         _, first = np.unique(self.questions, return_index=True)
         sizes = np.unique(self.clusters[first], return_counts=True)[1]
         return float((sizes**2).sum() / sizes.sum())
 
     @cached_property
     def shares(self) -> Floats:
-        """What each item counts in the figure, relative to the mean item: 1 where all do alike."""
+        """The weight of each item in the figure relative to the mean; 1 if all are equal."""
         if self.figure.over == "questions":
             return np.ones(len(self.places))
         names = self.subjects.tolist()
@@ -207,7 +207,7 @@ class _Paired:
 
     @cached_property
     def sizes(self) -> Floats:
-        """The weight of each item: its length for a rate, else its share of the figure."""
+        """The weight of each item: its length for a rate, otherwise its share of the figure."""
         lengths: Floats = (self.a[:, 1] + self.b[:, 1]) / 2
         return np.maximum(1, lengths) if self.is_rate else self.shares
 
@@ -235,7 +235,7 @@ class _Paired:
         return replace(self, figure=figure)
 
     def effect(self, name: str = "") -> Effect:
-        """Return how B differs from A, with the interval and the test that fit the figure."""
+        """Return how B differs from A, with the interval and test that fit the figure."""
         count, (wins, losses) = len(self.places), self.counts
         a, b = self.figures()
         scale = self.shares[:, None]
@@ -254,7 +254,7 @@ class _Paired:
             alike = self.figure.over == "questions"
             low, high = self._ends() if alike else self._ends_of_average()
         difference, ties = Estimate(b - a, None, None, count), count - wins - losses
-        if low < high:  # Resamples of equal texts are all alike, which says nothing.
+        if low < high:  # resamples of equal texts are all equal, which says nothing
             unseen = intervals.UNSEEN if self.figure.unlimited else ""
             ends = intervals.agreeing((low, high), p_value, b - a)
             difference = Estimate(b - a, *ends, count, unseen)
@@ -264,7 +264,7 @@ class _Paired:
         if self.is_right_or_wrong:
             up, down = self.counts if self.figure.higher_is_better else self.counts[::-1]
             return intervals.paired_accuracy_interval(up, down, len(self.places))
-        # Linearised where the two sides' lengths differ (Cochran 1977, section 6.4).
+        # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
         a, b = (
             side[:, 0] - figure * (side[:, 1] - self.sizes)
             for side, figure in zip((self.a, self.b), self.figures(), strict=True)
@@ -274,7 +274,7 @@ class _Paired:
         return intervals.paired_mean_interval(changes, self.clusters, **of)
 
     def _ends_of_average(self) -> tuple[float, float]:
-        """Tango's interval for as many draws as have the variance of the stratified mean."""
+        """Return Tango's interval, for the number of draws with the stratified mean's variance."""
         changes = self.b[:, 0] - self.a[:, 0]
         shares = self.shares / len(changes)
         gained, lost = (
@@ -313,12 +313,12 @@ class _Paired:
         return adjusted(found)
 
     def gate(self, delta: float, confidence: float, difference: float) -> NonInferiority:
-        """Test that B is not inferior, by its loss on each item.
+        """Test that B is not inferior, from its loss on each item.
 
-        The bound is never below the loss of the figure itself, which is not the mean loss of the
-        items for a corpus figure, or for a rate that may be above 1. Subjects with equal weight are
-        strata: the number of items of each is fixed, and so are the items' weights. Other weights
-        are those of a whole task, or all equal (see `_not_gated`).
+        The bound is never below the loss of the figure itself. That differs from the items' mean
+        loss for a corpus figure, and for a rate that may be above 1. Subjects with equal weight are
+        strata: their numbers of items, and so the items' weights, are fixed. Other weights are
+        those of a whole task, or all equal (see `_not_gated`).
         """
         before, after = np.clip(self.losses, 0, 1).T
         clusters = self.clusters
@@ -344,12 +344,13 @@ class _Paired:
 
 
 def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
-    """Return why a gate cannot test these items of a run and of B; empty if it can."""
+    """Return why a gate cannot test these items of A and B; empty if it can."""
     a, figure = items.side, items.figure
     if unlike := [name for name in a.signature.differs(b.signature) if name not in allowed]:
         return (
-            f"the runs differ in {', '.join(unlike)}, and a gate is for runs under one setup. Run "
-            f"both alike, or pass --allow-differences {','.join(a.signature.differs(b.signature))}."
+            f"the runs differ in {', '.join(unlike)}, but a gate is for runs under one setup. Run "
+            "both under the same setup, or pass --allow-differences "
+            f"{','.join(a.signature.differs(b.signature))}."
         )
     if figure.labels:
         return (
@@ -363,15 +364,15 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
         )
     if one_sided := int((items.missing == 1).sum()):
         return (
-            f"{one_sided:,} items of {a.label} and {b.label} have a value of {figure.name} in only "
-            "one of them, and a gate cannot pass by leaving items out. Run them again."
+            f"{one_sided:,} items have a value of {figure.name} in only one of {a.label} and "
+            f"{b.label}, and a gate cannot pass by leaving items out. Run them again."
         )
     if a.complete or not (a.limited or b.limited):
         return ""
     if items.is_rate or items.design_effect > _SINGLY:
         what = "length of an item" if items.is_rate else "number of questions on a passage"
         return (
-            f"a part of the task does not show the largest {what}, and without it a bound of "
+            f"a part of the task does not show the largest {what}, and without that a bound on "
             f"{figure.name} does not hold. Run the task without a limit"
             f"{', or gate a figure in which all items count alike (--metric)' * items.is_rate}."
         )
@@ -389,13 +390,13 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
     else:
         return ""
     return (
-        f"{why}, so {figure.name} is not that of the whole task. Run it without a limit, or with a "
-        "larger one for all subjects together."
+        f"{why}, so {figure.name} does not represent the whole task. Run it without a limit, or "
+        "with a larger one for all subjects together."
     )
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
-    """Return the effects of one family of tests, p-values adjusted by Holm if there are several."""
+    """Return a family of effects; if there are several, their p-values are adjusted by Holm."""
     if len(effects) < 2:
         return effects
     p_values = significance.holm([effect.p_value for effect in effects])
@@ -403,7 +404,7 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
 
 
 def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool = False) -> _Paired:
-    """Match the items of two runs; `common` leaves out those that only one of them has."""
+    """Match the items of two runs; `common` leaves out items that only one of them has."""
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
@@ -420,13 +421,13 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
     ):
         if own != other:
             raise ComparisonError(
-                f"{first} is of {what} {own}, {second} of {other}: run both on the same {what}."
+                f"{first} has {what} {own}, {second} has {other}: run both on the same {what}."
             )
     in_a, in_b = a.items.places, b.items.places
     if in_a.keys() != in_b.keys() and not common:
         only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
         said = "; ".join(
-            f"{len(own):,} items are only in {file}, as {', '.join(sorted(own)[:5])}"
+            f"{len(own):,} items are only in {file}, such as {', '.join(sorted(own)[:5])}"
             for file, own in only
             if own
         )
@@ -439,13 +440,13 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
     others = np.zeros(len(shared), np.bool_)
     if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
         others |= a.items.golds[at] != b.items.golds[at_b]
-    # For the user's own files, only the questions themselves show whether they are the same.
+    # For the user's own files, only the questions themselves show whether the data is the same.
     if local and (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit):
         others |= a.items.question_lengths[at] != b.items.question_lengths[at_b]
     if others.any():
         raise ComparisonError(
-            f"{others.sum():,} questions of {first} and {second} have another gold answer or "
-            f"length, such as {shared[others.argmax()]}: run both on the same data."
+            f"{others.sum():,} items differ in gold answer or length between {first} and "
+            f"{second}, such as {shared[others.argmax()]}: run both on the same data."
         )
     (rows, lost, statistic), (rows_b, lost_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
     losses = np.column_stack([lost, lost_b])
@@ -464,11 +465,11 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
 
 
 def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Statistic]:
-    """Return rows whose sums make a figure, the loss on each item, and the function of the sums."""
+    """Return rows, the loss on each item, and the function from sums of rows to the figure."""
     if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
             raise ComparisonError(
-                f"{side.label} has no texts, and {figure.name} is computed from those of all "
+                f"{side.label} has no texts, but {figure.name} is computed from the texts of all "
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
         language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]

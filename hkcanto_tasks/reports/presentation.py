@@ -21,7 +21,7 @@ MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
 class SideBySide(NamedTuple, Generic[R]):
-    """Runs of one task under one condition, one for each model; the name is a short title of
+    """Runs of one task under one condition, one for each model. The name is a short title with only
     letters, digits and `_`."""
 
     title: str
@@ -51,12 +51,12 @@ def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
 
 
 def in_order(runs: Iterable[Run], having: str = "") -> list[Run]:
-    """Return the same runs as `side_by_side`, one after another."""
+    """Return the runs of `side_by_side` in one list."""
     return [run for group in side_by_side(runs, having) for run in group.runs]
 
 
 def short_name(*parts: str) -> str:
-    """Join texts to a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
+    """Join texts into a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
@@ -70,7 +70,7 @@ TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
 def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
-    """Return a table of the tokens and the time of runs; none if no log has either."""
+    """Return a table of the tokens and time of runs; empty if no log has either."""
     known = [run for run in runs if run.usage.tokens or run.usage.seconds is not None]
     columns: list[FigureColumn] = [
         MODEL,
@@ -103,7 +103,7 @@ _USAGE = (
 
 
 def condition_title(run: Result) -> str:
-    """Return the condition, with what the name of a variant implies besides its shots."""
+    """Return the condition, with the options that a variant's name implies besides its shots."""
     variant = run.setup.task.variant
     words = {
         "chain of thought": variant.cot,
@@ -114,7 +114,7 @@ def condition_title(run: Result) -> str:
 
 
 def figure_title(run: Result, figure: Figure) -> str:
-    """Return the title of a figure of a run, with what it averages."""
+    """Return the title of a figure of a run, with the figure that it averages."""
     if figure.averages == figure.name:
         return figure.title
     title = figure.title if figure.part else figure.title.lower()
@@ -140,12 +140,12 @@ def headline_column(run: Result, *, drawn: bool = False) -> Column:
 
 @cache
 def published_unit(column: PublishedColumn) -> Unit:
-    """Return the unit of a published column: that of our matching figure, else its own."""
+    """Return the unit of our figure that matches a published column, or else the column's own."""
     return column_of(column.measure).unit if column.measure else column.unit
 
 
 def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
-    """Return a column for each named figure that a task of some run has."""
+    """Return a column for each named figure that a run's task has."""
     known = {name: figure for run in runs for name, figure in run.figures.items()}
     found = [name for name in names if name in known]
     return [(column_of(known[name]), partial(estimate, name=name)) for name in found]

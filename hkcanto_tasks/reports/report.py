@@ -31,15 +31,15 @@ _ANALYSES = (
 )
 _SHOWN = 4  # labels in a title
 _COVERED = (
-    "Intervals and p-values cover the sampling of items only, not other prompts, seeds or decoding "
-    "settings: run those, too."
+    "Intervals and p-values cover only the sampling of items, not other prompts, seeds or decoding "
+    "settings: run those too."
 )
 
 
 def build_report(
     runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
-    """Return the report of some runs; without a title it is named after the models."""
+    """Return the report of some runs; the default title names the models."""
     frame = partial(figure_rows, runs)
     runs = curves.ordered(runs)
     beside, kept = standings(runs), curves.outstanding(runs)
@@ -72,7 +72,7 @@ def report_of(
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
-    """Return the footer: what intervals cover, papers and terms of the benchmarks that were run."""
+    """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.setup.task.benchmark.name for run in runs}
     own = [benchmark for benchmark in benchmarks() if benchmark.name in used]
     return [_COVERED, *(f"{each.title}: {each.paper}. {each.terms}" for each in own)]

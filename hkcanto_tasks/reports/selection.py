@@ -1,10 +1,10 @@
 """The best of several runs: the runs it does not differ from, and the bias of picking the best.
 
-Among 20 equal runs the best almost always beats some other at 5 %, and its figure is too good
-because it was picked by it. So all pairs are compared at once: an item's sign is drawn for all runs
-together, as in a paired permutation test, which keeps the correlation between runs (max-t: Westfall
-and Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous Inference in General
-Parametric Models"). `performance/simulate_best.py` measures how often it errs.
+Among 20 equal runs, the best almost always beats another one at 5 %, and its figure is too good
+because the run was picked by that figure. So all pairs are compared at once. As in a paired
+permutation test, an item's sign is drawn for all runs together, which keeps the correlation between
+runs (max-t: Westfall and Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous
+Inference in General Parametric Models"). `performance/simulate_best.py` measures how often it errs.
 """
 
 from collections import Counter
@@ -39,13 +39,14 @@ class Selection:
 
     Attributes:
         best: The run with the best figure.
-        picked_from: How many runs.
-        ties: Runs not significantly different from it, with their difference to it. The intervals
-            hold for the differences of all runs at once; they have no ends if all items are equal.
-        overstated: By how much the best figure is too good on average, if it and the ties are truly
-            equal; 0 without ties.
+        picked_from: The number of runs that it was picked from.
+        ties: Runs not significantly different from the best, with their difference to it. The
+            intervals hold for the differences of all runs at once; they have no ends if all items
+            are equal.
+        overstated: By how much the best figure is too good on average, if the best run and the ties
+            are truly equal; 0 without ties.
         left_out: Runs that are not comparable with the others, and why.
-        differences: Each other run that was compared → the best figure minus its own.
+        differences: Each other compared run → the best figure minus its own.
     """
 
     best: Run
@@ -64,7 +65,8 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
 
     Args:
         runs: Runs of one task under one condition.
-        confidence: Of all differences at once; above 0.95 if several tasks share the 5 % error.
+        confidence: Confidence for all differences at once; above 0.95 if several tasks share the
+            5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
     found = [run for run in runs if run not in left_out and headline(run)]
@@ -80,7 +82,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
         except ComparisonError as error:
             left_out[run] = str(error)
     kept = reduce(np.intersect1d, (own.places for own in paired.values())) if paired else ()
-    if not len(kept):  # no item has a value in all of them
+    if not len(kept):  # no item has a value in all runs
         return None
     names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
     scale, statistic = alike[0].shares[:, None], alike[0].statistic
@@ -110,11 +112,11 @@ def all_pairs(
     """Compare all pairs of runs at once.
 
     Args:
-        parts: Units × runs: each independent unit's contribution to each figure; to a mean, its
+        parts: Units × runs: each independent unit's contribution to each figure; for a mean, its
             value divided by the number of items.
-        confidence: Of all differences at once.
-        draws: How many times the units' signs are drawn; fewer if there are no more exchanges.
-        seed: Of the draws.
+        confidence: Confidence for all differences at once.
+        draws: How often the units' signs are drawn; less often if there are fewer exchanges.
+        seed: Seed of the draws.
 
     Examples:
         >>> right = np.array([[1.0, 0.0]] * 12 + [[0.0, 1.0]] * 4)  # McNemar's z is 8 / √16

@@ -1,8 +1,9 @@
 """Paired tests on arrays: bootstrap, randomisation, McNemar, and Holm's adjustment.
 
-Every figure is a function of sums over items: a mean of (value, 1), a pooled rate of (errors,
-length), BLEU of its n-gram counts. An item is a row of such counts for each model. Results equal
-those of scipy, statsmodels and sacreBLEU, which take seconds to import or gigabytes of memory.
+Every figure is a function of sums over items: a mean is one of (value, 1), a pooled rate one of
+(errors, length), BLEU one of n-gram counts. An item is a row of such counts for each model. Results
+equal those of scipy, statsmodels and sacreBLEU, which take seconds to import or gigabytes of
+memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +31,8 @@ def ratio(sums: Floats) -> Floats:
 def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
     """Sum the rows (items × columns) of each cluster, in the order in which clusters appear.
 
-    Equal numbers mark items that are not independent: epochs of one question, or questions on one
-    passage. Without them every item is a cluster.
+    Equal numbers mark items that are not independent: epochs of one item, or questions on one
+    passage. Without numbers, every item is a cluster.
 
     Examples:
         >>> sum_clusters(np.array([[1.0], [2.0], [3.0]]), np.array([7, 5, 7]))
@@ -52,8 +53,8 @@ def bootstrap_differences(
     """Return the figure of B minus that of A on each of many resamples of the items.
 
     Both have a row for each independent item and are scored on the same resample (Koehn, 2004,
-    "Statistical Significance Tests for Machine Translation Run", section 4). A and B
-    exchanged give the same numbers negated.
+    "Statistical Significance Tests for Machine Translation Run", section 4). Exchanging A and B
+    negates the numbers.
 
     Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
@@ -74,10 +75,10 @@ def randomization_p_value(
 ) -> float:
     """Test whether two models differ, by exchanging their answers item by item.
 
-    Approximate randomisation, two-sided (Noreen, 1989; Riezler and Maxwell, 2005, section 4.2, as
-    in sacreBLEU); for a mean it is the paired permutation test. The observed difference counts as
-    one of the draws (Phipson and Smyth, 2010); equal runs have p = 1. Exact if there are no more
-    exchanges than `resamples`. The arguments are those of `bootstrap_differences`.
+    This is approximate randomisation, two-sided (Noreen, 1989; Riezler and Maxwell, 2005, section
+    4.2, as in sacreBLEU); for a mean it is the paired permutation test. The observed difference
+    counts as one of the draws (Phipson and Smyth, 2010); equal runs have p = 1. The test is exact
+    if there are at most `resamples` exchanges. The arguments are those of `bootstrap_differences`.
 
     Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
@@ -100,7 +101,7 @@ def randomization_p_value(
 
 
 def mcnemar_p_value(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, by items that one side alone has right.
+    """Return the two-sided p-value of McNemar's exact test from the discordant items.
 
     Examples:
         >>> mcnemar_p_value(0, 6)  # 2 / 2⁶
@@ -126,14 +127,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _batches(total: int, width: int) -> Iterator[int]:
-    # In batches of a multiple of 32, random bits equal those drawn all at once, as in sacreBLEU.
+    # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
     size = max(32, _BATCH // max(width, 1) // 32 * 32)
     for start in range(0, total, size):
         yield min(size, total - start)
 
 
 def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Yield all exchanges of so many items if they are few enough, else random ones, in batches."""
+    """Yield all exchanges of the items if there are few enough, else random ones, in batches."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return

@@ -1,7 +1,7 @@
-"""The ranks of runs in the papers' tables: for the same measure only, each as a range.
+"""The ranks of runs in the papers' tables, as ranges.
 
-A run is ranked in a column if it measures the same: same task, script and shots, chain of thought
-asked for or not, answers generated (not ranked by likelihood), and not the sample data.
+A run is ranked in a column only if it measures the same: with the same task, script, shots and
+chain of thought, generated answers (not log-likelihoods), and not on the sample data.
 """
 
 from collections import Counter, defaultdict
@@ -23,8 +23,8 @@ from .intervals import Estimate
 class Standing:
     """The figure of a run in a column of a published table, and the runs behind it.
 
-    It has no ranks, and the figure's note says why, if the run was interrupted or lacks items, if
-    figures differ from the harness's, or if the data is unknown.
+    It has no ranks if the run was interrupted or lacks items, if figures differ from the harness's,
+    or if the data is unknown. The figure's note then says why.
     """
 
     table: PublishedTable
@@ -51,7 +51,7 @@ class Standing:
 @dataclass(frozen=True, eq=False)
 class Beside:
     """A published table with the runs in it: run → column → standing. A run is a model under one
-    set of options. The headline is the table's own, or the first column that a run has.
+    set of options. The headline is the table's own, or else the first column with a run.
     """
 
     table: PublishedTable
@@ -60,13 +60,13 @@ class Beside:
 
     @property
     def behind(self) -> list[Result]:
-        """The results behind the runs' figures, each once."""
+        """The distinct results behind the runs' figures."""
         found = [each for own in self.runs.values() for each in own.values()]
         return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
 def standings(runs: Sequence[Result]) -> list[Beside]:
-    """Return each published table that has a place for some run."""
+    """Return each published table in which a run has a place."""
     named: dict[str, list[Result]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
@@ -81,7 +81,7 @@ def standings(runs: Sequence[Result]) -> list[Beside]:
         own = {name: columns for name, columns in own.items() if columns}
         every = [each for columns in own.values() for each in columns.values()]
         if not all(each.column.repeats for each in every):
-            # The headline if a run has it, else the first column that one has, ranked if possible.
+            # The headline if a run has it, or else the first column with a run, ranked if possible.
             known = Counter({each.column.name for each in every})
             known.update({each.column.name for each in every if each.ranks})
             first = [table.column(table.headline)] if table.headline else []
@@ -91,7 +91,7 @@ def standings(runs: Sequence[Result]) -> list[Beside]:
 
 
 def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
-    """Return a published model's rank among the others; equal scores share the better one."""
+    """Return a published model's rank among the others; equal scores share the better rank."""
     score = row.values[column.name]
     if row.kind != "model" or score is None:
         return None
@@ -99,7 +99,7 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
 
 
 def departures(run: Result) -> Mapping[str, str]:
-    """Return the options that differ from the paper's, without those that change the measure."""
+    """Return the options that differ from the paper's, except those that change the measure."""
     defaults = run.setup.Options()
     return {
         name: value
@@ -115,7 +115,7 @@ def why_incomparable(run: Result) -> str:
     if not run.signature.prompt_known:
         return "The prompts were not logged: the answers are from another tool's file."
     if run.setup.task.variant.scoring == "loglikelihood":
-        return "The answers were ranked by log-likelihood; the papers' models wrote theirs."
+        return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""
 
 
@@ -210,7 +210,7 @@ def _part(column: PublishedColumn) -> str:
 
 
 def _pooled(results: Sequence[Result]) -> Estimate | None:
-    """Return the accuracy over the questions of several tasks; without items, no interval."""
+    """Return the accuracy over the items of several tasks; from records, without an interval."""
     runs = [each for each in results if isinstance(each, Run)]
     if len(runs) < len(results):
         found = [(each.items, each.value) for one in results if (each := one.value("acc"))]
@@ -228,8 +228,8 @@ def _pooled(results: Sequence[Result]) -> Estimate | None:
 def _mean(parts: Sequence[Standing]) -> Estimate:
     """Return the mean of some columns.
 
-    Columns on the same questions, such as cultural ones with and without examples, are correlated:
-    the widths of their intervals add up. On different questions, the squares of the widths do.
+    Columns on the same items, such as cultural ones with and without examples, are correlated: the
+    widths of their intervals add up. For different items, the squares of the widths add up.
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:

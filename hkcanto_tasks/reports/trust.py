@@ -1,4 +1,4 @@
-"""Checks of a run's figures: against the harness, all items, unread answers, known data."""
+"""Checks of a run's figures: equal to the harness's, all items, few unread answers, known data."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,25 +15,25 @@ class Trust(NamedTuple):
     """The results of the checks of a run."""
 
     figures: Agreement  # with those that the harness reports
-    ending: str  # why it lacks items that it was asked for, such as `cancelled`
+    ending: str  # why requested items are missing, such as `cancelled`
     items: int
     expected: int
-    unread: Estimate | None  # the share of responses that no answer could be read from
+    unread: Estimate | None  # the share of responses from which no answer could be read
     data: str
     data_known: bool
     prompt_known: bool
-    rescored: str  # the version that scored logged answers again; else empty
+    rescored: str  # the version that scored logged answers again; otherwise empty
     decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
 
     @property
     def faults(self) -> str:
-        """Only the failed checks, or a badge that there are none."""
+        """The failed checks, or a badge that there are none."""
         against = [each for each in self.badges.split(" · ") if each.startswith("✗")]
         return " · ".join(against) or "✓ nothing against it"
 
     @property
     def badges(self) -> str:
-        """All checks as text: parts with ✓ or ✗ in front."""
+        """All checks as text, each with ✓ or ✗ in front."""
         equal, different = self.figures.equal, len(self.figures.different)
         whole = self.items == self.expected
         unread = self.unread.value if self.unread else None
@@ -68,7 +68,7 @@ def trust(run: Run) -> Trust:
 
 
 def doubts(run: Run) -> Sequence[str]:
-    """Return the doubts about a run's figures, in few words to fit a cell."""
+    """Return the doubts about a run's figures, short enough for a table cell."""
     own = trust(run)
     lacks = own.items != own.expected and own.data_known and not own.ending
     unread = own.unread.value if own.unread else 0.0

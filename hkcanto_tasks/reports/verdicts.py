@@ -1,4 +1,4 @@
-"""`hkcanto compare`: match runs in pairs, compare each pair, and report which model is better."""
+"""The report of `hkcanto compare`: runs are compared in pairs, to see which model is better."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -30,12 +30,12 @@ _OWN_FILES = (
 )
 _ASKED = (
     "For some of these models neither the prompt nor the decoding was logged: the difference may "
-    "come from the prompts, too."
+    "also come from these."
 )
 _EDITED = {
-    "sent": "They were not asked alike: the prompt, worked examples, stop texts or token limit was "
+    "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
     "edited between the runs",
-    "read": "Their answers were not read alike: the rules were edited between the runs",
+    "read": "Their answers were read differently: the rules were edited between the runs",
 }
 """The warning if two setups differ only in a hash."""
 _GATE = {
@@ -43,7 +43,7 @@ _GATE = {
     "figure": Column("Figure"),
     "verdict": Column("Gate"),
     "bound": Column("Loses at most", "number", "In points. The gate passes if δ is larger."),
-    "needed_items": Column("Needed", "count", "Items at which a run equal to the first passes."),
+    "needed_items": Column("Needed", "count", "Items for a run equal to the first to pass."),
     "compared": Column("Compared"),
     "method": Column("Method"),
 }
@@ -53,7 +53,7 @@ _GAIN = Column(
     "score_points",
     f"The second minus the first, or the reverse if lower is better; 95 % interval: {WIDE}.",
 )
-_NAMED = 5  # tests or tasks; more of them are counted
+_NAMED = 5  # tests or tasks that are named; more are counted
 
 
 def compare_runs(
@@ -72,15 +72,16 @@ def compare_runs(
 
     Args:
         runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
-        metric: As in `compare`, as are gate, allowed, seed and resamples.
-        look: Number of this look at growing runs, and how many looks are planned, as (2, 4). The
-            looks share the gate's 5 % error equally, so that it is 5 % at most (Bonferroni).
-        candidates: How many runs the winner is chosen from; they share the 5 % error, too.
+        metric: As in `compare`, like gate, allowed, seed and resamples.
+        look: Number of this look at growing runs and number of planned looks, such as (2, 4). The
+            looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
+        candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
         progress: Called with the number of logs read so far and the total.
 
     Returns:
         The report, and the exit status: 1 if a gate is not passed; else 2 if a comparison was
-        refused, or a gate left anything untested: a task without partner or figure, an unread log.
+        refused, or if a gate left something untested (a task without a partner or figure, or an
+        unread log); else 0.
 
     Raises:
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
@@ -161,7 +162,7 @@ def sections(compared: Sequence[Comparison]) -> Sequence[Section]:
 
 
 def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ()) -> list[Section]:
-    """Return the summary of two models on several tasks: who leads, and where significantly."""
+    """Return the summary of two models on several tasks: which leads, and where significantly."""
     pairs = {tuple(_names([one.a, one.b])) for one in every}
     if len(every) < 2 or len(pairs) > 1:
         return []
@@ -206,7 +207,7 @@ def first_section(every: Sequence[Comparison], not_compared: Sequence[str] = ())
 
 
 def _gain(one: Comparison) -> Estimate:
-    """Return by how many points the second run is better."""
+    """Return the gain of the second run in points."""
     found, points = one.overall.difference, points_of(one.figure)
     ends = [end if end is None else end * points for end in (found.low, found.high)]
     if one.figure.higher_is_better:
@@ -252,7 +253,7 @@ def gate_of(
 ) -> tuple[Mapping[str, Any], Section]:
     """Return the verdict of a gate on all tasks, as a record and as the section to read first.
 
-    The gate passes if each comparison with a gate passes, by `delta` points, and nothing is left
+    The gate passes if each comparison passes with a tolerance of `delta` points and nothing is left
     out.
     """
     tasks: list[dict[str, Any]] = [
@@ -288,7 +289,7 @@ def gate_of(
     remarks = []
     if few:
         takes = "; ".join(dict.fromkeys(few))
-        remarks.append(f"With so few items not even an equal run passes; that takes about {takes}.")
+        remarks.append(f"With so few items, not even an equal run passes; it needs about {takes}.")
     if tasks:
         sure = f"{100 * tasks[0]['confidence']:.6g} % confidence{' in each' * (len(tasks) > 1)}"
         remarks.append(f"The bounds are one-sided, with {sure}: {method}.")
@@ -323,7 +324,7 @@ def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
 
 
 def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
-    """Return the groups of runs to compare with each other, and messages on runs left out.
+    """Return the groups of runs to compare with each other, and messages about runs left out.
 
     A group has the same task under the same condition. If each of two sides has a task only once,
     the conditions may differ: chain of thought can be compared with direct answers.
@@ -337,7 +338,7 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
             only = len(sides) == 2 and all(each[task] == 1 for each in having)
             key = task if only else one.comparable_as
             if groups[key].setdefault(place, one) is not one:
-                left_out.append(f"{_said(one)}: another log has it, too. Name each: NAME=PATH.")
+                left_out.append(f"{_said(one)}: another log has it too. Name each: NAME=PATH.")
     for own in groups.values():
         if others := [side[0].label for place, side in enumerate(sides) if place not in own]:
             who = "; ".join(map(_said, own.values()))
@@ -346,7 +347,7 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
 
 
 def _advice(sides: Sequence[Sequence[Run]]) -> str:
-    """Return a command that names two logs: one of each side, or two of the only side."""
+    """Return a command that names two logs: one from each side, or two from the only side."""
     several = [*(side[0] for side in sides), *sides[0][1:]]
     paths = [*dict.fromkeys(str(one.sources[0]) for one in several), "ANOTHER_LOG"]
     named = " ".join(f"{name}={path}" for name, path in zip("ab", paths, strict=False))
@@ -367,7 +368,7 @@ def _record(one: Comparison) -> Mapping[str, Any]:
 
 
 def _digits(points: float, sign: str = "") -> str:
-    """Return points with enough digits not to read as zero."""
+    """Return points with enough digits that they do not read as zero."""
     return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
 
 
@@ -376,7 +377,7 @@ def _signed(points: float) -> str:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return names that tell the runs apart."""
+    """Return names that distinguish the runs."""
     labels = [side.label for side in runs]
     conditions = [f"{side.label} ({condition_title(side)})" for side in runs]
     numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
@@ -400,7 +401,7 @@ def _remarks(
     said = [note for side in sides for note in side.notes]
     conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
     for remark, how in (
-        ("The conditions differ, too: ", conditions),
+        ("The conditions also differ: ", conditions),
         ("They were run by different harnesses: ", [side.harness for side in sides]),
     ):
         if len(set(how)) > 1:

@@ -1,1 +1,1 @@
-"""Scoring existing answers again without the model: from harness logs or other tools' files."""
+"""Scoring existing answers again, without the model, from harness logs or other tools' files."""

@@ -1,4 +1,4 @@
-"""Reading answers from files of other tools: a user's JSONL, a batch API's, twinkle-eval's."""
+"""Reading answers from other tools' files: a user's JSONL, a batch API's, twinkle-eval's."""
 
 import json
 import re
@@ -27,10 +27,10 @@ class Answer:
 
     Attributes:
         line: Its line in the file, from 1.
-        id: The item's id, as `hkmmlu/hk_law/3`; empty if the file has none.
+        id: The item's id, such as `hkmmlu/hk_law/3`; empty if the file has none.
         question: The question's text, with or without its options; empty if the file has none.
         choices: The texts of the options by letter, if they are separate.
-        response: What the model wrote; empty if it wrote nothing.
+        response: The model's response; empty if it wrote nothing.
         reasoning: The reasoning, if it is separate.
         task: The task's name, if the file has it.
         model: The model's name, if the file has it.
@@ -52,10 +52,10 @@ def columns_of(text: str) -> dict[str, str]:
     """Parse the roles of columns.
 
     Args:
-        text: As `response=output,id=qid`; a dot leads into a value: `response=body.choices.0.text`.
+        text: Such as `response=output,id=qid`; dots reach into a value: `response=body.text`.
 
     Raises:
-        OptionError: It has another form, or an unknown role.
+        OptionError: The text has another form, or an unknown role.
 
     Examples:
         >>> columns_of("response=output, id=qid")
@@ -66,7 +66,7 @@ def columns_of(text: str) -> dict[str, str]:
         what, _, column = map(str.strip, part.partition("="))
         if what not in COLUMNS or not column:
             raise OptionError(
-                f"--columns {part!r}: give WHAT=COLUMN, as response=output,id=qid; WHAT is one of "
+                f"--columns {part!r}: give WHAT=COLUMN, such as response=output; WHAT is one of "
                 f"{', '.join(COLUMNS)}."
             )
         found[what] = column
@@ -74,7 +74,7 @@ def columns_of(text: str) -> dict[str, str]:
 
 
 def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
-    """Read a file of answers, one JSON object a line.
+    """Read a file of answers with one JSON object per line.
 
     Args:
         path: The file. Files of twinkle-eval are recognised by their columns.
@@ -89,7 +89,7 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     rows = [*_rows(lines)]
     known = [row for _, row in rows if isinstance(row, dict)]
     if not known:
-        raise LogError(f"{path} has no answers: it is not JSONL, one JSON object a line.")
+        raise LogError(f"{path} has no answers: it is not JSONL, one JSON object per line.")
     is_twinkle = all("llm_output" in row and "question" in row for row in known)
     own = _TWINKLE if is_twinkle else {}
     columns = {**{what: what for what in COLUMNS}, **own, **declared}
@@ -103,8 +103,9 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             )
     if not any(_cell(row, columns[name]) for row in known for name in ("id", "question")):
         raise LogError(
-            f"{path} does not say which question an answer is to: neither an id nor a question. "
-            f"Its columns are {', '.join(there[:20])}. Name the one: --columns question=NAME."
+            f"{path} does not say which question each answer is to: it has neither an id nor a "
+            f"question. Its columns are {', '.join(there[:20])}. Name the right one: --columns "
+            "question=NAME."
         )
     model = _twinkle_model(path) if is_twinkle else ""
     return [_answer(number, row, columns, model) for number, row in rows]
@@ -120,7 +121,7 @@ def _rows(lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
         except UNREADABLE as error:
             yield number, reason(error)
             continue
-        # twinkle-eval 1 wrote a line for a whole file of questions.
+        # twinkle-eval 1 wrote one line for a whole file of questions.
         inner = row["details"] if isinstance(row.get("details"), list) and "file" in row else [row]
         for each in inner:
             yield number, each if isinstance(each, dict) else "it is not a JSON object"

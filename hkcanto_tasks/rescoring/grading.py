@@ -22,7 +22,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
         from hkcanto.judges import rubric
     except ImportError as error:
         raise OptionError(
-            f"--grader {grader}: a model is asked through Inspect, which cannot be imported "
+            f"--grader {grader}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave --grader out."
         ) from error
     waiting = [
@@ -37,9 +37,9 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
     try:
         said = rubric.grade(grader, waiting)
     except Exception as error:  # any error of Inspect or of the provider
-        raise OptionError(f"--grader {grader} cannot be asked: {error}") from error
+        raise OptionError(f"--grader {grader} cannot be called: {error}") from error
     if said and all(each.failure for each in said):
-        raise OptionError(f"--grader {grader} cannot be asked: {said[0].failure}")
+        raise OptionError(f"--grader {grader} cannot be called: {said[0].failure}")
     replies, made = iter(said), list[Rescored]()
     for run in runs:
         how = run.setup

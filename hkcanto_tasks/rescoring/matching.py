@@ -1,4 +1,4 @@
-"""Matching answers to the items of a task: by id, else by the text of the question."""
+"""Matching answers to the items of a task, by id or else by the text of the question."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ class Questions:
 
     Args:
         samples: The items.
-        letters: The letters of their options.
+        letters: The letters of the items' options.
 
     Examples:
         >>> asked = Sample(id="law/1", question="邊個啱？", choices=("甲", "乙"))
@@ -36,7 +36,7 @@ class Questions:
                 self._by_text[text].append(sample)
 
     def find(self, answer: Answer) -> Sample | str:
-        """Return the item that an answer is to, or why there is none."""
+        """Return the item that an answer belongs to, or why there is none."""
         if answer.problem:
             return answer.problem
         named = self._by_id.get(answer.id)
@@ -45,9 +45,9 @@ class Questions:
         found, why = self._by_question(answer)
         if named:
             same = any(each is named for each in found)
-            return named if same else f"the question of {answer.id} is another"
+            return named if same else f"{answer.id} has another question"
         if len(found) > 1:
-            return f"{len(found)} items have this question, as {found[0].id} and {found[1].id}"
+            return f"{len(found)} items have this question, such as {found[0].id} and {found[1].id}"
         return found[0] if found else why
 
     def _by_question(self, answer: Answer) -> tuple[list[Sample], str]:
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
 
 
 def _split(question: str) -> tuple[str, dict[str, str]]:
-    """Return a question without its options, and the options by their letters."""
+    """Return a question without its options, and the options by letter."""
     found = list(_OPTION.finditer(question))
     first = max((at for at, each in enumerate(found) if each[1] == "A"), default=len(found))
     found = found[first:]

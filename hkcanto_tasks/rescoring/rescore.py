@@ -29,17 +29,17 @@ from .answers import Answer, is_summary, read_answers
 from .matching import Questions
 
 MOST_UNMATCHED = 0.02
-"""The largest allowed share of answers that match no question of the task."""
+"""The largest allowed share of answers that match no item of the task."""
 
 _NAMED = 3  # examples in a message
 _NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
 _OF_PROMPT = ("prompt", "examples")
-_MARK = ("rescored", __version__)  # keeps a log and its original apart in one report
+_MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
 _SAMPLE = tuple(Sample.__struct_fields__)
 
 
 class Scored(NamedTuple):
-    """A response with its judgement now and its judgement before."""
+    """A response with its new and its previous judgement."""
 
     sample: Sample
     judgement: Judgement
@@ -59,11 +59,11 @@ class Rescored:
     """A run that was scored again.
 
     Attributes:
-        source: The file that it was read from.
+        source: The file of the run.
         origin: The model, and how it was run.
-        signature: The signature of its new figures.
-        created: When it was run.
-        setup: The setup by which answers are read.
+        signature: The signature of the new figures.
+        created: When the model was run.
+        setup: The setup that reads the answers.
         scored: The responses.
         remarks: Caveats for the reader.
     """
@@ -83,7 +83,7 @@ class Rescored:
 
     @property
     def headlines(self) -> tuple[float, float]:
-        """The headline before and now; NaN before if some response was not scored then."""
+        """The old and new headline; the old one is NaN if some response had no score."""
         before, figure = [each.before for each in self.scored], self.setup.headline
         known = [each for each in before if each]
         then = self._figure(figure, known) if len(known) == len(before) else nan
@@ -97,10 +97,10 @@ class Rescored:
         return value(figure, values, self.setup.categories, language_of(self.setup.task))
 
     def files(self, stem: str) -> dict[str, str]:
-        """Return the log: results and samples as lm-eval writes them, by their names.
+        """Return the log's files by name: results and samples in lm-eval's form.
 
         Args:
-            stem: The common part of their names.
+            stem: The common part of the names.
         """
         name, now = self.signature.task, [each.judgement for each in self.scored]
         results = {
@@ -144,7 +144,7 @@ def _line(place: int, of: Scored) -> str:
 
 
 class _Rows(ItemRows):
-    """Collects the items of a log, judging each again as it is added."""
+    """Collects the items of a log, and judges each again as it is added."""
 
     NEEDS_SCORES = False
 
@@ -178,7 +178,7 @@ def setup_of(signature: Signature) -> Setup:
 
 
 def options_of(signature: Signature) -> dict[str, str]:
-    """Return the options of a signature, as `setup` and `load_task` take them.
+    """Return the options of a signature in the form for `setup` and `load_task`.
 
     Examples:
         >>> from ..signatures import parse_signature
@@ -210,8 +210,8 @@ def rescore(
 
     Args:
         paths: Logs of both harnesses, files of answers, and folders of these.
-        task: The task's name in lm-eval, for files that do not say it.
-        model: The model's name, for files that do not say it.
+        task: The task's name in lm-eval, for files without one.
+        model: The model's name, for files without one.
         columns: Role of a column → its name, for files that are not logs.
         progress: Called with the number of files read so far and the total.
 
@@ -219,9 +219,9 @@ def rescore(
         The runs, and the logs that could not be used.
 
     Raises:
-        LogError: A path does not exist or has nothing to score, or a file's answers are to other
-            questions.
-        OptionError: The task of a file is not known.
+        LogError: A path does not exist or has nothing to score, or a file's answers do not match
+            the task.
+        OptionError: The task of a file is unknown.
     """
     found, skipped = list[Rescored](), list[SkippedLog]()
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
@@ -264,14 +264,14 @@ def _files(path: Path) -> list[Path]:
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
     if path.suffix not in (".json", ".jsonl", ".eval") or is_summary(path):
         raise LogError(
-            f"{path} has no answers that can be read. Give the results_….json of lm-eval, an .eval "
-            "or .json of Inspect, or a .jsonl with answers, such as twinkle-eval's "
+            f"{path} has no readable answers. Give the results_….json of lm-eval, an .eval or "
+            ".json of Inspect, or a .jsonl with answers, such as twinkle-eval's "
             "eval_results_….jsonl."
         )
     return [path]
 
 
-# ---------------------------------------------------------------------- logs of ours
+# ---------------------------------------------------------------------- logs of our tasks
 
 
 def _of_log(run: Run, rows: _Rows) -> Rescored:
@@ -291,13 +291,13 @@ def _of_log(run: Run, rows: _Rows) -> Rescored:
     now, remarks = rows.judged_by(now), list[str]()
     if isinstance(how, Judged) and how.rubric_hash != rows.rubric:
         remarks.append(
-            f"it was judged by another rubric ({rows.rubric or 'none'}, now {how.rubric_hash}): "
+            f"it was judged with another rubric ({rows.rubric or 'none'}, now {how.rubric_hash}): "
             "those judgements do not count; judge again with --grader MODEL"
         )
     if old.version != now.version:
         remarks.append(f"version {old.version} of the task is now {now.version}")
     if old.prompt_known and old.sent != sent:
-        remarks.append(f"it was sent the prompts of an older version (sent:{old.sent}, now {sent})")
+        remarks.append(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
     origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
     settings = (each for each in run.settings if each[0] != _MARK[0])
     origin.settings = (*settings, _MARK)
@@ -305,7 +305,7 @@ def _of_log(run: Run, rows: _Rows) -> Rescored:
     return Rescored(run.sources[0], origin, now, run.created, how, rows.scored, remarks)
 
 
-# ---------------------------------------------------------------------- files of others
+# ---------------------------------------------------------------------- files of other tools
 
 
 def _of_answers(
@@ -323,7 +323,7 @@ def _of_answers(
         if not name:
             raise OptionError(
                 f"{path} does not say which task its answers are for (line {own[0].line}). Give "
-                "--task NAME, as --task hkmmlu; `hkcanto list` names them."
+                "--task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
             )
         if name not in tasks:
             loaded = load_task(name)
@@ -349,12 +349,12 @@ def _of_task(
         else:
             unmatched.append((answer.line, found))
     named = "; ".join(f"line {line}: {why}" for line, why in unmatched[:_NAMED])
-    missing = f"{len(unmatched):,} of {len(answers):,} answers match no question of {how.task.name}"
+    missing = f"{len(unmatched):,} of {len(answers):,} answers match no item of {how.task.name}"
     if len(unmatched) > MOST_UNMATCHED * len(answers):
         raise LogError(
             f"{path}: {missing} (data {loaded.revision}): {named}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. Is the file for another task, script or release? Name its task: "
-            "--task NAME."
+            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
+            "be for another script or release."
         )
     epochs = _epochs(path, matched)
     scored = []
@@ -365,9 +365,9 @@ def _of_task(
     beginning = {sample.id for sample in loaded.samples[: len(distinct)]}
     empty = sum(not own.response.strip() for own, _ in matched)
     remarks = [
-        f"{missing}, and left out: {named}" if unmatched else "",
+        f"{missing} and are left out: {named}" if unmatched else "",
         f"{empty:,} answers are empty" if empty else "",
-        f"{epochs} answers to each question count as epochs" if epochs > 1 else "",
+        f"{epochs} answers to each item count as epochs" if epochs > 1 else "",
         f"it has {len(distinct):,} of the task's {len(loaded.samples):,} items"
         if len(distinct) < len(loaded.samples)
         else "",
@@ -391,10 +391,10 @@ def _of_task(
 
 
 def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
-    """Return the number of answers to each question.
+    """Return the number of answers to each item.
 
     Raises:
-        LogError: It differs between questions.
+        LogError: The number differs between items.
     """
     lines: dict[str, list[int]] = defaultdict(list)
     for own, sample in matched:
@@ -404,8 +404,8 @@ def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
         name = max(lines, key=lambda each: len(lines[each]))
         raise LogError(
             f"{path}: lines {', '.join(map(str, lines[name][:5]))} all answer {name}, but other "
-            "questions have fewer answers. Give one answer to each question, or the same number "
-            "to all (epochs)."
+            "items have fewer answers. Give one answer to each item, or the same number to all "
+            "(epochs)."
         )
     return next(iter(counts))
 
@@ -428,7 +428,7 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     """Return the logs of runs by their paths in a folder.
 
     Raises:
-        OptionError: One would replace a log that was read.
+        OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""Reading of answers that the rules leave unread by a model, through Inspect (`--reader`)."""
+"""Reading, by a model, of answers that the rules could not read (`rescore --reader`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
         from hkcanto.second_look import read_letters
     except ImportError as error:
         raise OptionError(
-            f"--reader {reader}: a model is asked through Inspect, which cannot be imported "
+            f"--reader {reader}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave --reader out."
         ) from error
     with_letters = [isinstance(run.setup, MultipleChoice) and not run.setup.SEVERAL for run in runs]
@@ -39,10 +39,10 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
     try:
         letters = iter(found := read_letters(reader, unread))
     except Exception as error:  # any error of Inspect or of the provider
-        raise OptionError(f"--reader {reader} cannot be asked: {error}") from error
+        raise OptionError(f"--reader {reader} cannot be called: {error}") from error
     failed = [each for each in found if isinstance(each, BaseException)]
     if failed and len(failed) == len(found):
-        raise OptionError(f"--reader {reader} cannot be asked: {failed[0]}") from failed[0]
+        raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
     made = []
     for run, has in zip(runs, with_letters, strict=True):
         if not has:
@@ -63,7 +63,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
 
 
 def _unread(each: Scored) -> str:
-    """Return the text for the reader: an unread answer, without reasoning; empty if it was read."""
+    """Return an unread answer without its reasoning, for the reader; empty if it was read."""
     if each.judgement.answer:
         return ""
     return split_reasoning(each.response, each.more.get("reasoning", "")).answer.strip()

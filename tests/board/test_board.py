@@ -123,7 +123,7 @@ def test_a_record_unlike_its_log_is_refused(quiz: Path, board: Board) -> None:
     file.write_text(json.dumps(record), encoding="utf-8")
     made = board(quiz, "--check")
     assert made.status == 1
-    assert "its figures are not those of the log beside it" in made.output
+    assert "its figures differ from those of the log beside it" in made.output
     assert "62.5" in board(quiz).page("models/org--model-7b.html")
 
 
@@ -187,7 +187,7 @@ def replaced(*path: str, by: object) -> Change:
 CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "twice": (
         lambda record: record["evaluation_results"].append(entry(record)),
-        "acc_macro is there 2 times",
+        "it has acc_macro 2 times",
     ),
     "no headline": (
         lambda record: record["evaluation_results"].remove(entry(record)),
@@ -233,7 +233,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "a path": (replaced("model_info", "id", by="/home/me/model"), "is not a model name"),
     "no time": (replaced("evaluation_timestamp", by="yesterday"), "is not a time"),
     "schema": (replaced("schema_version", by="9.1"), "its schema is '9.1'"),
-    "form": (replaced("model_info", by=[]), "not in a form that this version knows"),
+    "form": (replaced("model_info", by=[]), "not in a format that this version knows"),
 }
 
 
@@ -280,8 +280,8 @@ def test_two_records_of_a_run_that_differ_are_both_refused(results: Results, boa
     results.add(skill=0.5, name="one.json")
     results.add(skill=0.6, name="two.json")
     said = board(results.folder, "--check").output
-    assert "one.json: its figures are not those of data/two.json" in said
-    assert "two.json: its figures are not those of data/one.json" in said
+    assert "one.json: its figures differ from those of data/two.json" in said
+    assert "two.json: its figures differ from those of data/one.json" in said
 
 
 def test_a_path_that_is_not_there_is_a_message(board: Board) -> None:

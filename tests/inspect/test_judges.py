@@ -807,7 +807,7 @@ def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) 
     assert "must have 'id'" in agreement(tmp_path, judged.location, "id,tone\n1,1\n", status=1)
     (tmp_path / "cut.eval").write_bytes(Path(judged.location).read_bytes()[:500])
     said = agreement(tmp_path, str(tmp_path / "cut.eval"), PEOPLE, status=1)
-    assert "cut.eval: not a whole zip archive" in said
+    assert "cut.eval: not a complete zip archive" in said
 
 
 @pytest.mark.parametrize(
@@ -865,7 +865,7 @@ def test_what_is_wrong_in_the_log_is_named(judged: Any, tmp_path: Path) -> None:
 
     for content, says in (
         (b"", "odd.json: cut off or damaged"),
-        (b"[]", "odd.json: not in a form that this version knows"),
+        (b"[]", "odd.json: not in a format that this version knows"),
         (b'{"results": {}, "configs": {}}', "odd.json: not in a form"),  # lm-eval's
         (b'{"id": 1}\n{"id": 2}\n', "odd.json: not in a form"),
         (b'{"eval": ' + b"[" * 100_000, "odd.json: "),

@@ -55,13 +55,13 @@ def test_what_so_many_questions_show(items: int, points: float) -> None:
 
 
 def test_the_questions_of_the_benchmarks_are_those_of_the_catalogue() -> None:
-    rows = {row["questions_of"]: row for row in tables("--discordance", "29.3")["shows"]}
+    rows = {row["item_set"]: row for row in tables("--discordance", "29.3")["shows"]}
     assert rows["hkmmlu"]["items"] == 26_368
     assert rows["hkmmlu"]["shows"]["value"] == pytest.approx(0.93, rel=0.006)
     assert rows["hkmmlu_hk_specific"]["items"] < rows["hkmmlu"]["items"]
     assert rows["tmmluplus_gen"]["items"] == 20_118
     assert not {"hkcanto_g2p", "hkmmlu_translation_yue_zh"} & rows.keys()
-    rates = {row["questions_of"] for row in tables("--sd", "12")["shows"]}
+    rates = {row["item_set"] for row in tables("--sd", "12")["shows"]}
     assert {"hkcanto_g2p", "hkmmlu_translation_yue_zh"} <= rates
 
 
@@ -153,7 +153,7 @@ def test_a_mean_over_two_subjects_of_unlike_size() -> None:
     assert weighted["sd"]["value"] == pytest.approx(100 * factor * SHARE**0.5)
     # A gate needs the square of this factor times the questions: 4,529 · 1.336.
     any_questions, of_task = found["takes"]
-    assert of_task["there_are"] == 1_597
+    assert of_task["existing"] == 1_597
     for column in ("to_show_it", "to_pass_a_gate"):
         ratio = of_task[column]["value"] / any_questions[column]["value"]
         assert ratio == pytest.approx(factor**2, rel=1e-3)
@@ -187,9 +187,9 @@ def passing(share: float, items: int, delta: float, rng: np.random.Generator) ->
 def test_tasks_pass_together_as_often_as_the_product_of_their_powers() -> None:
     found, rng = tables(*TASKS, "--discordance", "10", "--gate", "5"), np.random.default_rng(0)
     (joint,) = found["together"]
-    of_tasks = [row for row in found["takes"] if row["questions_of"] != "any"]
-    assert [row["there_are"] for row in of_tasks] == [424, 427, 674]
-    powers = [passing(0.1, row["there_are"], 0.05, rng) for row in of_tasks]
+    of_tasks = [row for row in found["takes"] if row["item_set"] != "any"]
+    assert [row["existing"] for row in of_tasks] == [424, 427, 674]
+    powers = [passing(0.1, row["existing"], 0.05, rng) for row in of_tasks]
     assert [row["pass"] for row in of_tasks] == pytest.approx(powers, abs=0.02)
     assert joint["tasks"] == 3
     assert joint["all_pass"] == pytest.approx(np.prod(powers), abs=0.02)
@@ -198,7 +198,7 @@ def test_tasks_pass_together_as_often_as_the_product_of_their_powers() -> None:
 
 def test_as_many_items_as_planned_pass_together_in_80_of_100() -> None:
     found, rng = tables(*TASKS, "--discordance", "10", "--gate", "5"), np.random.default_rng(0)
-    items = [row["for_all_to_pass"] for row in found["takes"] if row["questions_of"] != "any"]
+    items = [row["for_all_to_pass"] for row in found["takes"] if row["item_set"] != "any"]
     powers = [passing(0.1, each, 0.05, rng) for each in items]
     assert np.prod(powers) == pytest.approx(0.8, abs=0.02)
 
@@ -215,7 +215,7 @@ def test_ten_tasks_of_80_percent_pass_together_in_11() -> None:
 def test_a_part_of_a_task_counts_once_among_several() -> None:
     found = tables("hkmmlu", "hkmmlu_stem", "hkcanto_law", "--discordance", "20")
     assert [row["tasks"] for row in found["together"]] == [2]
-    names = [row["questions_of"] for row in found["takes"]]
+    names = [row["item_set"] for row in found["takes"]]
     assert names.count("hkmmlu_stem") == 1
     part, whole = "tmmluplus_gen_stem", "tmmluplus_gen"
     first = tables(part, whole, "hkcanto_law", "--discordance", "20")["together"]
@@ -338,7 +338,7 @@ def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None
     of_law = next(each for each in effects if each["test"] == "exact McNemar")
     differ, all_of_it = of_law["wins"] + of_law["losses"], of_law["difference"]["items"]
     found = tables(*runs)
-    rows = {row["questions_of"]: row for row in found["shows"]}
+    rows = {row["item_set"]: row for row in found["shows"]}
     law = rows["hkcanto_law"]
     assert law["disagree"]["value"] == pytest.approx(differ / all_of_it)
     assert law["disagree"]["low"] < law["disagree"]["value"] < law["disagree"]["high"]
@@ -348,7 +348,7 @@ def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None
     # Sentence chrF has a standard deviation instead of a discordance.
     assert rows["hkcanto_translation_zh_yue"]["disagree"] is None
     assert rows["hkcanto_translation_zh_yue"]["sd"]["value"] > 0
-    assert {row["questions_of"] for row in found["subjects"]} >= {"basic_law", "landlord_tenant"}
+    assert {row["item_set"] for row in found["subjects"]} >= {"basic_law", "landlord_tenant"}
 
 
 def test_two_runs_are_planned_with_by_the_weights_of_their_headline(
@@ -372,7 +372,7 @@ def test_two_runs_are_planned_with_by_the_weights_of_their_headline(
     count = len(changes)
     deviation = count * (residuals @ residuals / (count - 1)) ** 0.5
     rows = tables(tmp_path / "a", tmp_path / "b")["shows"]
-    (cultural,) = (row for row in rows if row["questions_of"] == "hkcanto_cultural")
+    (cultural,) = (row for row in rows if row["item_set"] == "hkcanto_cultural")
     assert cultural["sd"]["value"] == pytest.approx(100 * deviation)
     assert cultural["shows"]["value"] == pytest.approx(280.1585 * deviation / 252**0.5)
     assert cultural["disagree"]["value"] == pytest.approx(abs(changes).mean())
@@ -409,11 +409,11 @@ def test_pairs_of_models_in_a_table(tmp_path: Path) -> None:
         for item, (subject, letter) in enumerate(zip(SUBJECTS, letters, strict=True))
     ]
     found = tables("--responses", write(tmp_path / "t.csv.gz", [HEAD, *rows]))
-    (every,) = (row for row in found["shows"] if row["questions_of"] == "all models: 3 pairs")
+    (every,) = (row for row in found["shows"] if row["item_set"] == "all models: 3 pairs")
     # x and y differ on 1 of 4, x and z on 3, y and z on 2.
     assert every["disagree"]["value"] == 0.5
     assert every["items"] == 4
-    shares = {row["questions_of"]: row["disagree"]["value"] for row in found["subjects"]}
+    shares = {row["item_set"]: row["disagree"]["value"] for row in found["subjects"]}
     assert shares == {"one": 1.0, "two": 0.5}
 
 
@@ -422,7 +422,7 @@ def test_pairs_of_models_in_a_table(tmp_path: Path) -> None:
     [
         ([HEAD[:-1]], "no column letter"),
         ([HEAD], "no two models"),
-        ([HEAD, ("x", "s", "0", "1", "A", "A"), ("y", "s", "0", "2", "A", "A")], "same questions"),
+        ([HEAD, ("x", "s", "0", "1", "A", "A"), ("y", "s", "0", "2", "A", "A")], "same items"),
         ([HEAD, ("x", "s", "0", "1", "A", "A"), ("y", "s", "5", "1", "A", "A")], "no two models"),
     ],
 )

@@ -277,7 +277,7 @@ def local_data(results: dict[str, Any]) -> None:
     ("change", "why"),
     [
         (other_accuracy, "acc is 0.625 here, 0.75 in lm-eval"),
-        (no_figures, "no figures of lm-eval to check ours against"),
+        (no_figures, "no figures of lm-eval to check against"),
         (local_data, "is not a published revision"),
     ],
 )
@@ -476,7 +476,7 @@ def test_links_are_not_followed(quiz_logs: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "org").symlink_to(tmp_path / "elsewhere")
     done = publish("card", tmp_path / "out", quiz_logs / "lm_eval")
     assert done.exit_code == 1
-    assert "org is a link, which is not followed" in " ".join(done.output.split())
+    assert "org is a link, and links are not followed" in " ".join(done.output.split())
     assert texts(tmp_path / "elsewhere") == {"card.md": "mine"}
 
 

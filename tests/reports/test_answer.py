@@ -132,7 +132,7 @@ def test_one_model_without_a_place_says_why() -> None:
     part = whole("hkcanto_cultural", subjects=["food"])
     assert said(part).endswith("It has no rank among published models: not all items.")
     likelihood = said(whole("hkmmlu_mc"))
-    assert "No published figure is comparable. The answers were ranked by log-like" in likelihood
+    assert "No published figure is comparable. The letters were scored by log-like" in likelihood
 
 
 def test_models_with_nothing_in_common_are_not_compared() -> None:
@@ -140,7 +140,7 @@ def test_models_with_nothing_in_common_are_not_compared() -> None:
     assert text.startswith("Nothing is comparable between these 2 models: no two models ran the")
     a, b = pair("hkcanto_law", 5, 1)
     cancelled = [replace(a, status="cancelled"), replace(b, status="cancelled")]
-    assert "no two of them have whole runs on the same items" in said(*cancelled)
+    assert "no two of them have complete runs on the same items" in said(*cancelled)
     assert said() == "There is no run to report on."
 
 
@@ -175,7 +175,7 @@ def test_what_is_not_to_be_trusted_is_said_of_all_runs_at_once() -> None:
 
 def test_logs_that_were_not_read_are_said_first() -> None:
     log = SkippedLog(Path("broken.eval"), "It is no log.")
-    assert "1 log was not read, or not whole" in warned(whole("hkcanto_cultural"), skipped=[log])
+    assert "1 log was not read, or not in full" in warned(whole("hkcanto_cultural"), skipped=[log])
 
 
 def test_a_cell_of_the_matrix_says_what_is_wrong_with_its_run() -> None:

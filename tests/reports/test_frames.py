@@ -216,14 +216,14 @@ def test_other_reports_have_one_type_a_column(
     Path("training.txt").write_text("今日天氣幾好，我哋成班人一齊去咗西貢行山。\n", "utf-8")
     read = table(*arguments)
     assert read.columns[0] == "table"
-    text = {"table", "questions_of", "task", "data", "item", "file", "text"}
+    text = {"table", "item_set", "task", "data", "item", "file", "text"}
     for name in read.columns:
         assert pd.api.types.is_numeric_dtype(read[name]) == (name not in text), name
 
 
 def test_a_plan_says_of_what_its_points_are() -> None:
     read = table("plan", "hkcanto_law", "--discordance", "0", "--gate", "2", "--gate", "2.5")
-    takes = read[read.table == "takes"].set_index(["questions_of", "points"])
+    takes = read[read.table == "takes"].set_index(["item_set", "points"])
     # If no question differs: ln(0.05) / ln(1 - δ), rounded up.
     assert takes.by_compare_gate.to_dict() == {
         ("any", 2.0): 149,

@@ -338,7 +338,7 @@ def test_a_run_of_some_subjects_completes_an_earlier_one(
     assert ((), "acc") not in run.reported
     assert run.reported[("hk_law",), "acc"] == sum(right) / len(right)
     (skipped,) = read.skipped
-    assert skipped.reason.startswith("hkmmlu: older run of the same, results_")
+    assert skipped.reason.startswith("hkmmlu: older run of the same task, results_")
 
 
 def test_runs_of_single_subjects_are_one_run(tmp_path: Path, in_lm_eval: dict[str, Run]) -> None:
@@ -407,7 +407,7 @@ def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path
     assert list(read.places) == [0]
     (skipped,) = read.skipped
     assert skipped.path == log
-    assert skipped.reason == f"it is also in {log} and was read there"
+    assert skipped.reason == f"it was already read from {log}"
 
 
 def test_a_file_that_is_not_a_log_is_refused_with_advice(
@@ -426,6 +426,6 @@ def test_a_file_that_is_not_a_log_is_refused_with_advice(
     (results,) = lm_eval_logs.glob("pycantonese/results_*.json")
     shutil.copy(results, tmp_path)
     with pytest.raises(
-        LogError, match="run lm_eval with --log_samples and rename no file: hkcanto_g2p"
+        LogError, match="run lm_eval with --log_samples and do not rename files: hkcanto_g2p"
     ):
         read_runs([tmp_path])

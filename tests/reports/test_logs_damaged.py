@@ -144,7 +144,7 @@ def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
     samples.write_bytes(b"".join([first, second, third, *others]))
     read = read_runs([lm_eval_g2p])
     assert re.fullmatch(
-        "line 2: not in a form that this version knows.*; it has 58 of 60 samples",
+        "line 2: not in a format that this version knows.*; it has 58 of 60 samples",
         only_reason(read),
     )
     assert [len(each.items) for each in read] == [58]
@@ -215,7 +215,7 @@ def test_signatures_of_another_kind(signature: str, lm_eval_g2p: Path, beside: B
 )
 def test_results_in_an_unknown_form(results: str, lm_eval_g2p: Path, beside: Beside) -> None:
     results_of(lm_eval_g2p).write_text(results)
-    assert "not in a form that this version knows" in only_reason(beside(lm_eval_g2p))
+    assert "not in a format that this version knows" in only_reason(beside(lm_eval_g2p))
 
 
 def test_samples_in_an_unknown_form(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -277,7 +277,7 @@ def test_logs_of_lm_eval_0_4_11(lm_eval_logs: Path, tmp_path: Path) -> None:
 
 def test_a_results_file_with_another_name(lm_eval_g2p: Path) -> None:
     results = results_of(lm_eval_g2p).rename(lm_eval_g2p / "g2p.json")
-    with pytest.raises(LogError, match=r"no samples_…_g2p\.jsonl; .*rename no file"):
+    with pytest.raises(LogError, match=r"no samples_…_g2p\.jsonl; .*do not rename files"):
         read_runs([results])
 
 
@@ -286,7 +286,7 @@ def test_archives_that_are_cut_off(kept: float, inspect_g2p: Path, beside: Besid
     log = inspect_g2p / "log.eval"
     data = log.read_bytes()
     log.write_bytes(data[: int(kept if kept >= 1 else kept * len(data))])
-    assert "not a whole zip archive" in only_reason(beside(inspect_g2p))
+    assert "not a complete zip archive" in only_reason(beside(inspect_g2p))
 
 
 def test_archives_with_damage_inside(inspect_g2p: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> No
     assert data.count(size) == 2
     log.write_bytes(data.replace(size, struct.pack("<I", 1000)))
     assert re.fullmatch(
-        r"samples/\S+: damaged: not as large as the archive says; it has 59 of 60 samples",
+        r"samples/\S+: damaged: its size differs from the archive.s entry; it has 59 of 60 samples",
         only_reason(read_runs([inspect_g2p])),
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
@@ -340,12 +340,12 @@ def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path
     (run,) = read
     assert len(run.items) == len(whole.items) - 1
     assert np.isnan(run.items.values["acc"]).sum() == 1
-    assert only_reason(read).startswith("sample 2: not in a form that this version knows")
+    assert only_reason(read).startswith("sample 2: not in a format that this version knows")
 
 
 def test_archives_of_something_else(inspect_g2p: Path, beside: Beside) -> None:
     rezipped(inspect_g2p / "log.eval", lambda name, data: data if "samples" in name else None)
-    assert "no log of Inspect" in only_reason(beside(inspect_g2p))
+    assert "not a log of Inspect" in only_reason(beside(inspect_g2p))
 
 
 def test_archives_of_older_versions_are_deflated(inspect_g2p: Path) -> None:
@@ -470,7 +470,7 @@ def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
     ended(later, "cancelled", 5)
     read = read_runs([law.parent])
     assert [path.name for run in read for path in run.sources] == [law.name]
-    assert f"cancelled, {law.name} has all of it" in only_reason(read)
+    assert f"cancelled, {law.name} is complete" in only_reason(read)
 
 
 def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:
@@ -504,7 +504,7 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
     total = len(task.dataset)
     missing = total - len(run.items)
     assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
-    assert run.notes == (f"{missing} of {total} items have no score because of errors",)
+    assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
 
 
 def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:

@@ -116,4 +116,4 @@ def test_a_log_that_two_arguments_lead_to_is_read_once(lm_eval_logs: Path) -> No
     read = read_runs([lm_eval_logs, lm_eval_logs / "pycantonese"])
     assert [each.label for each in read].count("pycantonese") == 1
     (skipped,) = read.skipped
-    assert "was read there" in skipped.reason
+    assert "was already read from" in skipped.reason

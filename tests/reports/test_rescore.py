@@ -412,7 +412,7 @@ def test_questions_of_another_script_or_task_are_refused(tmp_path: Path) -> None
     file = write_jsonl(tmp_path / "sc.jsonl", rows)
     for task in ("hkmmlu", "hkcanto_law"):
         said = refused(file, "--task", task, to=tmp_path / "new")
-        assert f"match no question of {task} (data sample)" in said
+        assert f"match no item of {task} (data sample)" in said
     rescored(file, "--task", "hkmmlu_sc", to=tmp_path / "new")
 
 
@@ -423,7 +423,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
     stray = [{"id": f"hkcanto_g2p/none{place}", "response": "hou2"} for place in range(2)]
     file = write_jsonl(tmp_path / "a.jsonl", [*rows, *stray[:1]])
     said = rescored(file, "--task", "hkcanto_g2p", to=tmp_path / "one")
-    assert "1 of 61 answers match no question" in said
+    assert "1 of 61 answers match no item" in said
     assert "line 61: there is no item 'hkcanto_g2p/none0'" in said
     assert len(read_runs(tmp_path / "one")[0].items) == 60
     write_jsonl(file, [*rows, *stray])
@@ -444,7 +444,7 @@ def test_two_items_with_one_question_are_identified_by_their_options() -> None:
     questions = Questions(two, "AB")
     assert questions.find(Answer(1, question="以下邊個啱？\nA: 丙\nB: 丁")) is two[1]
     assert "2 items have this question" in str(questions.find(Answer(1, question="以下邊個啱？")))
-    assert "is another" in str(questions.find(Answer(1, id="law/1", question="邊個錯？")))
+    assert "has another question" in str(questions.find(Answer(1, id="law/1", question="邊個錯？")))
 
 
 def test_absent_answers_are_empty_and_epochs_are_counted(
@@ -454,7 +454,7 @@ def test_absent_answers_are_empty_and_epochs_are_counted(
     file = write_jsonl(tmp_path / "a.jsonl", law + law)
     said = rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
     assert "4 answers are empty" in said
-    assert "2 answers to each question count as epochs" in said
+    assert "2 answers to each item count as epochs" in said
     (run,) = read_runs(tmp_path / "new")
     assert len(run.items) == 2 * len(law)
     assert len(set(run.items.clusters.tolist())) <= len(law)
@@ -516,7 +516,7 @@ def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
     for path, why in (
         ("none", "does not exist"),
         ("empty", "has nothing to score"),
-        ("a.csv", "has no answers that can be read"),
+        ("a.csv", "has no readable answers"),
     ):
         assert why in refused(tmp_path / path, to=tmp_path / "new")
 
@@ -546,7 +546,7 @@ def test_a_reader_reads_what_the_rules_leave_unread(
 @pytest.mark.parametrize(
     ("task", "reader", "why"),
     [
-        ("hkcanto_law", "nobody/knows", "cannot be asked"),
+        ("hkcanto_law", "nobody/knows", "cannot be called"),
         ("hkcanto_g2p", "mockllm/model", "is only for multiple choice"),
     ],
 )

@@ -287,7 +287,7 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
     ("made", "reason"),
     [
         (whole("hkmmlu", data="sample"), "sample data cannot be compared with any others"),
-        (whole("hkmmlu_mc"), "ranked by log-likelihood"),
+        (whole("hkmmlu_mc"), "scored by log-likelihood"),
         (whole("hkmmlu", shots=7), "no figure for it under this condition (7-shot)"),
         (whole("tmmluplus_gen_cot", shots=0), "no figure for it under this condition"),
         (whole("hkcanto_cultural", cot="yes"), "under this condition (5-shot, cot:yes)"),

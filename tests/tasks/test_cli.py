@@ -167,7 +167,12 @@ def test_show_tells_all_of_a_task() -> None:
             "│ 請回答以下問題:",
             'ends before "\\n\\n問題: ", or after 12 tokens',
         ),
-        *("acc_hk_specific", "↓ 0 to 1", "Share of questions answered right.", "hkmmlu_cot_1shot"),
+        *(
+            "acc_hk_specific",
+            "↓ 0 to 1",
+            "Share of questions answered correctly.",
+            "hkmmlu_cot_1shot",
+        ),
         *("shuffle_choices", "default paper", "+scaffold", "hk_transportation"),
     ):
         assert text in output, text
@@ -180,7 +185,7 @@ def test_show_takes_names_of_inspect() -> None:
     assert output.startswith("hkcanto_mmlu_en\n")
     assert "inspect eval hkcanto/mmlu -T language=en --model …" in output
     output = hkcanto("show", "hkcanto/run", "-T", "task=hkmmlu_mc")
-    assert "none: Inspect does not ask models for log-likelihoods" in output
+    assert "none: Inspect does not support log-likelihoods" in output
     output = hkcanto(
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )

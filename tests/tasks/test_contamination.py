@@ -395,5 +395,5 @@ def test_benchmarks_without_data_are_named(tmp_path: Path, monkeypatch: pytest.M
     done = check(file)
     # The fluency questions are ours and part of the package.
     assert done.exit_code == 0
-    assert "Not searched for, as its data is not here: HKMMLU" in " ".join(done.stdout.split())
+    assert "Not searched for, because its data is not here: HKMMLU" in " ".join(done.stdout.split())
     assert check(file, "--benchmark", "hkmmlu").exit_code == 2

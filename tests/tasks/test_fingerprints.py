@@ -143,8 +143,8 @@ def test_compare_says_what_was_edited_between_two_runs(
         for pair in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "a", tmp_path / "c"))
     )
     assert "wins 0 items" in same
-    assert "not asked alike" not in same
-    assert "They were not asked alike: the prompt" in edited
+    assert "requests differ" not in same
+    assert "Their requests differ: the prompt" in edited
     first, second = re.search(r"\(sent:(\w{7}) against sent:(\w{7})\)", edited).groups()
     assert first != second
 

@@ -594,7 +594,7 @@ def test_a_few_rows_more_in_a_subject_are_no_matter_if_the_total_is_right(
     assert len(loaded.samples) == 26_368
     assert loaded.remark == ""
     assert "not comparable" not in caplog.text
-    assert "3 have another number of questions" in caplog.text
+    assert "3 have another number of items" in caplog.text
 
 
 def test_the_warning_is_one_line(folder: Folder, caplog: pytest.LogCaptureFixture) -> None:
@@ -602,7 +602,7 @@ def test_the_warning_is_one_line(folder: Folder, caplog: pytest.LogCaptureFixtur
     load_task("hkmmlu")
     (record,) = caplog.records
     message = record.getMessage()
-    assert "65 of 66 subjects are missing, 1 have another number of questions" in message
+    assert "65 of 66 subjects are missing, 1 have another number of items" in message
     assert "not comparable with published scores" in message
     assert "hkcanto doctor" in message
     assert "\n" not in message

@@ -95,7 +95,7 @@ def test_a_row_keeps_its_own_cell(declare: Declare) -> None:
         ("data.paragraph.qas", r"no 'paragraph': data\[0\] has the keys title, paragraphs"),
         ("data.paragraphs.qa", r"no 'qa': data\[0\]\.paragraphs\[0\] has the keys context, qas"),
         ("data.paragraphs.qas.x.y", r"no 'x': data\[0\]\.paragraphs\[0\]\.qas\[0\] has the keys"),
-        ("data.title", "leads to no rows"),
+        ("data.title", "does not lead to rows"),
     ],
 )
 def test_a_wrong_path_through_lists_is_named(declare: Declare, rows: str, says: str) -> None:

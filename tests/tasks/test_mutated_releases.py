@@ -221,7 +221,7 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "rows of another split, by a column": (
         {"test/hk_law.csv": as_csv([(*row, "train") for row in PIERS], (*COLUMNS, "split"))},
-        r"test/hk_law\.csv is test by its name, and train by its column split",
+        r"test/hk_law\.csv is test by its name, but train by its column split",
     ),
     "a second header in another order": (
         {"test/hk_law.csv": as_csv([("question", *"BACD", "answer"), *PIERS])},

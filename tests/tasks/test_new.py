@@ -387,7 +387,7 @@ def test_a_right_answer_that_is_always_the_first_option_is_said(new: New) -> Non
     rows = [[q, o[right], *(each for each in o if each != o[right])] for q, o, right in QUIZ]
     header = ["question", "correct_answer", "distractor1", "distractor2", "distractor3"]
     printed = new({"q.csv": as_csv(header, rows)})
-    assert "Each right option is the first one, A" in printed
+    assert "The right option is always the first, A" in printed
     assert declared()["tasks"][0]["shuffle_options"] == 1
     assert {choices["ABCD".index(right)] for _, choices, right in questions()} == {
         options[right] for _, options, right in QUIZ
@@ -402,7 +402,7 @@ def test_columns_that_no_prompt_shows_are_asked_about(new: New) -> None:
 
 def test_a_lone_train_split_is_asked_about(new: New) -> None:
     printed = new({"train.csv": as_csv(HEADER, LETTERED)})
-    assert 'There is no split "test". Is "train" to be asked instead?' in printed
+    assert 'There is no split "test". Should "train" be used instead?' in printed
     assert questions() == RIGHT
 
 
@@ -476,7 +476,7 @@ def test_items_of_a_release_are_shown_only_on_a_terminal(
     assert "shown on a terminal only" in " ".join(piped.split())
     seen = "\n".join(in_terminal(100, "show", "quiz"))
     assert sum(question in seen for question, _, _ in QUIZ) == 3
-    assert "not to be published" in seen
+    assert "do not publish" in seen
     assert cache.is_dir()
 
 
@@ -501,15 +501,15 @@ def test_show_has_the_first_three_items_of_own_data_with_their_answers(new: New)
     [
         ({"q.csv": "question,answer\n"}, "", "given/q.csv has no rows."),
         ({"q.csv": ""}, "", "it is empty"),
-        ({"q.xlsx": "PK"}, "", "is in no format that is read: .csv, .tsv"),
-        ({"a.txt": "x", "b.md": "y"}, "", "has no file that is read"),
+        ({"q.xlsx": "PK"}, "", "is not in a known format: .csv, .tsv"),
+        ({"a.txt": "x", "b.md": "y"}, "", "has no file in a known format"),
         ({}, "given/none.csv", "given/none.csv does not exist"),
-        ({}, "no such thing", "names no repository"),
+        ({}, "no such thing", "nor the name of a repository"),
         ({"q.csv": as_csv(["x", "y"], [["甲", "乙"]])}, "", "x (1 texts), y (1 texts)"),
         (
             {"q.csv": as_csv(HEADER[:-1], [row[:-1] for row in LETTERED])},
             "",
-            "it has options (a, b, c, d), and no column that names one of them in every row",
+            "it has options (a, b, c, d), but no column names one of them in every row",
         ),
     ],
 )
@@ -554,13 +554,13 @@ def test_nothing_is_replaced_without_force(new: New) -> None:
     file = {"q.csv": as_csv(HEADER, LETTERED)}
     new(file)
     put("# mine")
-    assert "benchmark.toml is there" in new(file, status=1)
+    assert "benchmark.toml exists" in new(file, status=1)
     assert "# mine" in comments()
     new(file, "--force")
     assert "# mine" not in comments()
     Path("quiz", "benchmark.toml").unlink()
     Path("quiz", "q.csv").write_text("mine", "utf-8")
-    assert "quiz/q.csv is there, and is another file" in new(file, status=1)
+    assert "quiz/q.csv exists and differs" in new(file, status=1)
     assert Path("quiz", "q.csv").read_text("utf-8") == "mine"
     assert not Path("quiz", "benchmark.toml").exists()
 

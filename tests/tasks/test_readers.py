@@ -228,7 +228,7 @@ def test_rows_of_blank_cells_are_no_rows(file: Path, blank: str) -> None:
 @pytest.mark.parametrize(
     ("content", "bad"),
     [
-        ('{"a": 1}\n[2]\n{"a": 3}\n', "row 2: no JSON for one row: .*array"),
+        ('{"a": 1}\n[2]\n{"a": 3}\n', "row 2: no JSON object for one row: .*array"),
         ('{"a": NaN}\n{"a": 2}\n', "row 1: no JSON"),
     ],
     ids=["not an object", "not JSON"],
@@ -257,10 +257,10 @@ def test_json_lines_that_break_off_are_refused(file: Path) -> None:
         ('["a", 2]', "is valid JSON, but rows are expected .*got `int`"),
         ('[["a"]]', "is valid JSON, but rows are expected .*got `array`"),
         ('["a" "b"]', "is not valid JSON: .*malformed"),
-        ('{\n "license": "MIT",\n "rows": 3\n}', "one JSON object, with license, rows, and rows"),
-        ('{\n "license": "MIT",\n "rows": 3\n}\n', "one JSON object, with license, rows, and rows"),
-        ('{"error": "no such data set"}', "one JSON object, with error, and rows are expected"),
-        ('"no such data set"', "one JSON str, and rows are expected"),
+        ('{\n "license": "MIT",\n "rows": 3\n}', "one JSON object, with license, rows, but rows"),
+        ('{\n "license": "MIT",\n "rows": 3\n}\n', "one JSON object, with license, rows, but rows"),
+        ('{"error": "no such data set"}', "one JSON object, with error, but rows are expected"),
+        ('"no such data set"', "one JSON str, but rows are expected"),
         ("{}", "one JSON object, with no keys"),
     ],
 )

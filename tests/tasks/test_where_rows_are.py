@@ -172,10 +172,10 @@ def test_below_the_keys_may_be_lists_by_subject(declare: Declare) -> None:
     [
         ("quiz.items", "all.json", NESTED, r"all\.json: rows = .* no 'items': quiz has .*v1\.0"),
         ("items", "all.json", NESTED, r"no 'items': the file has the keys metadata, quiz"),
-        ("metadata.count", "all.json", NESTED, r"all\.json: .*leads to no rows"),
+        ("metadata.count", "all.json", NESTED, r"all\.json: .*does not lead to rows"),
         ("metadata.count.x", "all.json", NESTED, r"no 'x': metadata\.count has a int"),
         ("metadata", "all.json", NESTED, r"an object with count"),
-        ("questions", "all.json", '{"questions": [[1]]}', r"leads to no rows"),
+        ("questions", "all.json", '{"questions": [[1]]}', r"does not lead to rows"),
         ("questions", "all.json", NESTED[:-9], r"all\.json, read with rows = .* breaks off"),
         ("questions", "all.csv", as_csv(LAW), r"all\.csv: rows = .*a \.csv file"),
         ("questions", "all.jsonl", json.dumps(LAW[0]), r"all\.jsonl: rows = .*a \.jsonl file"),

@@ -264,7 +264,7 @@ def test_interchanged_files_are_refused(hkmmlu: Layout) -> None:
     with pytest.raises(DataCorrupt, match=r"into Cantonese, but of the first 40 rows 40 sources"):
         load_task(HKMMLU[1])
     hkmmlu("translation/can2man.jsonl", [(mandarin, yue) for yue, mandarin in PAIRS])
-    with pytest.raises(DataCorrupt, match="interchanged"):
+    with pytest.raises(DataCorrupt, match="swapped"):
         load_task(HKMMLU[0])
 
 

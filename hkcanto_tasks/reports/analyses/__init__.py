@@ -1,1 +1,1 @@
-"""The analyses of a report: each module has `sections`, and is listed in `report`."""
+"""The analyses of a report: each module has a function `sections`, and `report` lists it."""

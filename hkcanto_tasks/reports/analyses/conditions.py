@@ -1,6 +1,6 @@
 """The same model under different conditions: script, shots, chain of thought, prompt, protocol.
 
-Differences are those of `hkcanto compare`, on the items that both runs have.
+Differences are computed as in `hkcanto compare`, on the items that both runs have.
 """
 
 from collections import defaultdict
@@ -14,25 +14,25 @@ from ..paired import headline_difference
 from ..presentation import headline, headline_column, short_name
 
 TWO_MEASURES = (
-    "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
-    "likeliest: two measures, which rank models differently. Never compare a figure of one with a "
-    "figure of the other. Log-likelihood is wrong for a model that opens with a reasoning block, "
-    "whose first token is not a letter."
+    "Generation scores the letter that a model writes; log-likelihood scores the letter that it "
+    "finds likeliest. These are two measures, which rank models differently: never compare a "
+    "figure of one with a figure of the other. Log-likelihood is wrong for a model that opens "
+    "with a reasoning block, since its first token is not a letter."
 )
-_ASPECTS = {  # what people call it, and what may differ along with it
+_ASPECTS = {  # option → its name for people, and an option that may differ along with it
     "script": ("Traditional against Simplified script", ""),
     "shots": ("number of worked examples", ""),
     "cot": ("direct answers against chain of thought", "shots"),
     "prompt": ("language and format of the prompt", ""),
     "scoring": ("generation against log-likelihood", "reasoning"),
 }
-_PLAIN = ("Traditional", "direct", "generation", ":no", ":paper")  # what goes without saying
+_PLAIN = ("Traditional", "direct", "generation", ":no", ":paper")  # defaults, which are not named
 _Rows = Sequence[tuple[Run, Run]]
-"""Runs, each with the one of its model to compare it with."""
+"""Runs, each with the run of the same model to compare it with."""
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return a section comparing conditions, if some model ran a task under several."""
+    """Return a section that compares conditions, if a model ran a task under several."""
     blocks = list[Block]()
     others = {name for run in runs for name in _conditions(run)} - _ASPECTS.keys()
     for aspect in [*_ASPECTS, *sorted(others)]:
@@ -44,9 +44,9 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _conditions(run: Run) -> dict[str, str]:
-    """Return everything that two runs of a task may differ in, default or not, as text."""
+    """Return all settings in which two runs of a task may differ, default or not, as text."""
     variant = run.setup.task.variant
-    # A signature leaves out what is switched off.
+    # A signature leaves out options that are switched off.
     options = dict.fromkeys(run.setup.Options.__struct_fields__, "no") | dict(run.options)
     options.pop("rescored", None)
     script = run.options.get("script", variant.script)
@@ -60,7 +60,7 @@ def _conditions(run: Run) -> dict[str, str]:
 
 
 def _contrasts(runs: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Rows]]:
-    """Yield tasks that a model ran under several values of an option: name, title and rows."""
+    """Yield each task that a model ran under several values of an option: name, title, rows."""
     said, along = _ASPECTS.get(aspect, (f"option {aspect}", ""))
     groups: dict[tuple[Any, ...], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
@@ -80,10 +80,10 @@ def _contrasts(runs: Sequence[Run], aspect: str) -> Iterator[tuple[str, str, _Ro
 
 
 def _ordered(runs: Sequence[Run], aspect: str) -> Sequence[Run]:
-    """Return one model's runs, the one to compare with first; none if all are alike."""
+    """Return one model's runs, the baseline first; empty if all are under one condition."""
     if len({_conditions(run)[aspect] for run in runs}) < 2:
         return []
-    # Chains of thought compare with direct answers after as many worked examples, if there are any.
+    # Chain of thought is compared with direct answers at the same number of shots, if possible.
     shots = {run.shots for run in runs if run.setup.task.variant.cot}
 
     def place(run: Run) -> tuple[bool, bool, int, str]:
@@ -96,7 +96,7 @@ def _ordered(runs: Sequence[Run], aspect: str) -> Sequence[Run]:
 
 def _table(name: str, title: str, runs: _Rows, aspect: str) -> Table:
     first, names = runs[0][0], [aspect, "shots"] if aspect == "cot" else [aspect]
-    compared = aspect != "scoring"  # Two protocols are two measures, which have no difference.
+    compared = aspect != "scoring"  # figures of two protocols have no meaningful difference
     rows = [
         (run, headline_difference(base, run) if compared and run is not base else None)
         for run, base in runs

@@ -15,11 +15,11 @@ _COLUMNS = (
     Column("Constraint"),
     MODEL[0],
     Column("Followed", "percent", "Share of these constraints that were met, strictly.", False),
-    Column("Constraints", "count", "How often it was asked for, over all answers."),
+    Column("Constraints", "count", "How often this constraint was set, over all answers."),
 )
 _CAPTION = (
-    "By name of the verifier, the most frequent first. Prompts make some constraints harder than "
-    "others: compare models on one constraint, not one constraint with another."
+    "By verifier, the most frequent first. Some constraints are harder than others because of "
+    "their prompts: compare models on one constraint, not one constraint with another."
 )
 
 

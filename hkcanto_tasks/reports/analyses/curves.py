@@ -1,8 +1,8 @@
 """Checkpoints of training runs: curves, the best checkpoint, and subjects that carry signal.
 
-A step is looked for in the label of a run, its model's name and the folder of its log: as in
-`checkpoint-500`, `global_step_200`, `iter_0001000`, `revision=step1000-tokens4B`, `@1000`, or in a
-label that is a number (`500=PATH`). The rest of the name identifies the training run.
+The step is read from a run's label, its model's name or its log's folder: `checkpoint-500`,
+`global_step_200`, `iter_0001000`, `revision=step1000-tokens4B`, `@1000`, or a label that is a
+number (`500=PATH`). The rest of the name identifies the training run.
 """
 
 import re
@@ -29,8 +29,8 @@ _SOURCES = (
 )
 _VERDICT = (
     "✓ for a rise of 0.5, signal twice the noise, and a last interval above chance. Flat curves "
-    "pass the first two by chance: with independent noise 6 % of those with 6 steps and 1 % of "
-    "those with 20, and up to 26 % if the noise carries over from step to step."
+    "can pass the first two checks by chance: with independent noise 6 % of curves with 6 steps "
+    "and 1 % of those with 20 do, and up to 26 % if the noise carries over from step to step."
 )
 _STEP = re.compile(
     r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
@@ -49,7 +49,7 @@ def checkpoint(run: Run) -> tuple[str, int] | None:
 
 
 def step_in(*texts: str) -> tuple[str, int] | None:
-    """Return the training run and the step that some of the texts name: label, name, others.
+    """Return the training run and the step that one of these texts names: label, name, others.
 
     Examples:
         >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
@@ -63,14 +63,14 @@ def step_in(*texts: str) -> tuple[str, int] | None:
 
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return runs in the order of training: first those that are not checkpoints, then by step."""
+    """Return runs in the order of training: those that are not checkpoints first, then by step."""
     of = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
     return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
 
 
 def outstanding(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return runs, of each training run only the best and the last checkpoint."""
+    """Return runs with only the best and the last checkpoint of each training run."""
     curves = [own for group in side_by_side(runs) for own in _curves(group).values()]
     left_out = {run for own in curves for run in own.values()}
     for own in curves:
@@ -137,7 +137,7 @@ def _curve(group: SideBySide[Run], curves: _Curves) -> Table:
         for step in steps
     ]
     name, title = f"curve_{group.name}", f"{group.title}: {headline_title(some)}"
-    caption = "By training step; intervals are of 95 %."
+    caption = "By training step, with 95 % intervals."
     return Table(name, title, columns, rows, caption, curve=True)
 
 
@@ -158,8 +158,8 @@ def _best_table(group: SideBySide[Run], found: Selection) -> Sequence[Block]:
             Note(
                 f"{best.label} was picked by this figure out of {found.picked_from}. If these "
                 f"{len(rows)} are truly equal, the picking alone makes it {by_luck:.1f} points too "
-                "good on average. Its interval and its rank do not account for that: before you "
-                "publish it, measure it on other items or tasks.",
+                "good on average. Its interval and its rank do not account for that: measure it on "
+                "other items or tasks before you publish it.",
                 "warning",
             )
         )
@@ -190,7 +190,7 @@ def _signals(group: SideBySide[Run], curves: _Curves) -> Table:
     columns = [
         Column("Part"),
         Column("Last", column_of(figure).unit, last),
-        Column("Rise", "number", "Spearman's correlation of getting better with the step."),
+        Column("Rise", "number", "Spearman's correlation of improvement with the step."),
         Column("Signal", "percent", f"Difference between {between}, over their mean."),
         Column("Noise", "percent", "Standard deviation of the last checkpoints, over their mean."),
         Column("Signal to noise", "number"),

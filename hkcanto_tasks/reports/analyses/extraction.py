@@ -1,4 +1,4 @@
-"""Extraction health: responses that are empty, cut off or unread, and why."""
+"""Answer extraction: the responses that are empty, cut off or unread, and why."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,17 +22,17 @@ _CUT = (
 )
 _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some of them "
-    "(hkcanto report --with-items). If they stop short, raise the length limit; if a model talks "
-    "around the answer, try worked examples or +scaffold, and run all models alike."
+    "(hkcanto report --with-items). If they are cut off, raise the length limit; if a model talks "
+    "around the answer, try worked examples or +scaffold, with the same setup for all models."
 )
 _UNJUDGED = (
     "Many answers got no level of their rubric and do not count in the headline: {}. If the judge "
     "failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); if answers are empty or "
-    "cut off, the headline covers the others only."
+    "cut off, the headline covers only the others."
 )
 _RESPONSES = (
-    "Generated responses only; blank where nothing was logged. Figures with different shares of "
-    "unparsed responses differ in more than knowledge."
+    "Generated responses only; blank where nothing was logged. If the shares of unparsed responses "
+    "differ, figures differ in more than knowledge."
 )
 _REASONS = (
     "Share of all responses. Empty, cut off, refused and undecided responses are the model's own. "
@@ -42,7 +42,7 @@ _REASONS = (
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return a section on the responses of all runs that have some."""
+    """Return a section on the responses of all runs that have responses."""
     runs = [run for run in in_order(runs) if run.setup.is_generative and run.items.ids]
     reasons = sorted({each for run in runs for each in run.items.reasons if each[:5] == "none:"})
     unread = [run for run in runs if {*reasons} & {*run.items.reasons}]
@@ -106,13 +106,13 @@ _COLUMNS: list[FigureColumn] = [
         _EMPTY,
         lambda run: mean_estimate(1.0 * (run.items.response_lengths == 0), run.items.clusters),
     ),
-    _length("Mean length", "Of the response without reasoning.", lambda of: of.response_lengths),
+    _length("Mean length", "The response without reasoning.", lambda of: of.response_lengths),
     _length(
         "Mean reasoning",
-        "Of responses with reasoning.",
+        "Over responses with reasoning.",
         lambda of: of.reasoning_lengths[of.reasoning_lengths > 0],
     ),
-    (Column("Unit", help="What the two lengths count."), lambda run: run.length_unit),
+    (Column("Unit", help="The unit of the two lengths."), lambda run: run.length_unit),
     _length(
         "Output tokens",
         "Mean per response, if logged.",

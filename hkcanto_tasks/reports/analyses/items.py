@@ -1,4 +1,4 @@
-"""Individual answers for people to inspect: only in a report with items."""
+"""Individual answers for people to inspect, only in a report with items."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
     for run, own in found:
         for item, score in zip(run.items.ids, own, strict=True):
             scores[run.task, item] += [] if np.isnan(score) else [score]
-    # Ranked by item, not by answer: so the same items are shown for all runs of a task.
+    # Ranked by item, not by answer, so that all runs of a task show the same items.
     ranks = {key: (min(of) - max(of), fmean(of)) if of else (0, 2) for key, of in scores.items()}
     rows = list[dict[str, Any]]()
     for run, own in found:
@@ -40,7 +40,7 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _scores(run: Run) -> Sequence[float]:
-    """Return each answer's score by the task's headline, 0 to 1, 1 being best; NaN if unknown."""
+    """Return each answer's score by the task's headline, from 0 to 1 (best); NaN if unknown."""
     headline = run.headline
     if headline.form == "corpus":
         return corpus_rows(headline, run.items.pairs, language_of(run.setup.task))[1]

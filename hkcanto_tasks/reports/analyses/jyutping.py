@@ -1,6 +1,7 @@
 """Error analysis of Jyutping: tones, onsets, nuclei, codas and syllables, from the alignment.
 
-Only counts over all sentences are shown: a sentence with its gold string would publish an answer.
+Only counts over all sentences are shown, since a sentence with its gold string would leak an
+answer.
 """
 
 from collections import Counter
@@ -17,14 +18,15 @@ from ..presentation import MODEL, SideBySide, figure_columns, side_by_side
 Pairs = Counter[tuple[str | None, str | None]]
 """(Gold syllable, syllable read) → how often; None where one side has no syllable."""
 Confusion = tuple[str | None, str | None, int, int]
-"""Gold part of a syllable, the part read instead, how often, of how many; None: added, dropped."""
+"""A gold part of a syllable, the part read instead, how often, and of how many; None for a part
+that was added or dropped."""
 _Rows = Iterable[Sequence[Value]]
 
 _PARTS = ("tone", "onset", "nucleus", "coda", "syllable")
 _DRAWN = {f"{part.capitalize()} error rate" for part in _PARTS[:-1]}
 _TONES, _FOREIGN, _UNREADABLE = tuple("123456"), "a foreign word", "unreadable"
-_MOST, _LONGEST = 5, 14  # of a list; characters: a run-away model writes endless syllables
-_OF = "Gold syllables in which it could occur, without dropped ones."
+_MOST, _LONGEST = 5, 14  # rows of a list; characters of a syllable, which may be endless in a loop
+_OF = "Gold syllables in which it could occur, excluding dropped ones."
 _COUNTED = (Column("Times", "count"), Column("Of", "count", _OF), Column("Share", "percent"))
 
 # To, McLeod and Cheung (2015), "Phonetic variations and sound changes in Hong Kong Cantonese",
@@ -47,13 +49,13 @@ _LAZY_SOUNDS = (
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return a section for each condition under which Jyutping was asked for."""
+    """Return a section for each condition of a task that asks for Jyutping."""
     groups = side_by_side(run for run in runs if run.definition.kind == "g2p")
     return [each for group in groups for each in _section(group)]
 
 
 def aligned_pairs(run: Run) -> Pairs:
-    """Count pairs of gold and read syllables, by the variant of a gold string that fits best."""
+    """Count pairs of gold and read syllables, with the best-fitting variant of each gold string."""
     scores = (score_jyutping(read, gold) for read, gold, _ in run.items.pairs)
     return Counter(pair for score in scores for pair in score.alignment)
 
@@ -70,7 +72,7 @@ def confusions(pairs: Pairs, part: str, nuclei: Sequence[str] = ()) -> Sequence[
     for (gold, read), times in pairs.items():
         if not nuclei or (gold and parse_syllable(gold).nucleus in nuclei):
             right = _part(gold, part, _FOREIGN)
-            # Equal syllables are right even where they show no parts, such as an English word.
+            # Equal syllables are right even if they have no parts, as for an English word.
             counts[right, right if gold == read else _part(read, part, _UNREADABLE)] += times
             totals[right] += times if read else 0
     return [(*key, times, totals[key[0]]) for key, times in counts.most_common()]
@@ -84,7 +86,7 @@ def _part(syllable: str | None, part: str, unknown: str) -> str | None:
 
 
 def lazy_sounds(pairs: Pairs) -> Iterator[tuple[str, str, int, int, float]]:
-    """Find sound changes of Hong Kong (懶音): name, example, times, of how many, the share."""
+    """Find sound changes of Hong Kong (懶音): name, example, how often, of how many, and share."""
     for name, example, part, gold, read, nuclei in _LAZY_SOUNDS:
         for right, said, times, of in confusions(pairs, part, nuclei):
             if (right, said) == (gold, read):
@@ -133,8 +135,8 @@ _TABLES: Sequence[tuple[str, str, Sequence[Column], Callable[[Pairs], _Rows], st
         "Tones",
         [Column("Gold tone"), *_SHARES, Column("Syllables", "count")],
         _tones,
-        "How each tone of the gold strings was read, as shares of the row; added syllables match "
-        "none of the gold string.",
+        "How each tone of the gold strings was read, as shares of the row; added syllables have no "
+        "gold syllable.",
     ),
     (
         "lazy_sounds",

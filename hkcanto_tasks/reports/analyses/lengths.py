@@ -1,4 +1,4 @@
-"""Accuracy by length of question and reasoning, in JSON only, as HKMMLU's Figure 7 (4.2.4)."""
+"""Accuracy by length of question and reasoning, as in HKMMLU's Figure 7 (4.2.4); JSON only."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,10 +27,10 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def _table(group: SideBySide[Run], what: str) -> Table:
-    """Return accuracies by length; without rows where all items are in one bin."""
+    """Return accuracies by length; the table has no rows if all items are in one bin."""
     unit = " or ".join(dict.fromkeys(run.length_unit for run in group.runs))
     lengths = {run: getattr(run.items, f"{what}_lengths") for run in group.runs}
-    # Every bin should have enough items of the model that has most of them.
+    # The model with most items should have enough of them in every bin.
     bins = cut(max(lengths.values(), key=np.count_nonzero), in_steps="token" in unit)
     columns = [Column(f"{what.capitalize()} length in {unit}")]
     for run in group.runs:
@@ -40,7 +40,7 @@ def _table(group: SideBySide[Run], what: str) -> Table:
         end = " or more" if part.stop == maxsize else f"–{part.stop - 1}"
         values: list[Value] = [f"{part.start}{end}"]
         for run, own in lengths.items():
-            within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0: there is none
+            within = (own >= max(1, part.start)) & (own < part.stop)  # a length of 0 means no text
             items = int(within.sum())
             values += [estimate(run, "acc", within) if items >= _FEWEST else None, items]
         rows.append(Row(values, "run"))

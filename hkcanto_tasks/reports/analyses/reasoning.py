@@ -1,4 +1,4 @@
-"""The language that models reason in, and accuracy with and without reasoning in Cantonese."""
+"""The language of models' reasoning, and accuracy with and without reasoning in Cantonese."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,11 +14,11 @@ from ..presentation import MODEL, TASK, FigureColumn, figure_columns, in_order
 
 _CAPTION = (
     "Only responses with a logged reasoning block. A block is in the language of at least 85 % of "
-    "its prose, else mixed. Formulas, code and quotations do not count."
+    "its prose, otherwise mixed. Formulas, code and quotations do not count."
 )
 _ACCURACY = (
     "Responses without a reasoning block count in the first accuracy only. A higher accuracy in "
-    "one language does not prove that it is the cause: models choose it by the question."
+    "one language does not prove that the language is the cause: models choose it by the question."
 )
 
 
@@ -59,7 +59,7 @@ def _items(what: str, run: Run) -> Value:
 
 
 def _share(name: str, run: Run) -> Value:
-    """Return a share, with its interval if it is that of Cantonese."""
+    """Return the share of a language, with its interval for Cantonese."""
     found = estimate(run, name)
     return found if name.endswith("_cantonese") or not found else found.value
 

@@ -18,7 +18,7 @@ from ..paired import subject_differences
 from ..presentation import SideBySide, side_by_side
 
 _Row = tuple[Sequence[str | None], Sequence[Estimate | None]]
-_FEW = 2  # runs that are drawn beside their numbers
+_FEW = 2  # up to this many runs are drawn beside their numbers
 
 
 def sections(runs: Sequence[Run]) -> Sequence[Section]:
@@ -34,7 +34,7 @@ def _blocks(group: SideBySide[Run]) -> list[Block]:
     runs, some = group.runs, group.runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [each for each in some.setup.task.subjects if each.name in present]
-    own = {subject.name for subject in subjects if subject.name}  # one that is alone has no name
+    own = {subject.name for subject in subjects if subject.name}  # an only subject has no name
     averages = [
         (figure, found)
         for figure in some.setup.figures
@@ -71,7 +71,7 @@ def _blocks(group: SideBySide[Run]) -> list[Block]:
 
 
 def _differences(group: SideBySide[Run]) -> list[Block]:
-    """Compare two runs on each subject, from the greatest gain to the greatest loss."""
+    """Compare two runs on each subject, from the largest gain to the largest loss."""
     if len(group.runs) != _FEW:
         return []
     a, b = group.runs

@@ -39,30 +39,30 @@ JUDGED: Mapping[str, Figure] = {
 """The figures that a judge in Inspect adds to those of a task."""
 
 _WARNING = (
-    "For translations into Cantonese or Written Chinese, BLEU, chrF, METEOR and ROUGE-L are "
-    "diagnostics and not the score: they know one reference, and between such close varieties many "
+    "For translations into Cantonese or Written Chinese, BLEU, chrF, METEOR and ROUGE-L are only "
+    "diagnostics: they know one reference, and between such close varieties many other "
     "translations are as good. HKCanto-Eval (Appendix F) rejects BLEU for these pairs and has "
     "people label errors."
 )
 _CAPTION = (
-    "Intervals are from bootstrap resamples; units are characters in Chinese, words in English; "
-    "the mean is of BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). Output in the wrong script has a "
+    "Intervals are from bootstrap resamples. Units are characters in Chinese and words in English. "
+    "The mean is over BLEU, METEOR and ROUGE-L (HKMMLU, Table 2). Output in the wrong script has a "
     "low raw figure and a high normalised one."
 )
 _SCORES = (
     Column("Model"),
     Column("Figure"),
-    Column("Raw", "score", "In the script asked for.", False, drawn=True),
+    Column("Raw", "score", "In the requested script.", False, drawn=True),
     Column("Normalised", "score", "With both sides in one script.", False, drawn=True),
     Column("Gap", "score_points", "Normalised minus raw: the cost of the wrong script."),
 )
 _JUDGED_BY = (
-    "Judged by the words used, as cantonesedetect (Lau, Lau and To 2024) sorts them; "
-    "whether a text says the right thing is not judged. Quotations do not count."
+    "Judged by the words used, as classified by cantonesedetect (Lau, Lau and To 2024); the "
+    "content is not judged. Quotations do not count."
 )
 _BY_A_JUDGE = (
-    "Judged by a model with the rubrics of HKCanto-Eval (Appendices F.1 and G.1), for which the "
-    "paper had people: figures of different judges are not comparable."
+    "Judged by a model with the rubrics of HKCanto-Eval (Appendices F.1 and G.1), which people "
+    "used in the paper. Figures of different judges are not comparable."
 )
 
 
@@ -72,10 +72,10 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
 
 
 def translation(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return the section on translations: scores, raw and with both sides in one script, faults."""
+    """Return the section on translations: raw scores, scores in one script, and faults."""
     groups = side_by_side(run for run in runs if any(each.of_texts for each in run.setup.FIGURES))
     runs = [run for group in groups for run in group.runs]
-    caption = "Shares of the outputs; fluency only where Cantonese is asked for."
+    caption = "Shares of outputs; fluency only for translations into Cantonese."
     columns = [MODEL, TASK, *figure_columns(runs, _FAULTS)]
     faults = table("translation_faults", "Faults of the translations", runs, columns, caption)
     blocks: list[Block] = [*map(_scores, groups)]
@@ -91,7 +91,7 @@ def fluency(runs: Sequence[Run]) -> Sequence[Section]:
     runs = in_order(runs, "fluent")
     fluent = [(replace(column, drawn=True), of) for column, of in figure_columns(runs, ["fluent"])]
     columns = [MODEL, TASK, *fluent, *figure_columns(runs, _FLUENCY)]
-    title, judged = "Texts asked for in Cantonese", in_order(runs, "judged_score")
+    title, judged = "Texts requested in Cantonese", in_order(runs, "judged_score")
     tables = [table("fluency", title, runs, columns, _JUDGED_BY), _judged("summaries", judged)]
     return section("Fluency", tables, "fluency")
 

@@ -1,4 +1,4 @@
-"""Rendering a report in each output format; renderers know only `blocks`, no task or metric."""
+"""Rendering a report in each output format; renderers know only `blocks`, not tasks or metrics."""
 
 from typing import Literal
 
@@ -13,12 +13,12 @@ Format = Literal["html", "md", "github", "json", "csv"]
 def render(report: Report, format: Format) -> str:  # noqa: A002
     r"""Return a report as the text of one file, which can always be encoded as UTF-8.
 
-    `html` is one page that needs no network; `md` is GitHub's Markdown, `github` the same for a
+    `html` is one page that needs no network; `md` is GitHub's Markdown; `github` is the same for a
     pull request, with all sections folded except the summary; `json` has the records; `csv` is one
-    tidy table, for runs with a row for each figure.
+    tidy table, which for runs has a row for each figure.
 
     Raises:
-        OptionError: If the page's package is not installed.
+        OptionError: The package for pages is not installed.
     """
     match format:
         case "html":

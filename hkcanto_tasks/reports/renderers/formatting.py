@@ -21,7 +21,7 @@ def encodable(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the beginning of a text, saying how much is left out."""
+    """Return the beginning of a text, with a note of how much is left out."""
     more = len(text) - limit
     return f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
 
@@ -32,7 +32,7 @@ def is_chinese(text: str) -> bool:
 
 
 def number(value: Value) -> float | None:
-    """Return the number of a value; None for a text, for nothing, and for NaN."""
+    """Return the number in a value; None for a text, None or NaN."""
     if isinstance(value, Estimate):
         value = value.value
     return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
@@ -88,7 +88,7 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
         case "p":
             text = "< 0.001" if value < 0.001 else f"{value:.2g}"
         case _:
-            # Four significant digits, but never fewer than the whole part has.
+            # Four significant digits, but at least those of the integer part.
             text = f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:#.4g}"
             text = text.removesuffix(".")
     return text.replace("-", "−") if text.startswith("-") else text
@@ -113,8 +113,8 @@ def heading(column: Column) -> str:
 
 
 class ShownCell(NamedTuple):
-    """A value as text: the value, its interval in brackets, its note, whether it is its column's
-    best; and its number and the interval's ends, for sorting and drawing."""
+    """A value as text: the value, its interval in brackets, its note, and whether it is the best of
+    its column; and its number and the interval's ends, for sorting and drawing."""
 
     text: str
     interval: str
@@ -134,7 +134,7 @@ class Layout(NamedTuple):
 
 
 class ShownRow(NamedTuple):
-    """A row as text: its cells, its kind, and a mark for the kind if its name does not say it."""
+    """A row as text: its cells, its kind, and a mark for the kind if the name does not show it."""
 
     cells: Sequence[ShownCell]
     kind: str
@@ -144,9 +144,9 @@ class ShownRow(NamedTuple):
 def shown(table: Table) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
-    The best of a column is chosen among models: the user's runs and published rows, or the runs
-    only if the table has a row for the best published score. If a name occurs twice, the rows do
-    not compete and none is marked.
+    The best of a column is chosen among models: the user's runs and published rows, or only the
+    runs if the table has a row for the best published score. If a name occurs twice, the rows do
+    not compete and no cell is marked.
 
     Examples:
         >>> from hkcanto_tasks.reports.blocks import Row
@@ -179,7 +179,7 @@ def shown(table: Table) -> list[ShownRow]:
 
 
 def _best(table: Table, place: int) -> float | None:
-    """Return the best number of a column; None if there is nothing to choose between."""
+    """Return the best number of a column; None if there is no choice."""
     lower = table.columns[place].lower_is_better
     rivals = ("run",) if any(row.kind == "best" for row in table.rows) else ("run", "published")
     models = [row for row in table.rows if row.kind in rivals]
@@ -194,7 +194,8 @@ def laid_out(table: Table, *, published: bool = False) -> Layout:
     """Return a table as text, transposed if it is turnable and has more columns than runs.
 
     Published rows of a turnable table are left out unless `published`, and always if it is
-    transposed: the papers' own tables have them. A row then has its measure beneath its name.
+    transposed: the papers' own tables have them. In a transposed table, the measure is beneath the
+    name of each row.
 
     Examples:
         >>> from hkcanto_tasks.reports.blocks import Row

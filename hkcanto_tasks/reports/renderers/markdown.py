@@ -7,7 +7,7 @@ from ...printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
 from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shorten
 
-# All characters that are special to GitHub within a line; `&` and `<` would begin HTML.
+# All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 
 _CELL_LENGTH = 300
@@ -16,8 +16,8 @@ _CELL_LENGTH = 300
 def markdown(report: Report, *, folded: bool = False) -> str:
     r"""Return a report as Markdown; long answers are cut.
 
-    With `folded` it is for a pull request: sections other than summaries are folded, headings are
-    small.
+    With `folded` it is for a pull request: sections other than summaries are folded, and headings
+    are small.
 
     Examples:
         >>> from datetime import datetime

@@ -25,7 +25,7 @@ LONG_TABLE = 40
 BUDGET = 330_000
 """Bytes of a page's sections; above this the longest folded ones are compressed."""
 
-_PACKED = 2_000  # bytes from which a section is worth compressing
+_PACKED = 2_000  # bytes above which compressing a section pays off
 
 TEXT_LIMIT = 20_000
 """Characters of a prompt or a response that the page shows."""
@@ -110,11 +110,11 @@ def _embedded(value: object) -> Markup:
 
 
 def _address(href: str) -> str:
-    """Return the address of a link if it is on the web or in the same site, else nothing."""
+    """Return the address of a link if it is on the web or the same site, else an empty text."""
     return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
-@lru_cache(maxsize=100_000)  # names and conditions are on a page many times
+@lru_cache(maxsize=100_000)  # names and conditions occur many times on a page
 def _words(text: str) -> Markup:
     """Return a text as HTML that may break after the separators of a path, name or signature."""
     lang = ' lang="zh-HK"' if is_chinese(text) else ""
@@ -123,7 +123,7 @@ def _words(text: str) -> Markup:
 
 
 def _items(view: ItemView) -> Mapping[str, Any]:
-    """Return answers for the page's script, each text only once, since models share prompts."""
+    """Return answers for the page's script, each text only once since models share prompts."""
     places: dict[str, int] = {}
     rows = []
     for row in view.rows:

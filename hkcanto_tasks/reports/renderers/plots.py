@@ -1,11 +1,11 @@
-"""Plots of a table's `drawn` columns on a page: dots with their intervals over one axis, or lines
-with bands. All places are percentages of the width or the height.
+"""Plots of a table's `drawn` columns on a page: dots with intervals over one axis, or lines with
+bands. All positions are percentages of the width or the height.
 
 The axis covers every dot, and every interval except for ends that are far out in Tukey's sense:
-further from the quartiles of all lower, or upper, ends than three times the interquartile range
-(Tukey 1977, "Exploratory Data Analysis"). Otherwise the interval of a subject with three items
-would squeeze all others. Such an interval is drawn to the edge of the plot, at 0 or 100, where no
-dot and no complete interval is; there the page shows an arrow.
+more than three interquartile ranges from the quartiles of all lower, or upper, ends (Tukey 1977,
+"Exploratory Data Analysis"). Otherwise the interval of a subject with three items would squeeze all
+others. Such an interval is drawn to the edge of the plot, at 0 or 100, with an arrow; no dot or
+complete interval reaches the edge.
 """
 
 import math
@@ -31,7 +31,7 @@ Line = tuple[str, str, Sequence[tuple[Place, Place, ShownCell, str]]]
 class Plot(NamedTuple):
     """The plot of a table: places of the drawn columns, the axis, the line of no difference if any;
     for each row the series, x, y, low and high of its dots; a row's height in pixels. A low of 0 or
-    a high of 100 marks an interval that goes on beyond the axis."""
+    a high of 100 marks an interval that extends beyond the axis."""
 
     series: Sequence[int]
     ticks: Ticks
@@ -41,7 +41,7 @@ class Plot(NamedTuple):
 
 
 def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
-    """Return the plot of a table, given its rows as text, too; None without any number."""
+    """Return the plot of a table, given also its rows as text; None without numbers."""
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     cells = [[row.cells[place] for place in series] for row in rows]
     drawn = [cell for row in cells for cell in row]
@@ -66,9 +66,9 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
 
 
 def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping[Column, Line]]:
-    """Return the ticks of both axes of a curve, and its lines by their columns.
+    """Return the ticks of both axes of a curve, and its lines by column.
 
-    The rows, each with a number first, are given as text, too.
+    The rows are given as text; each begins with a number.
     """
     known = {
         column: [(row.cells[0], cell) for row in rows if (cell := row.cells[at]).number is not None]
@@ -110,7 +110,7 @@ def _finite(values: Iterable[float | None]) -> list[float]:
 
 
 def _not_far_below(ends: Sequence[float]) -> list[float]:
-    """Return the ends without those that are far out on the lower side.
+    """Return the ends that are not far out on the lower side.
 
     Examples:
         >>> _not_far_below([3, 5, 8, 10, -100])

@@ -18,10 +18,10 @@ FORMAT_VERSION = 2
 def json_document(report: Report) -> str:
     """Return a report as JSON.
 
-    `tables` holds name → title, caption and rows; a row maps its columns' keys to values, and a
+    `tables` maps names to title, caption and rows; a row maps its columns' keys to values, and a
     value with an interval is an object. Beside the tables are the report's own records, such as
-    `runs` and the `gate`. `report.schema.json` describes all of it; `format_version` changes when a
-    reader of an older one would misread it.
+    `runs` and the `gate`. `report.schema.json` describes all of it; `format_version` changes if
+    readers of the older version would misread the file.
 
     Examples:
         >>> made = Report("Scores", datetime(2026, 1, 2), "0.1", (), records={"gate": None})
@@ -70,9 +70,9 @@ def _keys(table: Table) -> Sequence[str]:
 
 
 def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
-    """Return a value, which may hold records, as JSON can: NaN and infinities become None.
+    """Return a value, which may contain records, in JSON types; NaN and infinities become None.
 
-    `text` is what to make of a string; by default lone surrogates are replaced.
+    `text` converts strings; by default it replaces lone surrogates.
 
     Examples:
         >>> plain({"a": (float("nan"), 1)})
@@ -97,9 +97,9 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
 def tidy_csv(report: Report) -> str:
     """Return a report as one CSV table with one type per column and numbers not rounded.
 
-    It is the report's frame, for runs a row for each figure. A report without a frame has the rows
-    of its tables, each named in the first column, `table`; a figure with an interval is in three
-    columns, such as `bias`, `bias_low` and `bias_high`.
+    It has the report's frame, which for runs has a row for each figure. Without a frame, it has the
+    rows of the report's tables, which the first column, `table`, names. A figure with an interval
+    has three columns, such as `bias`, `bias_low` and `bias_high`.
     """
     found = list(report.frame() if report.frame else _rows_of_tables(report))
     columns = dict.fromkeys(key for row in found for key in row)
@@ -126,6 +126,6 @@ def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
 def _safe(field: object) -> object:
     if not isinstance(field, str):
         return None if field != field else field
-    # A NUL ends the text for many CSV readers, and a spreadsheet computes formulas.
+    # Many CSV readers end a text at a NUL, and spreadsheets evaluate formulas.
     text = encodable(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text

@@ -15,7 +15,7 @@ from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shown
 from .plots import curve
 
 LONG_TABLE = 20
-"""Rows of a table that are shown; of the rest only the user's runs, human and random rows."""
+"""Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
 _BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
@@ -24,11 +24,11 @@ _FEWEST = 3  # columns to keep before intervals are dropped
 
 
 def show(report: Report, console: Console, *, full: bool = False) -> None:
-    """Print a report without the answers, and unless `full` only its summary sections.
+    """Print the summary sections of a report, or with `full` all; answers are never printed.
 
-    In a narrow terminal a table loses its last columns, then its intervals, and says so; the table
+    In a narrow terminal, a table loses its last columns, then its intervals, and says so. The table
     of models and tasks loses its intervals and continues below. With `full`, long tables are
-    complete and their columns explained.
+    complete and their columns are explained.
 
     Examples:
         >>> from datetime import datetime
@@ -111,10 +111,10 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
 def _grids(
     columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, several: bool
 ) -> tuple[Sequence[Grid], int]:
-    """Return grids that fit the console, and how many columns are left out.
+    """Return grids that fit the console, and the number of columns left out.
 
-    The last columns are left out first, then the intervals. With `several`, only the intervals are,
-    and the columns continue in further grids. Text beneath a name always stays.
+    The last columns are left out first, then the intervals. With `several`, only the intervals are
+    left out, and the columns continue in further grids. Text beneath a name always remains.
     """
     unbounded = console.options.update(width=10_000)
     others = [place for place, each in enumerate(columns) if place and not each.beneath]
@@ -149,9 +149,9 @@ def _show_lines(table: Table, console: Console) -> None:
 def _grid(
     columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int], intervals: bool
 ) -> Grid:
-    """Return the names of rows, with what is beneath them, and the columns at some places.
+    """Return the names of rows, with the texts beneath them, and the columns at some places.
 
-    Numbers do not wrap: half a number is worse than none.
+    Numbers do not wrap, since half a number would mislead.
     """
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     beneath = [place for place, column in enumerate(columns) if column.beneath]
