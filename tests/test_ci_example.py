@@ -63,6 +63,7 @@ def gate(folder: Path) -> int:
     return run("Gate", folder, STATUS=status)
 
 
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_the_steps_evaluate_compare_comment_and_gate(tmp_path: Path) -> None:
     (tmp_path / "checkpoint.txt").write_text("tojyutping\n")
     run("Evaluate the base", tmp_path)

@@ -19,9 +19,11 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def engines() -> Path:
+def engines(lean_path: str) -> Path:
     """Both rule engines on the sample data, one in each harness."""
-    return run_example()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", lean_path)
+        return run_example()
 
 
 @pytest.fixture(scope="module", params=[(), ("--with-items",)], ids=["plain", "with items"])

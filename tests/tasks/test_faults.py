@@ -145,7 +145,7 @@ def test_a_busy_server_is_asked_again_when_it_says(
     start = time.monotonic()
     said = fetch()
     seconds = time.monotonic() - start
-    assert (0.9 if way in ("seconds", "date") else 0.1) < seconds < 4
+    assert (0.9 if way in ("seconds", "date") else 0.1) < seconds < 30
     assert "A release: 5 files" in said
     assert {*server.requests.values()} == {3}
 
