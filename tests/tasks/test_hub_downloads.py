@@ -335,8 +335,8 @@ def test_a_tag_that_moved_is_said_and_the_data_stays(server: WebServer) -> None:
     assert folder.moved() == ""
     publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.0")
     moved = folder.moved()
-    assert f"v1.0 of ikala/tmmluplus is at {SECOND[:7]} now" in moved
-    assert f"used, is {FIRST[:7]}" in moved
+    assert f"v1.0 of ikala/tmmluplus is now at {SECOND[:7]}" in moved
+    assert f"in use is from {FIRST[:7]}" in moved
     assert f"HKCANTO_REVISION_TMMLUPLUS={SECOND[:7]}" in moved
     assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
