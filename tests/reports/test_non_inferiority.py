@@ -174,5 +174,5 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
     ],
 )
 def test_invalid_losses_are_refused(a: list[float], b: list[float], how: dict[str, object]):
-    with pytest.raises(ValueError, match="must be|Give `largest`"):
+    with pytest.raises(ValueError, match=r"must be|Give `largest`"):
         non_inferiority(a, b, **{"delta": 0.02, **how})
