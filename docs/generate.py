@@ -90,11 +90,11 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 
 
 _INTRODUCTION = (
-    "A *generative* task reads the answer from the response that the model writes. A "
-    "*log-likelihood* task takes the letter that the model finds likeliest as its answer. lm-eval "
-    "sends the stop texts with a request, and Inspect does not. Both cut a response in the same "
-    f"way before it is scored. With `reasoning=true`, the limit is {REASONING_TOKENS:,} tokens, "
-    "and there are no stop texts.",
+    "In a *generative* task, the model writes a response, and the answer is read from it. In a "
+    "*log-likelihood* task, the answer is the letter to which the model gives the highest "
+    "likelihood. lm-eval sends the stop texts with a request, and Inspect does not; in both, the "
+    "response is cut at the same place before it is scored. With `reasoning=true`, the limit is "
+    f"{REASONING_TOKENS:,} tokens, and there are no stop texts.",
     "Each prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
     "data of a run, `sent:…` and `read:…` for hashes of what is sent and of how answers are read, "
     "and `pkg:…` for the package's version. Reports of generative tasks also have the [figures of "
@@ -143,7 +143,9 @@ def _items(of: Description) -> str:
 
 def _section(of: Description) -> Iterator[str]:
     yield f"## {of.task.name}"
-    yield ". ".join(filter(None, (of.title, of.task.definition.specified))).rstrip(".") + "."
+    of_paper = "In the paper: " * bool(of.task.benchmark.paper)
+    where = of.task.definition.specified and f"{of_paper}{of.task.definition.specified}"
+    yield ". ".join(filter(None, (of.title, where))).rstrip(".") + "."
     yield _facts(of)
     yield _figures(of)
     if len(of.task.subjects) > 1:
@@ -178,7 +180,7 @@ def _facts(of: Description) -> str:
         f"generative: {_limits(of.setup)}" if of.setup.is_generative else "log-likelihood",
     ]
     if of.task.definition.printed:
-        facts.append(f"the headline's row in lm-eval's table: {of.task.definition.printed}")
+        facts.append(f"row of the headline in lm-eval's table: `{of.task.definition.printed}`")
     return "\n".join(f"* {fact}" for fact in facts)
 
 
@@ -211,8 +213,8 @@ def _figures(of: Description) -> str:
             if not figure.part
         ),
     )
-    parts = ", ".join(f"`{figure.name}` {figure.title}" for figure in own if figure.part)
-    return f"{table}\n\nOn a part of the items: {parts}." if parts else table
+    parts = ", ".join(f"`{figure.name}` ({figure.title})" for figure in own if figure.part)
+    return f"{table}\n\nFigures of parts of the items: {parts}." if parts else table
 
 
 def _prompt(of: Description, shown: str = "") -> str:

@@ -288,7 +288,7 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield "shots", "0", "0", "The benchmark has no worked examples."
     if len(task.subjects) > 1:
         sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
-        values = "their names, separated by commas" + f", or those of {sets}" * bool(sets)
+        values = "names of subjects" + f", or of {sets}" * bool(sets) + ", separated by commas"
         yield "subjects", values, "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
     for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():

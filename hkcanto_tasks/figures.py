@@ -39,7 +39,7 @@ _FEW_SUBJECTS = 6
 _IN_WORDS = {
     "questions": "every question counts once",
     "subjects": "mean of the subjects' accuracies",
-    "categories": "mean over the categories of the mean over their subjects",
+    "categories": "averaged over the subjects of each category, then over the categories",
 }
 
 

@@ -53,7 +53,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        prompt: `paper`, or the language of one of our own prompts: `zh`, `yue`, `en`; with
+        prompt: `paper`, or the language of one of our own prompts, such as `yue`. With
             `+scaffold`, the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
         script: `tc`, or `sc` for Simplified script: the prompt is converted, and so are the
