@@ -202,7 +202,8 @@ def test_its_runs_are_compared_planned_and_published(
         if all(each.rows for each in task.subjects)
         and (figures[task.name].unit, figures[task.name].form) == ("share", "mean")
     ]
-    assert "questions" in hkcanto("plan", *known, "--discordance", 20)
+    planned = hkcanto("plan", *known, "--discordance", 20, "--format", "md").replace("\\", "")
+    assert all(f"| {task} |" in planned for task in known), planned
     whole = bool(declared.data)
     said = hkcanto("publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole)
     assert ("sample data" in said) is not whole
