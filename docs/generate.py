@@ -46,6 +46,8 @@ from hkcanto_tasks.describing import (
     attributes,
     describe,
     plain,
+    published_items,
+    scored_rows,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.published import PublishedColumn, PublishedTable
@@ -92,13 +94,13 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 _INTRODUCTION = (
     "In a *generative* task, the model writes a response, and the answer is read from it. In a "
     "*log-likelihood* task, the answer is the letter to which the model gives the highest "
-    "likelihood. lm-eval sends the stop texts with a request, and Inspect does not; in both, the "
-    "response is cut at the same place before it is scored. With `reasoning=true`, the limit is "
-    f"{REASONING_TOKENS:,} tokens, and there are no stop texts.",
-    "Each prompt is shown for one item, as a single text. In a signature, `data:…` stands for the "
-    "data of a run, `sent:…` and `read:…` for hashes of what is sent and of how answers are read, "
-    "and `pkg:…` for the package's version. Reports of generative tasks also have the [figures of "
-    "reasoning](../reasoning.md).",
+    "likelihood. A *stop text* ends a response. lm-eval sends the stop texts with a request, and "
+    "Inspect does not; in both, the response is cut at the same place before it is scored. "
+    f"With `reasoning=true`, the token limit is {REASONING_TOKENS:,}, and there are no stop texts.",
+    "Each prompt is shown for one item, as a single text. In the "
+    "[signatures](../results.md#signatures), the data, the two hashes and the package's version "
+    "are left out: `data:…`, `sent:…`, `read:…`, `pkg:…`. Reports of generative tasks also have "
+    "the [figures of reasoning](../reasoning.md).",
 )
 
 
@@ -136,7 +138,7 @@ def page(benchmark: Benchmark) -> str:
 def _items(of: Description) -> str:
     """Return how many items are published, and how many of them run by default."""
     size = int(getattr(of.setup.options, "size", 0))
-    published = sum(subject.rows for subject in of.task.subjects)
+    published = published_items(of.task)
     run = f" ({size:,} by default)" if 0 < size < published else ""
     return f"{published:,}{run}" if published else ""
 
@@ -151,10 +153,12 @@ def _section(of: Description) -> Iterator[str]:
     if len(of.task.subjects) > 1:
         listed = ", ".join(
             f"`{subject.name}` {subject.chinese or subject.title}"
-            + (f" ({subject.rows:,})" if subject.rows else "")
+            + (f" ({rows:,})" if (rows := scored_rows(of.task, subject)) else "")
             for subject in of.task.subjects
         )
-        each = f"Each is also a task, `{of.task.name}_<subject>`:"
+        each = (
+            f"Each is also a task, `{of.task.name}_<subject>` (in brackets, its number of items):"
+        )
         yield _folded(f"{len(of.task.subjects)} subjects", f"{each} {listed}.")
     yield _folded(
         f"Options: {', '.join(f'<code>{name}</code>' for name, *_ in of.options)}",
@@ -180,7 +184,7 @@ def _facts(of: Description) -> str:
         f"generative: {_limits(of.setup)}" if of.setup.is_generative else "log-likelihood",
     ]
     if of.task.definition.printed:
-        facts.append(f"row of the headline in lm-eval's table: `{of.task.definition.printed}`")
+        facts.append(f"lm-eval's table repeats the headline as `{of.task.definition.printed}`")
     return "\n".join(f"* {fact}" for fact in facts)
 
 
@@ -214,7 +218,7 @@ def _figures(of: Description) -> str:
         ),
     )
     parts = ", ".join(f"`{figure.name}` ({figure.title})" for figure in own if figure.part)
-    return f"{table}\n\nFigures of parts of the items: {parts}." if parts else table
+    return f"{table}\n\nAccuracy on a part of the items: {parts}." if parts else table
 
 
 def _prompt(of: Description, shown: str = "") -> str:

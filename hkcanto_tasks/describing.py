@@ -153,7 +153,7 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         "benchmark": benchmark.title,
         "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
         "lm-eval": commands["lm-eval"],
-        "Inspect": commands["Inspect"] or "none: Inspect does not support log-likelihoods",
+        "Inspect": commands["Inspect"] or "none, because Inspect does not support log-likelihoods",
         "items": _items(task, setup),
         "version": str(definition.version),
         "signature": setup.signature("…").text,
@@ -282,7 +282,7 @@ def _ends(setup: Setup) -> str:
 
 def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, str]]:
     if task.definition.has_examples:
-        does = "Worked examples in the prompt; `--num_fewshot` in lm-eval."
+        does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
         yield "shots", RUN_OPTIONS["shots"], str(task.shots), does
     else:
         yield "shots", "0", "0", "The benchmark has no worked examples."
@@ -363,8 +363,19 @@ def _items(task: TaskVariant, setup: Setup) -> str:
 
 
 def published_items(task: TaskVariant) -> int:
-    """Return the published number of a task's items; 0 if unknown."""
-    return sum(subject.rows for subject in task.subjects)
+    """Return the number of items that a task's release has for scoring; 0 if unknown."""
+    return sum(scored_rows(task, subject) for subject in task.subjects)
+
+
+def scored_rows(task: TaskVariant, subject: Subject) -> int:
+    """Return the published number of a subject's test rows that are scored; 0 if unknown.
+
+    Examples:
+        >>> sentiment = find_task("hkcanto_sentiment")  # the first row of a file is the example
+        >>> [scored_rows(sentiment, subject) for subject in sentiment.subjects]
+        [1199, 398]
+    """
+    return max(0, subject.rows - task.definition.examples_from_test)
 
 
 def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:

@@ -37,9 +37,8 @@ Form = Literal["mean", "rate", "corpus"]
 
 _FEW_SUBJECTS = 6
 _IN_WORDS = {
-    "questions": "every question counts once",
-    "subjects": "mean of the subjects' accuracies",
-    "categories": "averaged over the subjects of each category, then over the categories",
+    "subjects": "Mean of the subjects' accuracies.",
+    "categories": "Mean of the categories, each a mean of its subjects' accuracies.",
 }
 
 
@@ -521,7 +520,7 @@ def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
 
 
 def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
-    return replace(acc, name=name, title=title, over=over, help=f"Accuracy: {_IN_WORDS[over]}.")
+    return replace(acc, name=name, title=title, over=over, help=_IN_WORDS[over])
 
 
 # ---------------------------------------------------------------------- averages of tasks

@@ -23,8 +23,8 @@ from ..samples import Sample
 _COLUMNS_PER_LINE = 8
 
 _ERRORS: Mapping[str, tuple[str, Unit, str]] = {
-    "cer": ("Character", "rate", "Character edits divided by length."),
-    "ser": ("Syllable", "rate", "Syllable edits divided by length."),
+    "cer": ("Character", "rate", "Edits of characters divided by the reference's length."),
+    "ser": ("Syllable", "rate", "Edits of syllables divided by the reference's length."),
     **{
         f"{part}_error_rate": (
             part.capitalize(),
@@ -41,7 +41,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        examples: `paper` for the worked examples printed in the paper, `release` for the rows of
+        examples: `paper` for the worked examples that the paper prints, `release` for the rows of
             the release's dev file, in file order.
     """
 
@@ -57,15 +57,16 @@ class GraphemeToPhoneme(setup.Setup):
             "CER as published",
             "rate",
             False,
-            "CER of Table 3: the share of gold syllables not matched at the same position, mean"
-            " over sentences. It is not a character error rate.",
+            "CER of the paper's Table 3: the share of gold syllables that are not matched at the "
+            "same position, mean over sentences. It is not a character error rate.",
         ),
         Figure(
             "levenshtein_published",
             "Levenshtein as published",
             "rate",
             False,
-            "Levenshtein of Table 3: 1 − normalised Indel similarity of the two strings.",
+            "Levenshtein of the paper's Table 3: 1 − the normalised Indel similarity of response "
+            "and reference.",
         ),
         *(
             Figure(name, f"{of} error rate", unit, False, meaning, "rate", name in _DIAGNOSTIC)

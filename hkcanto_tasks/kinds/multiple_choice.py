@@ -53,11 +53,11 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        prompt: `paper`, or the language of one of our own prompts, such as `yue`. With
-            `+scaffold`, the prompt also asks for a last line such as 答案：X.
+        prompt: `paper` for the paper's prompt, or the language of one of our own, such as `yue`.
+            With `+scaffold`, the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
-        script: `tc`, or `sc` for Simplified script: the prompt is converted, and so are the
-            questions (OpenCC hk2s), unless the release has its own in this script.
+        script: `tc` for Traditional script, `sc` for Simplified. With `sc`, OpenCC (hk2s) converts
+            the prompt, and the questions unless the release has them in Simplified script.
         shuffle_choices: Seed for shuffling each question's options, to expose a position bias; 0
             keeps their order.
     """

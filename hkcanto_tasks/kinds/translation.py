@@ -26,11 +26,11 @@ from . import writing
 
 _COMPARED_ROWS = 200
 _SCORES = {
-    "bleu": ("BLEU", "sacreBLEU's corpus score."),
+    "bleu": ("BLEU", "sacreBLEU's corpus score, up to 4-grams of characters or words."),
     "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams of characters or words."),
     "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
     "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
-    "rouge_l": ("ROUGE-L", "Mean of the sentences' F1 of the longest common subsequence."),
+    "rouge_l": ("ROUGE-L", "Mean over sentences of the F1 of the longest common subsequence."),
     "mean": ("Mean", "Mean of BLEU, METEOR and ROUGE-L, as in HKMMLU's Table 2."),
 }
 
@@ -38,7 +38,10 @@ _SCORES = {
 def _scores() -> Iterator[Figure]:
     for suffix, remark in (
         ("", ""),
-        ("_normalized", " Both sides are first mapped to one script, character by character."),
+        (
+            "_normalized",
+            " Output and reference are first mapped to one script, character by character.",
+        ),
     ):
         for name, (title, help_) in _SCORES.items():
             title = f"{title}, one script" if suffix else title
@@ -49,7 +52,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        prompt: `paper`, or `release` where HKCanto-Eval's release has another prompt.
+        prompt: `paper` for the paper's prompt, `release` for that of HKCanto-Eval's release.
         size: Score at most this many pairs, drawn from the whole test file; 0 for all of them. A
             smaller sample is part of every larger one. If the two directions of a corpus are in the
             same order, their samples have the same sentences.

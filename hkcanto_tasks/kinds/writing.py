@@ -27,7 +27,7 @@ FLUENCY_FIGURES = (
         "Cantonese features",
         "share",
         True,
-        "Share of Cantonese features among all features of Cantonese and Written Chinese found.",
+        "Share of Cantonese words among the words typical of Cantonese or of Written Chinese.",
         "rate",
     ),
     Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
@@ -40,7 +40,7 @@ OVERGENERATED = Figure(
     "share",
     False,
     "Share of outputs with a preamble, notes, another version or another turn around the text. "
-    "These are cut before scoring.",
+    "These additions are cut before scoring.",
 )
 EMPTY = Figure("empty", "Empty", "share", False, "Share of empty outputs.")
 LENGTH = Figure(
