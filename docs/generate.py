@@ -47,7 +47,6 @@ from hkcanto_tasks.describing import (
     describe,
     plain,
     published_items,
-    scored_rows,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.published import PublishedColumn, PublishedTable
@@ -153,7 +152,7 @@ def _section(of: Description) -> Iterator[str]:
     if len(of.task.subjects) > 1:
         listed = ", ".join(
             f"`{subject.name}` {subject.chinese or subject.title}"
-            + (f" ({rows:,})" if (rows := scored_rows(of.task, subject)) else "")
+            + (f" ({rows:,})" if (rows := of.task.scored_rows(subject)) else "")
             for subject in of.task.subjects
         )
         each = (

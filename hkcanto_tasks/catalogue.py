@@ -474,6 +474,17 @@ class TaskVariant:
         """The name of the task and variant with all subjects."""
         return "_".join(filter(None, (self.definition.name, self.variant.suffix)))
 
+    def scored_rows(self, subject: Subject) -> int:
+        """Return the published number of a subject's test rows that are scored; 0 if unknown.
+
+        Examples:
+            >>> from hkcanto_tasks.catalogue import find_task
+            >>> sentiment = find_task("hkcanto_sentiment")  # each file begins with the example
+            >>> [sentiment.scored_rows(subject) for subject in sentiment.subjects]
+            [1199, 398]
+        """
+        return max(0, subject.rows - self.definition.examples_from_test)
+
 
 def read_benchmark(path: Path) -> Benchmark:
     """Read and check one benchmark.

@@ -364,18 +364,7 @@ def _items(task: TaskVariant, setup: Setup) -> str:
 
 def published_items(task: TaskVariant) -> int:
     """Return the number of items that a task's release has for scoring; 0 if unknown."""
-    return sum(scored_rows(task, subject) for subject in task.subjects)
-
-
-def scored_rows(task: TaskVariant, subject: Subject) -> int:
-    """Return the published number of a subject's test rows that are scored; 0 if unknown.
-
-    Examples:
-        >>> sentiment = find_task("hkcanto_sentiment")  # the first row of a file is the example
-        >>> [scored_rows(sentiment, subject) for subject in sentiment.subjects]
-        [1199, 398]
-    """
-    return max(0, subject.rows - task.definition.examples_from_test)
+    return sum(task.scored_rows(subject) for subject in task.subjects)
 
 
 def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:

@@ -246,7 +246,7 @@ class Run(Result):
             items = dict(zip(self.items.ids, self.items.subjects, strict=True))
             own = sum(name == subject.name for name in items.values())
             return max(1, own, round(own * self.available / max(1, len(items))))
-        scored = subject.rows - self.setup.task.definition.examples_from_test
+        scored = self.setup.task.scored_rows(subject)
         return min(scored, int(self.options.get("size", 0)) or scored)
 
     def is_complete(self, part: str = "") -> bool:  # noqa: D102
@@ -258,7 +258,8 @@ class Run(Result):
             for name, own in zip(self.items.ids, self.items.subjects, strict=True)
             if own in names
         }
-        return len(ids) == sum(each.rows for each in self.setup.task.subjects if each.name in names)
+        subjects = [each for each in self.setup.task.subjects if each.name in names]
+        return len(ids) == sum(map(self.expected_of, subjects))
 
     @property
     def is_of_harness(self) -> bool:  # noqa: D102

@@ -349,7 +349,7 @@ def _whole(signature: Signature, details: Texts, headline: Estimate) -> int:
     except ValueError as error:
         raise LogError("its counts of items are not whole numbers") from error
     size = int(dict(signature.options).get("size", 0))
-    scored = [each.rows - task.definition.examples_from_test for each in task.subjects]
+    scored = [task.scored_rows(each) for each in task.subjects]
     if all(each.rows for each in task.subjects):
         expected = sum(min(rows, size or rows) for rows in scored)
     if items != expected:

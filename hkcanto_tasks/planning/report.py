@@ -56,8 +56,8 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     found: list[Part] = []
     asked: list[set[tuple[str, str]]] = []
     for task in (*of_benchmarks, *named):
-        how, own, shown = setup(task.name), spread, task.definition.examples_from_test
-        sizes = {each.name: each.rows - shown for each in task.subjects if each.rows > shown}
+        how, own = setup(task.name), spread
+        sizes = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
         items = sum(sizes.values())
         is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
         if not items or is_share != (spread.discordance is not None):

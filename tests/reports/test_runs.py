@@ -25,6 +25,18 @@ def test_the_worked_examples_of_sentiment_are_not_missed():
     assert made.complete
 
 
+def test_a_part_is_complete_without_the_worked_examples():
+    # All of openrice's 1,199 scored rows, and one too few of facebook's 398.
+    made = a_run(
+        "hkcanto_sentiment",
+        {"acc": [1] * 1596},
+        subjects=["openrice"] * 1199 + ["facebook"] * 397,
+    )
+    assert not made.complete
+    assert made.is_complete("openrice")
+    assert not made.is_complete("facebook")
+
+
 def test_a_sample_of_the_size_asked_for_is_complete():
     assert _run("hkmmlu_translation_yue_zh", 2000, size="2000").complete
     assert not _run("hkmmlu_translation_yue_zh", 1999, size="2000").complete
