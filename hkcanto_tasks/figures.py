@@ -38,7 +38,7 @@ Form = Literal["mean", "rate", "corpus"]
 _FEW_SUBJECTS = 6
 _IN_WORDS = {
     "questions": "every question counts once",
-    "subjects": "mean of the subjects' accuracies",
+    "subjects": "averaged over subjects",
     "categories": "averaged over the subjects of each category, then over the categories",
 }
 
@@ -387,7 +387,7 @@ _RIGHT = Figure(
     "Right by Cantonese reasoning",
     "share",
     True,
-    "Among responses with a reasoning block, the share that are right and reason in Cantonese.",
+    "Share of responses with a reasoning block that are right and reason in Cantonese.",
     diagnostic=True,
 )
 LANGUAGES = {
@@ -521,7 +521,7 @@ def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
 
 
 def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
-    return replace(acc, name=name, title=title, over=over, help=f"Accuracy: {_IN_WORDS[over]}.")
+    return replace(acc, name=name, title=title, over=over, help=f"Accuracy, {_IN_WORDS[over]}.")
 
 
 # ---------------------------------------------------------------------- averages of tasks

@@ -23,13 +23,13 @@ from ..samples import Sample
 _COLUMNS_PER_LINE = 8
 
 _ERRORS: Mapping[str, tuple[str, Unit, str]] = {
-    "cer": ("Character", "rate", "Character edits divided by length."),
-    "ser": ("Syllable", "rate", "Syllable edits divided by length."),
+    "cer": ("Character", "rate", "Character edits, divided by the reference's length."),
+    "ser": ("Syllable", "rate", "Syllable edits, divided by the reference's length."),
     **{
         f"{part}_error_rate": (
             part.capitalize(),
             "share",
-            f"Among aligned syllables, the share whose {part} differs.",
+            f"Share of aligned syllables whose {part} differs from the reference.",
         )
         for part in ("tone", "onset", "nucleus", "coda")
     },
@@ -57,8 +57,8 @@ class GraphemeToPhoneme(setup.Setup):
             "CER as published",
             "rate",
             False,
-            "CER of Table 3: the share of gold syllables not matched at the same position, mean"
-            " over sentences. It is not a character error rate.",
+            "CER of Table 3: for each sentence, the share of gold syllables not matched at the same"
+            " position, then the mean. It is not a character error rate.",
         ),
         Figure(
             "levenshtein_published",

@@ -30,7 +30,7 @@ _SCORES = {
     "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams of characters or words."),
     "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
     "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
-    "rouge_l": ("ROUGE-L", "Mean of the sentences' F1 of the longest common subsequence."),
+    "rouge_l": ("ROUGE-L", "Mean over sentences of the F1 of the longest common subsequence."),
     "mean": ("Mean", "Mean of BLEU, METEOR and ROUGE-L, as in HKMMLU's Table 2."),
 }
 
@@ -38,7 +38,10 @@ _SCORES = {
 def _scores() -> Iterator[Figure]:
     for suffix, remark in (
         ("", ""),
-        ("_normalized", " Both sides are first mapped to one script, character by character."),
+        (
+            "_normalized",
+            " Output and reference are first mapped to one script, character by character.",
+        ),
     ):
         for name, (title, help_) in _SCORES.items():
             title = f"{title}, one script" if suffix else title
@@ -63,7 +66,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 
 
 class Translation(writing.Writing):
-    """Sentences and their translations. Columns: `source`, `target`; optional: `number`."""
+    """Sentences and their translations. Columns: `source`, `target`; optional: `#`, a number."""
 
     FIGURES = (
         *_scores(),
@@ -74,7 +77,7 @@ class Translation(writing.Writing):
             "Wrong script",
             "share",
             False,
-            "Share of outputs that are mostly in another script than their reference.",
+            "Share of outputs that are mostly not in the script of their reference.",
         ),
         Figure(
             "copied_source",
@@ -166,7 +169,7 @@ class Translation(writing.Writing):
 
 
 class TranslationToCantonese(Translation):
-    """Translations into Cantonese, with the figures of fluency. Columns as in `Translation`."""
+    """Translations into Cantonese, also judged for fluency. Columns as in `translation`."""
 
     FIGURES = (*Translation.FIGURES, *writing.FLUENCY_FIGURES)
 

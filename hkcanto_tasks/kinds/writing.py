@@ -20,17 +20,19 @@ FLUENCY_FIGURES = (
         "Fluent Cantonese",
         "share",
         True,
-        "Share of outputs without a loop and with (almost) no words found only in Written Chinese.",
+        "Share of outputs without a loop and with (almost) no word that only Written Chinese has.",
     ),
     Figure(
         "cantonese_ratio",
         "Cantonese features",
         "share",
         True,
-        "Share of Cantonese features among all features of Cantonese and Written Chinese found.",
+        "Share of Cantonese among the words that only Cantonese or only Written Chinese has.",
         "rate",
     ),
-    Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
+    Figure(
+        "degenerate", "Loops", "share", False, "Share of outputs that repeat a text without end."
+    ),
 )
 """The figures of every task that asks for Cantonese."""
 
