@@ -387,7 +387,7 @@ _RIGHT = Figure(
     "Right by Cantonese reasoning",
     "share",
     True,
-    "Share of responses with a reasoning block that are right and reason in Cantonese.",
+    "Among responses with a reasoning block, the share that are right and reason in Cantonese.",
     diagnostic=True,
 )
 LANGUAGES = {
