@@ -281,9 +281,13 @@ def figures_page() -> str:
     blocks = [
         _MADE,
         "# Every figure",
-        "A figure has the same name in both harnesses, in logs and in reports. ↑ higher is better, "
-        "↓ lower is better, – neither. `hkcanto show TASK` lists the figures of a task; "
-        "[Read the result](results.md) explains how to read them.",
+        "A figure has the same name in both harnesses, in logs and in reports. `hkcanto show TASK` "
+        "lists the figures of a task; [Read the result](results.md) explains how to read them.\n\n"
+        "* ↑: higher is better; ↓: lower is better; –: neither.\n"
+        "* *A headline*: the figure to read first, for at least one of our tasks.\n"
+        "* *In reports only*: the harnesses' own tables do not show the figure.\n"
+        "* *Pooled over items*: numerators and denominators are summed over all items and then "
+        "divided, so longer items count more.",
     ]
     for title, figures in sections.items():
         if title != _EVERY_TASK:
@@ -303,20 +307,21 @@ def figures_page() -> str:
                 ),
             ),
         ]
-        if parts := [f"`{name}` {of.title}" for name, (of, _) in figures.items() if of.part]:
-            blocks.append(f"Accuracy on a part of the items: {', '.join(parts)}.")
+        if parts := [f"`{name}` ({of.title})" for name, (of, _) in figures.items() if of.part]:
+            blocks.append(f"Accuracy on some of the items: {', '.join(parts)}.")
     averages = [of for benchmark in _ours() for of in benchmark.averages]
     blocks += [
         "## Averages over tasks",
-        "Each is a mean of several tasks' headlines. lm-eval shows them for its groups; in "
-        "Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one column of "
-        "the paper's table, in which every item counts once.",
+        "Each average is a mean of several tasks' headlines. lm-eval shows averages for its "
+        "groups; in Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one "
+        "column of the paper's table: their items are pooled, and every item counts once.",
         _rows(
             ("figure", "title", "mean of"),
             ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
         ),
         "## Scores by a judge",
-        "Inspect computes these with `-T judge=true`, and reports show them. See "
+        "For translations and summaries, Inspect computes these figures with `-T judge=true`, and "
+        "reports show them. See "
         "[Judged scores](results.md#judged-scores).",
         _rows(
             ("figure", "title", "what it is"),
@@ -348,7 +353,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
         figure.name: (
             figure,
             figure.help
-            + " Pooled over items, not averaged per item." * (figure.form == "rate")
+            + " Pooled over items." * (figure.form == "rate")
             + " A headline." * (figure.name in headlines)
             + " In reports only." * (figure.name not in shown),
         )
@@ -365,24 +370,26 @@ def _column(tasks: Sequence[str]) -> str:
 
 _CONSTRAINTS = """# Constraints that a program can check
 
-A constraint is a verifier's name and its arguments, such as
-`{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`.
-[Metrics](metrics.md#instructions) shows how to check a response, [Rewards](rewards.md) how to train
-on constraints, [an example](examples/constraints/README.md) how to evaluate on your own prompts,
-and the [reference](reference.md#constraints) what each verifier counts and does not count. It is an
-error to make a constraint with an unknown name or argument, a wrong type, or bounds that no answer
-can meet.
+A *verifier* is a check that a program can make of an answer. A *constraint* is a verifier's name
+with arguments, such as `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`. An
+unknown name or argument, a wrong type, or bounds that no answer can meet are errors. Other pages
+show how to
 
-A *count* takes `exactly`, or `at_least`, `at_most` or both; a count without a bound is an error.
-If it counts from 1, an answer with none never follows it: an answer without a list fails "a list of
-at most three". A *condition* holds or does not.
+* [check a response](metrics.md#instructions);
+* [train on constraints](rewards.md);
+* [evaluate on your own prompts](examples/constraints/README.md);
+* look up [what each verifier counts and does not count](reference.md#constraints).
 
-Reasoning is removed from a response before it is checked. An empty answer follows nothing. *Strict*
-figures check the answer as it is. *Loose* figures, as in
-[IFEval](https://arxiv.org/abs/2311.07911) (section 2.2), also accept it if one of seven variants
-follows the constraint: the answer without the first line, the last line, every `*`, or several of
-these. White space around the answer is removed first. Loose figures are upper bounds, because the
-line left out may be the one that breaks a rule."""
+There are two types of verifiers. A *condition* holds or does not. A *count* needs a bound:
+`exactly`, `at_least`, `at_most`, or both of the last two. With a count *from 1*, an answer that has
+none never follows the constraint: an answer without a list fails "a list of at most three".
+
+Reasoning and outer white space are removed before an answer is checked. An empty answer follows
+nothing. *Strict* figures check the answer as it is. *Loose* figures, as in
+[IFEval](https://arxiv.org/abs/2311.07911) (section 2.2), also accept an answer if one of its seven
+variants follows the constraint. A variant lacks the first line, the last line, every `*`, or
+several of these. Loose figures are upper bounds, because the line that a variant lacks may be the
+one that breaks a rule."""
 
 
 def constraints_page() -> str:
@@ -409,7 +416,7 @@ def constraints_page() -> str:
             )
             for each in own
         ]
-        table = _rows(("name", "what it is", "arguments", "what it asks for or counts"), rows)
+        table = _rows(("verifier", "type", "arguments", "what it requires or counts"), rows)
         blocks += [f"## {title}", policy.strip(), table]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -421,8 +428,9 @@ _REFERENCE = """# Reference of benchmark.toml
 
 This page lists every key that a `benchmark.toml` can have;
 [Add a benchmark](adding_a_benchmark.md) explains how to write one. `[data]` is a TOML table,
-`[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. A blank default means
-that a key is empty if it is left out. An unknown key is an error that names the nearest one.
+`[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. `A → B` describes a
+table with A as keys and B as values. A key without a default is empty if you leave it out. An
+unknown key is an error that suggests the nearest one.
 
 | to declare | see |
 |---|---|
@@ -431,32 +439,34 @@ that a key is empty if it is left out. An unknown key is an error that names the
 | what a model is asked | [prompts](#prompts) |
 | a task, its rows and its items | [tasks](#tasks), [subjects](#subjects), [variants](#variants) |
 | labels, and a judge's scale | [labels](#labels), [rubric](#rubric), [levels](#levels) |
-| what a kind reads, shows and measures | [kinds](#kinds) |
+| which columns a kind reads, and which figures it computes | [kinds](#kinds) |
 | the scores of a paper | [published tables](#published-tables) |"""
 
 # Heading → its place in the file, and its record.
 _TABLES: dict[str, tuple[str, type[Any]]] = {
     "Top of the file": ("", Benchmark),
     "github": (
-        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The registry "
-        "is a file beside `benchmark.toml`, with a line `<file> <sha256>` for each file below "
-        "`prefix`. A first line `# 390 files` gives their number, so that a truncated list is "
-        "noticed.",
+        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The "
+        "checksums are in a file beside `benchmark.toml`, the *registry*: a line `<file> <sha256>` "
+        "for each file below `prefix`. A third column `<commit>:<path>` says that one file is from "
+        "elsewhere. A first line `# 390 files` gives the number of files, so that a truncated list "
+        "is noticed.",
         GitHubRelease,
     ),
-    "hub": ("`[hub]`, and `[reasoning]` in the same form.", HubDataset),
+    "hub": ("`[hub]`. `[reasoning]` has the same keys.", HubDataset),
     "data": ("`[data]`.", FolderData),
     "prompts": (
-        "`[prompts.<name>]`. A placeholder in a text is filled by the [kind](#kinds), like "
-        "`{question}`, or from the column with its name, like `{passage}`. A path leads into a "
-        "cell: `{about.place.0}`. Every kind fills `{subject}`, `{title}` and `{chinese}` with the "
-        "subject's names, and in worked examples `{number}`, `{reasoning}` and `{answer}`. A "
-        "placeholder that nothing fills is an error, and so is one that both the kind and a column "
-        "of texts could fill. `{{x}}` stands for the characters `{x}`. Other braces stay as they "
-        "are.",
+        "`[prompts.<name>]`. The texts may have placeholders:\n\n"
+        "* A placeholder is filled by the [kind](#kinds), like `{question}`, or from the column "
+        "with its name, like `{passage}`. A path leads into a cell: `{about.place.0}`.\n"
+        "* Every kind fills `{subject}`, `{title}` and `{chinese}` with the subject's names. In "
+        "worked examples, it also fills `{number}`, `{reasoning}` and `{answer}`.\n"
+        "* If nothing can fill a placeholder, that is an error. If both the kind and a column of "
+        "texts can, that is an error too.\n"
+        "* Write `{{x}}` for the characters `{x}`. Other braces stay as they are.",
         PromptTemplate,
     ),
-    "tasks": ("`[[tasks]]`. Some keys belong to some [kinds](#kinds) only.", TaskDefinition),
+    "tasks": ("`[[tasks]]`. Some keys are only for some [kinds](#kinds).", TaskDefinition),
     "labels": ('A table in `labels` of a task: `{ "蘊含" = { data = 1 } }`.', DeclaredLabel),
     "subjects": (
         "`subjects` of a task, `[[tasks.subjects]]`. Without any, the task has one file and no "
@@ -467,16 +477,16 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
     "rubric": (
         "`[tasks.rubric]`, for the kind [`judged`](#judged).\n\n"
         "* **Answers.** The judge is shown the answer without its reasoning. An answer cut off at "
-        "the token limit is judged as it is, and its log says so. An empty answer, or one whose "
-        "reasoning was cut off, is not shown to the judge and has no level; with `empty`, an empty "
-        "answer has that level.\n"
+        "the token limit is judged as it is, and the log says that it was cut off. The judge is "
+        "not shown an empty answer, or one whose reasoning was cut off; such an answer has no "
+        "level. If `empty` is declared, an empty answer has that level.\n"
         "* **Levels.** The level is read from the last line that begins with the marker and a "
-        "colon. The line needs exactly one number, which is on the scale. The reply is unread if "
-        "another level's name follows the number, or if an earlier such line has another level. "
-        "After an unread reply, the judge is asked once more.\n"
+        "colon. The line must have exactly one number, which must be on the scale. The reply is "
+        "unread if the name of another level follows the number, or if an earlier such line has "
+        "another level. After an unread reply, the judge is asked once more.\n"
         "* **Figures.** `pass_rate` and `mean_level` cover the answers that have a level. The "
         "others count in `unjudged_rate`, and a report warns if they are more than 2 %. If several "
-        "models have the role, their mean counts. The rubric's hash and the judge are in the "
+        "models are judges, their mean counts. The rubric's hash and the judges are in the "
         "signature.\n"
         "* **Judge.** Without a judge, Inspect stops before anything is sent. "
         "`--model-role 'grader={model: openai/gpt-4o, temperature: 0}'` sets how the judge "
@@ -486,8 +496,8 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
     ),
     "levels": ("`levels` of a rubric, `[[tasks.rubric.levels]]`.", Level),
     "averages": (
-        "`[[averages]]`. If a benchmark has averages, lm-eval has a group of all its tasks under "
-        "the benchmark's name.",
+        "`[[averages]]`. If a benchmark has averages, lm-eval has a group with the benchmark's "
+        "name and all of its tasks.",
         Average,
     ),
 }
@@ -505,21 +515,21 @@ def toml_page() -> str:
         blocks += [f"## {title}", place, field_table(record)]
     blocks += [
         "## Kinds",
-        "`kind` of a task. *Columns* are what the kind reads: the role of a cell, and the names of "
-        "its column unless `columns` declares others. The first name that exists counts, in upper "
-        "or lower case. *Placeholders* are what the kind fills in a prompt. "
-        "[Every figure](figures.md) explains the figures.",
+        "`kind` of a task. *Columns* lists the roles of the cells that the kind reads. The names "
+        "in brackets are the columns' names, in upper or lower case, unless `columns` declares "
+        "others; the first that exists is used. *Placeholders* lists what the kind fills in a "
+        "prompt. [Every figure](figures.md) explains the figures.",
         *chain.from_iterable(map(_kind, sorted(_KINDS))),
         "## Published tables",
-        "`published/tables.toml` declares the paper's scores, beside which reports show runs. Each "
-        "table has a CSV file in the same folder, `<number>.csv` or `<number>_<part>.csv`: a row "
-        "for each model, and cells as printed, empty if the paper has no value.",
+        "`published/tables.toml` declares the paper's scores, which reports show beside runs. Each "
+        "table has a CSV file in the same folder, `<number>.csv` or `<number>_<part>.csv`, with a "
+        "row for each model. Cells are as printed, and empty if the paper has no value.",
         _rows(
             ("field", "value", "default", "what it is"),
             (
                 ("`benchmark`", "text", "required", "The benchmark's name."),
-                ("`paper`", "text", "required", "How to cite it in short."),
-                ("`tables`", "list of table", "required", "The tables."),
+                ("`paper`", "text", "required", "Short citation of the paper."),
+                ("`tables`", "list of tables", "required", "The tables."),
             ),
         ),
         "### tables",
@@ -561,7 +571,7 @@ def _kind(name: str) -> Iterator[str]:
     facts = {
         "Columns": "; ".join(columns),
         "Placeholders": ", ".join(f"`{{{place}}}`" for place in _places(name)),
-        "Keys of its own": ", ".join(f"`{key}`" for key in kind.USES),
+        "Keys for this kind": ", ".join(f"`{key}`" for key in kind.USES),
         "Figures": ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
     }
     yield "\n".join(f"* {what}: {said}" for what, said in facts.items() if said)
@@ -633,7 +643,7 @@ def with_games(guide: str) -> str:
         )
         for game, earns in games()
     ]
-    table = _rows(("reward", "completion", "then", "now", "why"), rows)
+    table = _rows(("reward", "completion", "then", "now", "why it still earns"), rows)
     place = r"(<!-- games -->)\n.*?<!-- end -->"
     return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
 

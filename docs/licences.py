@@ -56,8 +56,8 @@ REMARKS = {
     "tojyutping": (
         "BSD-2-Clause",
         "The metadata names no licence. The licence is from `LICENSE` in the repository (commit "
-        "bd0ecd8, version 3.2.0) and in the wheel, read on 2026-11-22. Before 2024-07-17, the "
-        "licence was CC-BY-4.0, and at first MIT.",
+        "bd0ecd8, version 3.2.0) and in the wheel, read on 2026-11-22. At first the licence was "
+        "MIT, then CC-BY-4.0 until 2024-07-17.",
     ),
     "vllm": (
         "Apache-2.0",
@@ -127,9 +127,9 @@ def page() -> str:
             "<!-- Made by `python docs/licences.py`; do not edit. -->\n",
             "# Licences of dependencies\n",
             "hkcanto is under the Apache License 2.0 and contains none of these packages: `pip` "
-            "installs them beside it, each under its own licence. The tables list what "
-            "pip-licenses reads in the packages' metadata; they are not legal advice. For data "
-            "sets see "
+            "installs them beside it, each under its own licence. The tables list the licences "
+            "that pip-licenses reads in the packages' metadata. They are not legal advice. For the "
+            "licences of data sets, see "
             "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).\n",
             f"`pip install hkcanto` installs the packages marked `{CORE}`; extras install the "
             "others.\n",
@@ -142,11 +142,12 @@ def page() -> str:
             "\n## Remarks\n",
             *(f"* `{name}`: {remark}" for name, (_, remark) in REMARKS.items()),
             "* MPL and LGPL: a program under any licence may use and import such packages without "
-            "obligations. If you distribute a changed copy of their files, you must distribute its "
-            "source too. None of the packages on this page is under the GPL or AGPL alone.",
+            "obligations. If you distribute a changed copy of such a package's files, you must "
+            "distribute its source too. None of the packages on this page is under the GPL or "
+            "AGPL alone.",
             f"\n## {len(others)} indirect dependencies\n",
-            "These packages were installed on Linux when the table was made. It lacks the "
-            "dependencies of `vllm`.\n",
+            "These packages were installed on Linux when the table was made. The dependencies of "
+            "`vllm` are not among them.\n",
             "| package | licence |\n|---|---|",
             *(f"| `{known[name]['Name']}` | {known[name]['License']} |" for name in others),
             "",

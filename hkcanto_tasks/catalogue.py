@@ -48,17 +48,18 @@ class PromptTemplate(Declared, frozen=True):
         system: Instruction before everything else, including the white space after it.
         answer_separator: Text between a question and its answer.
         example_separator: Text after each worked example.
-        example: Text of a worked example's question, if it differs from the scored one.
-        zero_shot: Text for `{zero}` in multiple-choice prompts without worked examples; in other
-            kinds, replacement for `system` in such prompts.
+        example: Text of a worked example's question, if it differs from `question`.
+        zero_shot: For prompts without worked examples: in multiple choice the text for `{zero}`, in
+            other kinds a replacement for `system`.
         zero_shot_question: Replacement for `question` in prompts without worked examples.
-        cue: Text for `{cue}`, the start of an answer. It is left out if the prompt asks for the
-            answer on a last line (`+scaffold`).
-        scaffold: Text for `{scaffold}`, which asks for an answer in a fixed form (`+scaffold`).
-        stop: Stop texts: texts that only a base model writes when it continues after its answer,
-            such as the next item. A response is cut before the first one.
+        cue: Text for `{cue}`, the start of an answer. It is left out if the option `prompt` ends in
+            `+scaffold`.
+        scaffold: Text for `{scaffold}`, which asks for the answer on a last line of fixed form. It
+            is used if the option `prompt` ends in `+scaffold`.
+        stop: Stop texts, before which a response is cut. A base model writes them when it goes on
+            after its answer, for example with the next item.
         system_cot: Replacement for `system` that asks for a chain of thought.
-        question_cot: Replacement for the scored `question` that asks for a chain of thought.
+        question_cot: Replacement for `question` in the scored item, to ask for a chain of thought.
         example_cot: Replacement for `example` in worked examples with a chain of thought.
         answer_cot: Answer of a worked example with a chain of thought.
         stop_cot: Replacement for `stop` when a chain of thought is asked for.
@@ -92,17 +93,17 @@ class Subject(Declared, frozen=True):
     """One subject of a task: a file of questions in each split.
 
     Attributes:
-        name: Last part of the name of the subject's own task; empty if the task has only one
-            subject.
+        name: Last part of the name of the subject's own task: `law` in `my_quiz_law`. Empty if the
+            task has only one subject.
         stem: Text for `{stem}` in the task's file names, or the subject's value in the column
             that names subjects; by default the name.
         title: Title in the paper; by default made from the name.
         chinese: Title in Chinese.
-        rows: Published number of test rows; 0 if it is not known.
-        shown: Name in the prompt; by default the stem with spaces for underscores.
-        category: Category that the paper counts it under.
-        groups: Further sets of subjects in the paper that it belongs to, such as `hk_specific`.
-        aliases: Other stems that a release may use.
+        rows: Published number of test rows, or 0 if it is not known.
+        shown: Name in the prompt; by default the stem, with spaces in place of underscores.
+        category: The subject's category in the paper.
+        groups: Other sets in the paper that contain the subject, such as `hk_specific`.
+        aliases: Other stems that a release may use for the subject.
     """
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")]
@@ -149,8 +150,9 @@ class DeclaredLabel(Declared, frozen=True):
     """A label with its value in the data and other words for it.
 
     Attributes:
-        data: Its value in the data, if that is not the label itself: `0`, `"not_entailment"`.
-        words: Other words for it that a model may write.
+        data: The label's value in the data, if that is not the label itself: `0`,
+            `"not_entailment"`.
+        words: Other words for the label that a model may write.
     """
 
     data: str | int | tuple[str | int, ...] = ()
@@ -161,7 +163,7 @@ class Level(Declared, frozen=True):
     """A level of a rubric.
 
     Attributes:
-        number: Number that the judge writes for it.
+        number: Number that the judge writes for this level.
         name: Human-readable name.
         meaning: Description of the answers at this level.
     """
@@ -177,8 +179,9 @@ class Rubric(Declared, frozen=True):
     Attributes:
         prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
             is the scale, one level per line; `{code}` is a text that no answer can guess, for the
-            tags around the answer. Any other placeholder is one of the task's own or a column. The
-            model under test sees its text only if its own prompt also has that placeholder.
+            tags around the answer. Any other placeholder is filled as in the task's own prompt,
+            or from a column. The model under test does not see such a text, unless its own prompt
+            has the same placeholder.
         levels: Levels of the scale.
         passes: Numbers of the levels that pass.
         higher_is_better: Whether a higher level is better.
@@ -201,86 +204,84 @@ class TaskDefinition(Declared, frozen=True):
     Attributes:
         name: Name in lm-eval.
         title: Human-readable title.
-        kind: Kind of task, which reads, renders and scores the items; see `hkcanto_tasks.kinds`.
-        version: Version of the task. Raise it with every change of prompts, of how answers are
-            read, or of averages.
+        kind: Kind of task, which reads, renders and scores the items.
+        version: Version of the task. Raise it when you change a prompt, how answers are read, or
+            how scores are averaged.
         headline: Figure to read first; by default the kind's first one.
         files: Split (`test`, `dev`, `val`) → path in the release; a single text is the path of
-            `test`. `{stem}` is replaced by each subject's stem. `*` matches any name, and each name
-            that it matches is a subject: `test/*.csv`. A file in an archive is
-            `data.zip/test/law.csv`. In a list of files, the first that exists is read. A table of
-            column → path names parallel text files: `{ source = "a.yue", target = "a.zho" }`.
-            Without a `dev` file there are no worked examples from data. A hub data set does not
-            need `files`: `config` and `splits`, its card, or the names of its files say which file
-            is which.
+            `test`. `{stem}` stands for the subject's stem. `*` stands for any name, and each name
+            found is a subject: `test/*.csv`. `data.zip/test/law.csv` is a file in an archive. In a
+            list of paths, the first file that exists is read. A table of column → path names
+            parallel text files: `{ source = "a.yue", target = "a.zho" }`. Without a `dev` file, the
+            data has no worked examples. A hub data set does not need `files`: `config` and
+            `splits`, its card, or the names of its files say which file is which.
         config: Configuration of a hub data set: one that its card names, or a folder.
         splits: Split (`test`, `dev`, `val`) → its name in the hub data set: `{ test = "train" }`.
-        rows: Path to the rows of a JSON file, its keys joined by dots: `data.items`. The path may
-            lead through lists; each row then also has the cells of the objects around it:
-            `data.paragraphs.qas`.
-        delimiter: Delimiter of a CSV file, if it is not a comma (in `.tsv` files: not a tab).
-        quotes: Whether quotation marks enclose cells of a CSV file; if not, they are part of the
+        rows: Path to the rows in a JSON file, as keys joined by dots: `data.items`. If the path
+            leads through lists, as `data.paragraphs.qas` does, each row also has the cells of the
+            objects around it.
+        delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
+        quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
             text.
-        subjects: Subjects, in the paper's order. With `*` in `files`, only those that need a
+        subjects: Subjects, in the paper's order. If `files` has `*`, list only those that need a
             title, a category or the like.
-        prompts: Name that selects a prompt → its key in the benchmark's prompts; `paper` is the
-            default.
-        inspect: Name in Inspect, after `hkcanto/`, if it has one besides `hkcanto/run`.
-        parameter: Parameter that selects this task among those that share its name in Inspect:
-            `language=yue`.
-        by_default: Whether this task runs if no parameter selects one of the tasks that share its
-            name in Inspect.
+        prompts: Name that users select (`-T prompt=yue`) → key in the benchmark's `prompts`;
+            `paper` is the default.
+        inspect: Name in Inspect, after `hkcanto/`. Without one, the task runs as `hkcanto/run`.
+        parameter: If several tasks have the same name in Inspect, the parameter that selects this
+            one: `language=yue`.
+        by_default: If several tasks have the same name in Inspect, whether this one runs when no
+            parameter selects one.
         chinese: Title in Chinese.
-        specified: Part of the paper that specifies it.
+        specified: Part of the paper that specifies the task.
         shots: Default number of worked examples.
-        metric: How the headline is computed, for the signature.
-        table: Figures in the harnesses' tables, besides the headline; by default all that the kind
-            does not mark as diagnostic. Reports have all figures.
-        printed: The paper's name for the headline and the paper's table that has it:
-            `Average (Table 2)`. lm-eval sorts its results by name; if the headline would not come
-            first, it is repeated under this name.
-        examples: The paper's worked examples, each a table of the texts that the prompt shows.
+        metric: Word in the signature for how the headline is computed.
+        table: Figures in the harnesses' tables, besides the headline; by default all except those
+            that the kind marks as diagnostic. Reports have all figures.
+        printed: The paper's name of the headline and of the table that has it:
+            `Average (Table 2)`. lm-eval sorts its results by name. If the headline would not come
+            first, lm-eval's table repeats it under this name.
+        examples: The paper's worked examples, each as placeholder → text.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
         sentence: The paper's sentence at the start of the prompt.
         sentences: Our sentence for each of the other prompts, by the prompt's name.
-        letters: Letters of the options. If the options or their columns are listed, only as many
-            letters are used as are listed.
+        letters: Letters of the options. If fewer options (or columns of options) are listed, the
+            other letters are not used.
         blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
-            (`absent`; a missing cell is then no option either).
+            (`absent`). With `absent`, a missing cell is no option either.
         header: Whether CSV files have a header row.
-        columns: Role of a cell → the names of its column, in upper or lower case; the first that
-            exists is read. A role that is not declared has the kind's own names (`Setup.COLUMNS`).
-            Any other key is a placeholder of the prompt: `passage` for `{passage}`.
-        question: Question of every row, if the rows have none of their own.
-        options: Options of every row, in the order of their letters, if the rows have none
-            of their own: `["啱", "唔啱"]`.
-        answer: How an answer cell names its option: by `letter`, by `index` (from 0), by `number`
-            (from 1), by letter or number (`letter_or_number`), by the option's `text`, or as a list
-            with 1 for each right option and 0 for the others (`one_hot`; the list may be in the
-            same column as the options). By default, the one of the first five that fits all rows of
-            a file. If `options` declares the options of every row, answers that are numbers need
-            this key.
-        answers: Value of an answer cell → the letter of the option, or the letters of several:
+        columns: Role of a cell → the name of its column, in upper or lower case. In a list of
+            names, the first that exists is used. A role that is not declared keeps the names of its
+            kind. Any other key is a placeholder of the prompt: `passage` for `{passage}`.
+        question: Question for every row, if the rows have no questions.
+        options: Options for every row, in the order of their letters, if the rows have no options:
+            `["啱", "唔啱"]`.
+        answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
+            (from 1), `letter_or_number`, the option's `text`, or `one_hot`, a list with 1 for each
+            right option and 0 for the others (the list may be in the same column as the options).
+            By default, the first five are tried, and the one that fits all rows of a file is used.
+            If `options` is declared and the answers are numbers, this key is required.
+        answers: Value of an answer cell → letter of the right option, or letters of several:
             `{ similar = "A", different = "B" }`. Replaces `answer`.
-        option_labels: Treatment of an `A. ` or `(1)` at the start of the release's options: left as
-            it is (`shown`) or removed (`remove`). With `remove`, a label that does not fit the
-            option's position is an error.
-        shuffle_options: Seed for shuffling each question's options, also in worked examples, for a
-            release whose right option is always in the same position; 0 for no shuffling.
-        labels: Labels of a classification: a list; or each label with other words for it that a
-            model may write, `{ Positive = ["正面"] }`; or, if the data has another value for a
-            label, `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+        option_labels: Whether an `A. ` or `(1)` at the start of the release's options is shown
+            (`shown`) or removed (`remove`). With `remove`, a label that does not fit the option's
+            position is an error.
+        shuffle_options: Seed for shuffling each question's options, also in worked examples; 0 for
+            no shuffling. Use it if the release's right option is always in the same position.
+        labels: Labels of a classification: a list, or label → other words that a model may write
+            for it: `{ Positive = ["正面"] }`. If the data has another value for a label:
+            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
         fold_scripts: Whether a short answer in the other Chinese script is also right.
-        alternatives: Separator of several right short answers in one cell: `/` for `ni1/nei1`.
+        alternatives: Separator between several right short answers in one cell: `/` for `ni1/nei1`.
         extra_stems: Stems of files in the release that are not subjects of the paper.
         dev_rows: Number of rows of a dev file that are used as worked examples.
         examples_from_test: Number of test rows, from the first, that are worked examples and not
             scored.
-        variants: Named variants.
-        types: Type of question → regular expression for the question's text; the first that matches
-            counts. An expression that takes longer than a second on a question is an error.
-        coarse: Broader type of question → the types that it includes.
+        variants: Variants of the task, each a task with its own name.
+        types: Type of question → regular expression for the questions of this type. The first that
+            matches a question counts. If one takes longer than a second, that is an error.
+        coarse: Broader type of question → the types in it.
         titles: Category, set or type → its human-readable title.
         rubric: Rubric by which a model judges the answers, for the kind `judged`.
         subject_files: Whether lm-eval's task folder has a file for each subject. If not, these
@@ -394,8 +395,8 @@ class Average(Declared, frozen=True):
     Attributes:
         name: Name of the figure.
         title: Title in the paper.
-        columns: Columns to average, each a list of tasks. A column with one task is that task's
-            headline; a column with several is the accuracy over all of their items.
+        columns: Columns to average, each a list of tasks. The value of a column is the task's
+            headline, or for several tasks the accuracy over all of their items.
     """
 
     name: _Name
@@ -407,17 +408,17 @@ class Benchmark(Declared, frozen=True):
     """One benchmark: a release and its tasks.
 
     Attributes:
-        name: Short name; with `averages`, also the name of its group in lm-eval.
+        name: Short name. With `averages`, it is also the name of the benchmark's group in lm-eval.
         title: Human-readable title.
         folder: Name of the release's folder in the data directory and in the cache.
         paper: Title, authors and year of the paper.
         terms: Terms under which the data may be used.
-        tasks: Tasks, in the order in which they are listed.
+        tasks: Tasks, in the order in which `hkcanto list` shows them.
         prompts: Prompt texts, by name.
         github: Location of the release, if it is in a GitHub repository.
         hub: Location of the release, if it is a Hugging Face data set.
         data: Location of the data, if it is in the benchmark's own folder.
-        reasoning: Data set with the reasoning of worked examples, if the release lacks it.
+        reasoning: Data set with reasoning for the worked examples, if the release has none.
         averages: The paper's averages over several tasks.
         home: The benchmark's own folder, which contains the file; not declared in the file.
     """
@@ -629,7 +630,7 @@ def in_words(kind: Any) -> str:
 
     Examples:
         >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
-        ('list of text', '`tc`, `sc`', '`true`, `false`')
+        ('list of texts', '`tc`, `sc`', '`true`, `false`')
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -639,12 +640,24 @@ def in_words(kind: Any) -> str:
     if origin is Literal:
         return ", ".join(f"`{each}`" for each in arguments if each != "")
     if origin is tuple:
-        return f"list of {in_words(arguments[0])}"
+        return f"list of {plural(in_words(arguments[0]))}"
     if origin is dict:
-        return f"table: name → {in_words(arguments[1])}"
+        values = in_words(arguments[1])
+        return f"table: name → {f'({values})' if ' or ' in values else values}"
     if kind is bool:
         return "`true`, `false`"
     return {str: "text", int: "number", float: "number"}.get(kind, "table")
+
+
+def plural(words: str) -> str:
+    """Name several values in place of one.
+
+    Examples:
+        >>> plural("text or number"), plural("list of texts"), plural("table: name → text")
+        ('texts or numbers', 'lists of texts', 'tables: name → text')
+    """
+    kinds, colon, values = words.partition(":")
+    return re.sub(r"\b(?:text|number|table|list)\b", r"\g<0>s", kinds) + colon + values
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:

@@ -542,8 +542,8 @@ def share(of: Average, task: str) -> float:
         0.25
     """
     column = next(column for column in of.columns if task in column)
-    questions = {name: sum(each.rows for each in find_task(name).subjects) for name in column}
-    return questions[task] / sum(questions.values()) / len(of.columns)
+    items = {one.name: sum(map(one.scored_rows, one.subjects)) for one in map(find_task, column)}
+    return items[task] / sum(items.values()) / len(of.columns)
 
 
 def of_columns(of: Average, headlines: Mapping[str, float]) -> float:

@@ -46,15 +46,16 @@ class PublishedColumn(Declared, frozen=True):
         unit: `percent` for shares; `score` for figures from 0 to 100 that are not shares, such as
             BLEU; `number` for others.
         lower_is_better: Whether lower values are better.
-        tasks: Tasks and variants that it measures; the items of several are pooled.
+        tasks: Our tasks and variants that measure the same as the column. The items of several are
+            pooled.
         shots: Number of worked examples, if it differs from the task's.
         metric: Name of the tasks' figure.
-        category: Category that it is restricted to.
-        subject: Subject that it is restricted to.
-        mean_of: Columns that it is the mean of.
-        unmeasured: Why none of our runs measures it; empty if one does.
-        repeats: Table with the same figures; empty if there is none. A report leaves out a table in
-            which a run has only such columns.
+        category: The only category in the column's score, if any.
+        subject: The only subject in the column's score, if any.
+        mean_of: Columns whose mean this column is, if any.
+        unmeasured: Why no task of ours measures the column; empty if one does.
+        repeats: Another table with the same figures, if any. If a run has only such columns in a
+            table, its report leaves the table out.
     """
 
     name: str
@@ -116,11 +117,11 @@ class PublishedTable(Declared, frozen=True):
         number: Number in the paper.
         title: Title in our words.
         columns: Columns, without the column of names.
-        part: Part of the paper's table, if it has several.
+        part: Part of the paper's table, if that has several parts.
         headline: Column to read first; empty for a table of subjects.
         protocol: How the paper's measurement differs from ours, and other remarks on it.
         transposed: Whether the paper prints these columns as rows.
-        kinds: Row → its kind, if it is not a model.
+        kinds: Row → what it is, if it is not a model.
         name: Short name: benchmark, number and part.
         benchmark: Name of the benchmark in the catalogue.
         source: Paper and number of the table.

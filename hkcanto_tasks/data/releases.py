@@ -18,10 +18,9 @@ class GitHubRelease(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         repository: `owner/name`.
-        commit: The full id of the files' commit; the registry may name another for single files.
-        registry: Name of the checksum file in the benchmark's folder; `read_registry` documents its
-            format.
-        prefix: The folder of the release in the repository, with a final slash.
+        commit: Full id of the commit that has the files, unless the registry names another.
+        registry: Name of the file of checksums, in the benchmark's folder.
+        prefix: Folder of the release in the repository, with a final slash.
 
     Examples:
         >>> GitHubRelease("hon9kon9ize/hkeval2025", "ba2a58b", prefix="data/").prefix
@@ -40,9 +39,9 @@ class HubDataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         repo_id: `owner/name`.
         revision: A commit id, tag or branch. Without one, the first download takes the default
-            branch, and its commit is recorded beside the data and used from then on.
-        allow: Patterns of the files to download, as in `huggingface_hub.snapshot_download`; by
-            default the card and all files in supported formats.
+            branch and records its commit beside the data; later runs use that commit.
+        allow: Patterns of the files to download, as in `huggingface_hub.snapshot_download`. The
+            default is the card and all files in supported formats.
 
     Examples:
         >>> HubDataset("chuxuecao/HKMMLU").revision is None
@@ -61,7 +60,7 @@ class FolderData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files in the benchmark's own folder.
 
     Attributes:
-        path: The data's folder, inside the benchmark's folder.
+        path: Folder of the data, inside the benchmark's folder.
 
     Examples:
         >>> FolderData("questions").path

@@ -40,8 +40,8 @@ _ANSWERS = "constraint_answers.json"
 class Constraints(Prompted):
     """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
-    The constraints are a list of `{"name": …, "args": {…}}`, or such a list as a JSON text. An
-    answer is checked as written, without its reasoning.
+    The column `constraints` has a list of `{"name": …, "args": {…}}`, or such a list as a JSON
+    text. An answer is checked as written, without its reasoning.
     """
 
     FIGURES = (

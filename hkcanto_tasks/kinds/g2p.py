@@ -29,7 +29,7 @@ _ERRORS: Mapping[str, tuple[str, Unit, str]] = {
         f"{part}_error_rate": (
             part.capitalize(),
             "share",
-            f"Among aligned syllables, the share whose {part} differs.",
+            f"Share of aligned syllables whose {part} differs from the reference.",
         )
         for part in ("tone", "onset", "nucleus", "coda")
     },

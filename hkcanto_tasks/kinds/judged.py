@@ -63,7 +63,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 class Judged(Prompted):
     """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
-    Other texts in the judge's prompt, such as a reference answer, are columns too.
+    If the judge's prompt needs other texts, such as a reference answer, each is a column too.
     """
 
     FIGURES = (
@@ -79,15 +79,15 @@ class Judged(Prompted):
             "Mean level",
             "number",
             None,
-            "Mean number of the judged answers' levels.",
+            "Mean of the level numbers of judged answers.",
         ),
         Figure(
             "unjudged_rate",
             "Unjudged",
             "share",
             False,
-            "Share of answers without a level: the judge failed, its reply does not give one level "
-            "of the scale, there was no judge, or the answer was empty or cut off.",
+            "Share of answers without a level: the answer was empty or cut off, there was no "
+            "judge, the judge failed, or its reply does not give one level of the scale.",
         ),
         EMPTY,
     )

@@ -32,8 +32,8 @@ _LONGEST_SHOWN = 24
 class Label(setup.Setup):
     """Texts and their labels, which the task declares. Columns: `text`, `label`.
 
-    The template's placeholder for the text is `{source}`. A template without it, such as one for
-    pairs of sentences, has placeholders with the names of columns; it needs no column `text`.
+    The prompt's placeholder for the text is `{source}`. A prompt without it, such as one for pairs
+    of sentences, has placeholders with the names of columns; it needs no column `text`.
     """
 
     FIGURES = (
@@ -43,7 +43,7 @@ class Label(setup.Setup):
             "Macro-F1",
             "share",
             True,
-            "Mean of the labels' F1; a response without a label counts against recall only.",
+            "Mean of the labels' F1. A response without a label lowers recall, but not precision.",
             "corpus",
         ),
         UNPARSED,

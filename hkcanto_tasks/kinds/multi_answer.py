@@ -36,7 +36,8 @@ _PROBES = (
 class MultiAnswer(MultipleChoice):
     """A question with two to ten options, several of them right. Columns as in multiple choice.
 
-    The answer has letters (`ABD`, `A, B`), numbers, texts, a list of these, or marks (`one_hot`).
+    An answer cell has letters (`ABD`, `A, B`), numbers, texts, a list of these, or a mark for each
+    option (`one_hot`).
     """
 
     FIGURES = (

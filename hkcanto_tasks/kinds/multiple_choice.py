@@ -71,7 +71,8 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 class MultipleChoice(setup.Setup):
     """A question with two to ten options. Columns: `question`, each letter, `answer`.
 
-    The options may also be in one column: a list, a mapping from letters, or texts with labels.
+    The options may also be in one column: as a list, a mapping from letter to text, or lists of
+    labels and texts.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)

@@ -20,7 +20,7 @@ _MARK = "####"
 class Number(setup.Setup):
     """Questions with a number for an answer. Columns: `question`, `answer`.
 
-    The answer column has only a number, or a solution that ends in `#### 18`.
+    An answer cell has only a number, or a solution that ends in `#### 18`.
     """
 
     FIGURES = (ACCURACY, UNPARSED)

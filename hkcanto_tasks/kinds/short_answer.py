@@ -23,10 +23,10 @@ _LIKE_A_LIST = ("[", "]")
 class ShortAnswer(setup.Setup):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
-    Several accepted answers are a list (also as a JSON text), have one of SQuAD's two forms,
-    `{"text": [...]}` and `[{"text": ...}]`, or are separated by the task's `alternatives`. If a
-    response announces its answer ("答案：…"), only that part is compared; otherwise the whole
-    response.
+    An answer cell has one text, or several accepted texts: as a list (also as a JSON text), in one
+    of SQuAD's forms `{"text": [...]}` and `[{"text": ...}]`, or separated by the task's
+    `alternatives`. If a response announces its answer ("答案：…"), only that part is compared with
+    them; otherwise, the whole response is.
     """
 
     FIGURES = (

@@ -30,7 +30,7 @@ class Summarization(writing.WritingInCantonese):
             "Length penalty",
             "share",
             True,
-            "Mean factor that penalises summaries of more than 500 characters; 1 is no penalty.",
+            "Mean of a factor from 1 down to 0, below 1 for summaries over 500 characters.",
         ),
         writing.LENGTH,
         writing.EMPTY,

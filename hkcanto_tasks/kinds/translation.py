@@ -66,7 +66,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
 
 
 class Translation(writing.Writing):
-    """Sentences and their translations. Columns: `source`, `target`; optional: `number`."""
+    """Sentences and their translations. Columns: `source`, `target`; optional: `#`, a number."""
 
     FIGURES = (
         *_scores(),
@@ -77,7 +77,7 @@ class Translation(writing.Writing):
             "Wrong script",
             "share",
             False,
-            "Share of outputs that are mostly in another script than their reference.",
+            "Share of outputs that are mostly not in the script of their reference.",
         ),
         Figure(
             "copied_source",
@@ -169,7 +169,7 @@ class Translation(writing.Writing):
 
 
 class TranslationToCantonese(Translation):
-    """Translations into Cantonese, with the figures of fluency. Columns as in `Translation`."""
+    """Translations into Cantonese, also judged for fluency. Columns as in `translation`."""
 
     FIGURES = (*Translation.FIGURES, *writing.FLUENCY_FIGURES)
 

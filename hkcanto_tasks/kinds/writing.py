@@ -20,7 +20,7 @@ FLUENCY_FIGURES = (
         "Fluent Cantonese",
         "share",
         True,
-        "Share of outputs without a loop and with (almost) no words found only in Written Chinese.",
+        "Share of outputs without a loop and with (almost) no word that only Written Chinese has.",
     ),
     Figure(
         "cantonese_ratio",
@@ -30,7 +30,9 @@ FLUENCY_FIGURES = (
         "Share of Cantonese words among the words typical of Cantonese or of Written Chinese.",
         "rate",
     ),
-    Figure("degenerate", "Loops", "share", False, "Share of outputs caught in a loop."),
+    Figure(
+        "degenerate", "Loops", "share", False, "Share of outputs that repeat a text without end."
+    ),
 )
 """The figures of every task that asks for Cantonese."""
 

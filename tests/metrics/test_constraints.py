@@ -429,7 +429,7 @@ def test_simplified_characters_are_read_too() -> None:
         ("lines", {"at_least": 3, "at_most": 2}, "at_least 3 is more than at_most 2"),
         ("lines", {"exactly": 2, "at_most": 2}, "exactly goes with no other bound"),
         ("emoji", {"at_least": 0}, "at_least 0 is followed by every answer"),
-        ("avoids", {"words": "的"}, r"got str - at words; it takes words \(list of text\)"),
+        ("avoids", {"words": "的"}, r"got str - at words; it takes words \(list of texts\)"),
         ("avoids", {"words": []}, "length >= 1"),
         ("avoids", {"words": [" "]}, "at words"),
         ("avoids", {}, "missing required field words"),

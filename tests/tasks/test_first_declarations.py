@@ -134,7 +134,11 @@ MISTAKES = {
     ),
     "labels as text": (
         LABEL + 'labels = "yes,no"',
-        ["benchmark.toml: ", "labels`; `labels` takes: table: name → list of text", "task 'quiz'"],
+        [
+            "benchmark.toml: ",
+            "`labels` takes: table: name → (list of texts or table)",
+            "task 'quiz'",
+        ],
     ),
     "unknown column": (
         LABEL + 'labels = ["yes", "no"]\ncolumns = { label = "golden" }',

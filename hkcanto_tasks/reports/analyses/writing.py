@@ -20,11 +20,11 @@ _FLUENCY = (
 )
 _OF_PAPERS = ("judged_accuracy", "judged_score")
 _ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
-_POINTS = "Share of the possible points, less a penalty for length."
-_MEAN = "Mean of the points: 5, 3 or 1."
-_DISAGREES = "Share of judgements that disagree on fluency with the word-based classifier."
+_POINTS = "Share of the possible points, lowered by a penalty for length."
+_MEAN = "Mean of the judge's points: 5, 3 or 1."
+_DISAGREES = "Share of judgements that disagree with `fluent` on whether a text is fluent."
 _ERRORS = "Labelled errors per judgement."
-_FAILED = "Share of unusable judgements; an item with no usable judgement is unscored."
+_FAILED = "Share of unusable judgements. An item without a usable judgement has no score."
 JUDGED: Mapping[str, Figure] = {
     figure.name: figure
     for figure in (

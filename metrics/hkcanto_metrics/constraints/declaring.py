@@ -8,6 +8,7 @@ the function's signature.
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -242,8 +243,9 @@ def _bounds_problem(read: Any) -> str:
 def _default(argument: msgspec.structs.FieldInfo) -> str:
     if argument.required:
         return ""
-    is_plain = isinstance(argument.default, str | bool)
-    return f", {argument.default!r} by default" if is_plain else ", optional"
+    if not isinstance(argument.default, str | bool):
+        return ", optional"
+    return f", {repr(argument.default).replace('False', 'false')} by default"
 
 
 def _in_words(kind: Any) -> str:
@@ -259,5 +261,5 @@ def _in_words(kind: Any) -> str:
     if origin is Literal:
         return " or ".join(f"{each!r}" for each in arguments)
     if origin is tuple:
-        return f"list of {_in_words(arguments[0])}"
+        return "list of " + re.sub("^[a-z]+", r"\g<0>s", _in_words(arguments[0]))
     return {str: "text", int: "number", bool: "true or false"}[kind]

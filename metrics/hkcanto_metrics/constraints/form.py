@@ -304,7 +304,7 @@ def hashtags(answer: str) -> int:
 
 @measure(least=1)
 def parts(answer: str, *, mark: Text) -> int:
-    """The number of different parts between marks, such as two versions.
+    """The number of different parts that a mark separates, such as two versions.
 
     Args:
         answer: The answer.
@@ -352,7 +352,7 @@ def _is_punctuation(character: str) -> bool:
 
 @condition()
 def punctuation_width(answer: str, *, width: Literal["full", "half"]) -> bool:
-    """All punctuation of the Chinese is full-width, or all of it is half-width.
+    """All punctuation in Chinese text has the given width, full or half.
 
     Args:
         answer: The answer.

@@ -1,9 +1,9 @@
 """Verifiers of sound: rhyme and tones, in Jyutping.
 
-A character may have several readings. Two kinds count: the reading in its word and line, as
-PyCantonese converts them, and every other reading that occurs in at least a tenth of the words with
-the character in rime-cantonese's list: 聽 is teng1, ting1 and ting3, 女 neoi5 and neoi2. A
-character fits if one of its readings fits. A character without a reading fits nothing.
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from hkcanto_metrics.jyutping import is_valid, parse_syllable
 from hkcanto_metrics.script import to_traditional
 
 Tones = Annotated[
-    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of 1 to 6, 平, 仄 and * for any")
+    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of tones: 1 to 6, 平, 仄, or * for any")
 ]
 Scheme = Annotated[
-    str, Meta(pattern=r"^[A-Z-]{2,}$", description="text of A to Z, such as AABA, and - for free")
+    str,
+    Meta(pattern=r"^[A-Z-]{2,}$", description="text like AABA, with - for a free line"),
 ]
 _LEAST_SHARE = 0.1
 # The longest line that is read in context; PyCantonese is slow on long lines.

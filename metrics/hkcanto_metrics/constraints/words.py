@@ -1,8 +1,8 @@
 """Verifiers of words: which words are used, how often, and where.
 
-Words are matched as they are written: 電車 does not match 电车. Full-width letters and capitals do
+Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
 not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
-is not in RAIN. Chinese has no word boundaries: 的 is in 的士 unless that is an exception.
+is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def uses_all(answer: str, *, words: Texts, not_in: Exceptions = ()) -> bool:
 
 @measure(least=0, impossible=_more_than_given)
 def different_words(answer: str, *, words: Texts) -> int:
-    """The number of the words that are used, each counted once; exactly 1 asks for one of them.
+    """The number of the listed words that are used; exactly 1 asks for one of them.
 
     Args:
         answer: The answer.
@@ -222,7 +222,7 @@ def word_order(answer: str, *, words: Texts) -> bool:
 
 @condition()
 def one_of(answer: str, *, phrases: Texts) -> bool:
-    """The answer is one of the phrases and nothing more.
+    """The answer is one of the phrases, with nothing around it.
 
     Args:
         answer: The answer.
@@ -369,7 +369,7 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
 def acrostic(
     answer: str, *, text: Han, place: Literal["first", "last"] = "first", unit: Unit = "lines"
 ) -> bool:
-    """The first characters of the lines spell a text (藏頭), or the last ones (藏尾).
+    """The first (藏頭) or the last (藏尾) characters of the lines spell a text.
 
     Args:
         answer: The answer, without a title.
