@@ -193,6 +193,9 @@ class _Reader:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
+            is_statement = self._denied and after[:1] in {*"係是屬属"}
+            if is_statement and self._judged(mention, lead, after, _HEDGED) == _REFUTED:
+                return _REFUTED
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED

@@ -951,3 +951,25 @@ def test_package_exports_it() -> None:
 def test_options_without_letters_are_refused_by_name() -> None:
     with pytest.raises(TypeError, match="options is a list: give a mapping"):
         extract_choice("B", ["旺角", "灣仔"])  # type: ignore[arg-type]
+
+
+THREE_ISLANDS = {"A": "大嶼山", "B": "長洲", "C": "南丫島", "D": "九龍塘"}
+
+
+@pytest.mark.parametrize("gap", ["", " "])
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("A{gap}係海島。", None),  # says what the question does not ask for
+        ("A{gap}係海島，B{gap}係海島，C{gap}係海島，D{gap}唔係。", "D"),
+        ("D{gap}係答案，因為佢唔係海島。", "D"),
+        ("D{gap}係正確答案。", "D"),
+        ("D{gap}是对的答案。", "D"),
+        ("D{gap}係正確嘅。", None),  # may mean that the statement is true
+    ],
+)
+def test_a_letter_before_its_text_means_the_same_with_and_without_a_space(
+    text: str, letter: str | None, gap: str
+) -> None:
+    read = read_choice(text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？")
+    assert read.letter == letter
