@@ -94,12 +94,12 @@ _INTRODUCTION = (
     "In a *generative* task, the model writes a response, and the answer is read from it. In a "
     "*log-likelihood* task, the answer is the letter to which the model gives the highest "
     "likelihood. A *stop text* ends a response. lm-eval sends the stop texts with a request, and "
-    "Inspect does not; in both, the response is cut at the same place before it is scored. "
+    "Inspect does not. Both harnesses cut the response at the same place before they score it. "
     f"With `reasoning=true`, the token limit is {REASONING_TOKENS:,}, and there are no stop texts.",
-    "Each prompt is shown for one item, as a single text. In the "
-    "[signatures](../results.md#signatures), the data, the two hashes and the package's version "
-    "are left out: `data:…`, `sent:…`, `read:…`, `pkg:…`. Reports of generative tasks also have "
-    "the [figures of reasoning](../reasoning.md).",
+    "Each prompt is shown for one item, as a single text. The "
+    "[signatures](../results.md#signatures) have `…` for what depends on the run: the data, the "
+    "hashes of what is sent and of how answers are read, and the package's version. Reports of "
+    "generative tasks also have the [figures of reasoning](../reasoning.md).",
 )
 
 

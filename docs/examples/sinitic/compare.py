@@ -2,8 +2,9 @@
 
     python docs/examples/sinitic/compare.py cantonese.jsonl [logs/….eval …] [--json made.json]
 
-Without logs, only the metrics are compared, on the whole file. Logs of task.py add their judges.
-Other logs of the same judge are corrected by the judge's bias here. Tables are in Markdown.
+Without logs, only the metrics are compared, on the whole file. Each log of task.py adds its judge.
+If other logs have scores of the same judge, they are corrected by its bias on this file. Tables are
+in Markdown.
 """
 
 import argparse
@@ -38,16 +39,19 @@ RESAMPLES = 1000
 Value = str | float | Estimate | None
 Table = list[dict[str, Value]]
 CAPTIONS = {
-    "ranks": "Correlation over segments with people's marks. The metrics are lexical, with one "
-    "reference. People's accuracy is formula (1) of HKCanto-Eval, and penalties have the weights "
-    "of MQM; with penalties per character of the output, length alone ranks well.",
-    "bias": "The judge's accuracy minus people's, by the length of the source in characters.",
-    "spans": "Spans per segment, and F1 of the judge's marks: by characters, by spans that touch, "
-    "by segments that have such an error. A judge marks omissions in the source, people in the "
-    "translation. The judge is asked for at most five errors, people for all.",
-    "corrected": "An estimate of people's mean, if the judge errs on these translations as on "
-    "those that people marked: its mean minus its bias there (prediction-powered inference, arXiv "
-    "2301.09633).",
+    "ranks": "Correlation of each judge and metric with people's marks, over segments. The metrics "
+    "are lexical and use one reference. People's accuracy is formula (1) of HKCanto-Eval. "
+    "Penalties have the weights of MQM. If penalties are divided by the characters of the output, "
+    "a translation's length alone ranks well.",
+    "bias": "The mean of the judge's accuracy minus people's, by the length of the source in "
+    "characters.",
+    "spans": "Number of marked spans per segment, and F1 of the judge's marks: by characters, by "
+    "spans that touch, and by segments that have such an error. The judge marks omissions in the "
+    "source, and people mark them in the translation. The judge is asked for at most five errors, "
+    "people for all.",
+    "corrected": "An estimate of the mean that people would give: the judge's mean minus its bias "
+    "on the translations that people marked. It assumes that the judge has the same bias on these "
+    "translations (prediction-powered inference, arXiv 2301.09633).",
 }
 
 
@@ -57,9 +61,9 @@ class JudgedTranslation:
 
     Attributes:
         text: The translation as the judge saw it.
-        accuracy: The mean of its judgements by formula (1), from 0 to 1.
-        judgements: The errors of each judgement, with positions in `text`; those of omissions are
-            in the source.
+        accuracy: The mean accuracy of its judgements, by formula (1), from 0 to 1.
+        judgements: The errors of each judgement, with positions in `text`; positions of omissions
+            are in the source.
     """
 
     text: str
@@ -109,7 +113,8 @@ def compare(path: Path, runs: Sequence[JudgedRun]) -> dict[str, Table]:
     """Return the tables by name: `ranks`, `bias_1`, `spans_1` …, `corrected`.
 
     Raises:
-        ValueError: No run has the file's translations, or one has others under the same ids.
+        ValueError: No run has the file's translations, or a run has other translations under the
+            same ids.
     """
     marked = {each.id: each for each in read_marked(path)}
     own = [run for run in runs if run.samples.keys() & marked.keys()]

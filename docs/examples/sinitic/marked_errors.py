@@ -1,8 +1,9 @@
 """Translations in which people marked the errors: SiniticMTError's `cantonese.jsonl`.
 
-Liu et al. (LREC 2026, arXiv 2509.20557) had native speakers mark the errors of NLLB-200 on FLORES+.
-The annotators inserted omitted words into the translation, and the file's positions refer to the
-text with these insertions. Here, positions refer to the original translation.
+In the data set of Liu et al. (LREC 2026, arXiv 2509.20557), native speakers marked the errors of
+NLLB-200 on FLORES+. If words were omitted, they inserted them into the translation, and the file's
+positions refer to the text with these insertions. This module converts them to positions in the
+original translation.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +75,7 @@ class MarkedTranslation:
         reference: A person's translation.
         spans: The errors in the translation, in HKCanto-Eval's categories.
         categories: The categories of all errors, including omissions.
-        left_out: Number of characters that people inserted as omitted.
+        left_out: Number of characters that people inserted because the translation omits them.
         penalty: The sum of the errors' weights in MQM.
     """
 
@@ -91,8 +92,8 @@ class MarkedTranslation:
     def accuracy(self) -> float:
         """Formula (1) of HKCanto-Eval, Appendix F.1, from 0 to 1.
 
-        It counts an omission in characters of the source. The number of characters that people
-        inserted is scaled by the ratio of the lengths of source and reference.
+        The formula counts omissions in characters of the source. So the number of characters that
+        people inserted is multiplied by the ratio of the lengths of source and reference.
         """
         terms = translation_accuracy(self.translation, self.spans)
         omitted = self.left_out * len(self.source) / len(self.reference)
@@ -104,14 +105,15 @@ TARGETS: Mapping[str, Callable[[MarkedTranslation], float]] = {
     "penalty per source character": lambda each: -each.penalty / len(each.source),
     "penalty per output character": lambda each: -each.penalty / len(each.translation),
 }
-"""Name → a score from people's errors, higher for better; there is no single way to count them."""
+"""Name → a score from the errors that people marked; higher is better. There are several, because
+errors can be counted in more than one way."""
 
 
 def common(category: ErrorCategory) -> ErrorCategory:
-    """Return the one of `CATEGORIES` that a category of HKCanto-Eval belongs to.
+    """Map a category of HKCanto-Eval to one of `CATEGORIES`.
 
-    The annotators of this data set call Mandarin words, register and odd collocations
-    mistranslations.
+    Categories that this data set lacks become mistranslations, because its annotators mark Mandarin
+    words, register and odd collocations as mistranslations.
     """
     return category if category in CATEGORIES else MISTRANSLATION
 

@@ -2,9 +2,10 @@
 
     python docs/examples/sinitic/rank_figures.py FILE
 
-FILE is SiniticMTError's `cantonese.jsonl` (see README.md). One half of it is for choosing figures;
-the other is used once, for those named in `REPORTED`. The halves consist of blocks of ten
-neighbours, which may be from one article. `docs/translation_figures.md` has the table.
+FILE is SiniticMTError's `cantonese.jsonl` (see README.md). One half of its translations is for
+choosing figures. The other half is used once, to report the figures in `REPORTED`. Neighbours may
+be from one article, so blocks of ten neighbours stay in one half. `docs/translation_figures.md` has
+the table.
 """
 
 import random
@@ -77,7 +78,7 @@ def families() -> dict[str, Score]:
 
 
 def candidates(marked: Sequence[MarkedTranslation]) -> dict[str, Floats]:
-    """Every figure of every translation; those in lower case are `sentence_scores`."""
+    """Every figure of every translation; names in lower case are figures of `sentence_scores`."""
     pairs = [(each.translation, each.reference) for each in marked]
     ours = [sentence_scores(*pair) for pair in pairs]
     found = {name: np.array([scores[name] for scores in ours]) for name in ours[0]}

@@ -17,11 +17,11 @@ from hkcanto.judges import judged_translation
 
 @task
 def marked_errors(path: str, judgements: int = 4) -> Task:
-    """Have a judge judge the translations of SiniticMTError.
+    """Let a model judge the translations of SiniticMTError.
 
     Args:
         path: The file `cantonese.jsonl` of github.com/hannliu/SiniticMTError.
-        judgements: Number of judgements of each translation.
+        judgements: How many times each translation is judged.
     """
     samples = [
         Sample(
