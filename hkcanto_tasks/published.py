@@ -198,10 +198,11 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         ['tmmluplus_4']
     """
     wanted = find_task(task).whole
+    names = {name for name, each in named_tasks().items() if each.whole == wanted}
     return tuple(
         table
         for table in published_tables()
-        if any(named.whole == wanted for column in table.columns for named in column.named)
+        if any(not names.isdisjoint(column.tasks) for column in table.columns)
     )
 
 
