@@ -808,10 +808,10 @@ class _Catalogue:
 
 
 def _environment() -> tuple[str, ...]:
-    """Return the settings that decide which tasks exist: the locations of benchmarks and data."""
-    pinned = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("HKCANTO_REVISION_"))
-    data = (os.environ.get(f"HKCANTO_{name}", "") for name in ("DATA", "DATA_DIR", "CACHE"))
-    return os.environ.get("HKCANTO_BENCHMARKS", ""), *data, *pinned
+    """Return our settings: the locations of benchmarks and data, which decide what tasks exist."""
+    names = sorted(name for name in os.environ if name.startswith("HKCANTO_"))
+    own = (f"{name}={os.environ[name]}" for name in names)
+    return os.environ.get("HKCANTO_BENCHMARKS", ""), *own
 
 
 def look_again() -> None:
@@ -820,7 +820,7 @@ def look_again() -> None:
 
 
 @cache
-def _catalogue(given: str, *_data: str) -> _Catalogue:
+def _catalogue(given: str, *_own: str) -> _Catalogue:
     """Read our benchmarks and those from outside; broken ones from outside are left out."""
     found = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .. import __version__
-from ..catalogue import TaskDefinition, benchmarks
+from ..catalogue import TaskDefinition, benchmarks, find_task
 from ..figures import Figure
 from ..published import PublishedTable, published_tables
 from ..reports.blocks import (
@@ -294,9 +294,8 @@ def _task(board: Board, definition: TaskDefinition) -> list[Section]:
 
 
 def _measures(table: PublishedTable, definition: TaskDefinition) -> bool:
-    return any(
-        task.definition.name == definition.name for column in table.columns for task in column.named
-    )
+    names = {name for column in table.columns for name in column.tasks}
+    return any(find_task(name).definition.name == definition.name for name in names)
 
 
 def _contest(board: Board, contest: Contest, name: str) -> Table:
