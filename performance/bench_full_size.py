@@ -37,7 +37,11 @@ def make(folder: Path, times: int) -> None:
             with file.open(encoding="utf-8-sig", newline="") as opened:
                 header, *of_file = csv.reader(opened)
             rows += of_file
-        endless = itertools.cycle(rows)
+        asked = header.index("Question")
+        endless = (  # a row that repeats another is refused
+            [*row[:asked], f"{row[asked]}（第{number}題）", *row[asked + 1 :]]
+            for number, row in enumerate(itertools.cycle(rows))
+        )
         for subject in task.subjects:
             count = subject.rows * times if split == "test" else 5
             with (folder / "hkmmlu" / split / f"{subject.stem}.csv").open(
