@@ -10,7 +10,7 @@ from hkcanto_tasks.catalogue import find_task
 
 from .conftest import INSPECT, LM_EVAL
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("every task")]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 def test_every_kind_of_task_in_lm_eval(lm_eval_logs_of_model: Path) -> None:

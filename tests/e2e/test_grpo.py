@@ -8,7 +8,7 @@ import pytest
 
 from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, multiply_rewards
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("others")]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 

@@ -11,7 +11,7 @@ import pytest
 from ..scripts import REPOSITORY
 from .conftest import DATA
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("quick start")]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 STEP = (REPOSITORY / "docs/quickstart.md").read_text("utf-8").partition("## 3.")[2]
 NAMES = ("Qwen2.5-0.5B-Instruct", "Qwen2.5-1.5B-Instruct")

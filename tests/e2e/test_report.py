@@ -12,10 +12,7 @@ from hkcanto_tasks.example import run_example
 
 from ..reports.browser import Browser, chromium
 
-pytestmark = [
-    *(pytest.mark.e2e, pytest.mark.slow, pytest.mark.browser),
-    pytest.mark.xdist_group("every task"),  # whose runs are on the page
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 
 from .conftest import run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("others")]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 # The model writes Jyutping for some sentences only; the fifth is the first of them.
-ITEMS, TOKENS = 6, 48
+ITEMS, TOKENS = 5, 48
 
 
 @dataclass(frozen=True)
