@@ -57,7 +57,12 @@ class Judgement:
 class Form(BaseModel):
     """A form that a judge fills in. All fields are required, and no others are allowed."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    # A judge reads the prompt, whose version is logged, and no docstring.
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra=lambda schema: schema.pop("description", None),
+    )
 
 
 class Reply(Form, ABC):
