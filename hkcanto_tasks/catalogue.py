@@ -808,8 +808,9 @@ class _Catalogue:
 
 
 def _environment() -> tuple[str, ...]:
-    """Return our settings: the locations of benchmarks and data, which decide what tasks exist."""
-    names = sorted(name for name in os.environ if name.startswith("HKCANTO_"))
+    """Return the settings that decide which tasks exist: the locations of benchmarks and data."""
+    of_data = ("HKCANTO_DATA", "HKCANTO_CACHE", "HKCANTO_REVISION_")
+    names = sorted(name for name in os.environ if name.startswith(of_data))
     own = (f"{name}={os.environ[name]}" for name in names)
     return os.environ.get("HKCANTO_BENCHMARKS", ""), *own
 
