@@ -96,10 +96,11 @@ _INTRODUCTION = (
     "likelihood. A *stop text* ends a response. lm-eval sends the stop texts with a request, and "
     "Inspect does not. Both harnesses cut the response at the same place before they score it. "
     f"With `reasoning=true`, the token limit is {REASONING_TOKENS:,}, and there are no stop texts.",
-    "Each prompt is shown for one item, as a single text. The "
-    "[signatures](../results.md#signatures) have `…` for what depends on the run: the data, the "
-    "hashes of what is sent and of how answers are read, and the package's version. Reports of "
-    "generative tasks also have the [figures of reasoning](../reasoning.md).",
+    "Each prompt is shown for one item, as a single text. The items of the *sample data* are "
+    "our own, not the release's. In the [signatures](../results.md#signatures), `…` stands for "
+    "values that differ between runs: the revision of the data, two hashes (of what is sent, and "
+    "of how answers are read) and the package's version. Reports of generative tasks also have "
+    "the [figures of reasoning](../reasoning.md).",
 )
 
 
@@ -195,7 +196,7 @@ def _limits(of: Setup) -> str:
         return " or ".join(f"`{json.dumps(text, ensure_ascii=False)}`" for text in sent) or "none"
 
     written, in_chat = texts(False), texts(True)
-    other = f", with a chat template {in_chat}" * (in_chat != written)
+    other = f"; with a chat template {in_chat} instead" * (in_chat != written)
     return f"at most {of.max_tokens:,} tokens; stop texts: {written}{other}"
 
 

@@ -292,7 +292,17 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield "subjects", values, "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
     for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():
-        yield name, values_of[name], plain(default), helps.get(name, "")
+        if default is not False or _can_switch_on(task, name):
+            yield name, values_of[name], plain(default), helps.get(name, "")
+
+
+def _can_switch_on(task: TaskVariant, option: str) -> bool:
+    """Return False if the task refuses the option, as one whose prompt asks for no reasoning."""
+    try:
+        make_setup(task.name, **{option: True})
+    except OptionError:
+        return False
+    return True
 
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:

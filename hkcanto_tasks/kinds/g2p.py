@@ -57,16 +57,16 @@ class GraphemeToPhoneme(setup.Setup):
             "CER as published",
             "rate",
             False,
-            "CER of the paper's Table 3: the share of gold syllables that are not matched at the "
-            "same position, mean over sentences. It is not a character error rate.",
+            "CER of the paper's Table 3, at most 1: the share of gold syllables that are not "
+            "matched at the same position, mean over sentences. It is not a character error rate.",
         ),
         Figure(
             "levenshtein_published",
             "Levenshtein as published",
             "rate",
             False,
-            "Levenshtein of the paper's Table 3: 1 − the normalised Indel similarity of response "
-            "and reference.",
+            "Levenshtein of the paper's Table 3, at most 1: 1 − the normalised Indel similarity of "
+            "response and reference.",
         ),
         *(
             Figure(name, f"{of} error rate", unit, False, meaning, "rate", name in _DIAGNOSTIC)

@@ -53,8 +53,8 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        prompt: `paper` for the paper's prompt, or the language of one of our own, such as `yue`.
-            With `+scaffold`, the prompt also asks for a last line such as 答案：X.
+        prompt: `paper` for the paper's prompt; `zh`, `yue` or `en` for our own prompt in that
+            language. With `+scaffold`, the prompt also asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
         script: `tc` for Traditional script, `sc` for Simplified. With `sc`, OpenCC (hk2s) converts
             the prompt, and the questions unless the release has them in Simplified script.

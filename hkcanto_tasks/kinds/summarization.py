@@ -30,7 +30,7 @@ class Summarization(writing.WritingInCantonese):
             "Length penalty",
             "share",
             True,
-            "Mean of a factor from 1 down to 0, below 1 for summaries over 500 characters.",
+            "Mean of a factor: 1 up to 500 characters, then falling evenly to 0 at 1,000.",
         ),
         writing.LENGTH,
         writing.EMPTY,

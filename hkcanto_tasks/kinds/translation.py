@@ -26,8 +26,11 @@ from . import writing
 
 _COMPARED_ROWS = 200
 _SCORES = {
-    "bleu": ("BLEU", "sacreBLEU's corpus score, up to 4-grams of characters or words."),
-    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams of characters or words."),
+    "bleu": (
+        "BLEU",
+        "sacreBLEU's corpus score, up to 4-grams (Chinese characters, English words).",
+    ),
+    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams (the same units as BLEU)."),
     "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
     "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
     "rouge_l": ("ROUGE-L", "Mean over sentences of the F1 of the longest common subsequence."),
@@ -54,8 +57,8 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     Attributes:
         prompt: `paper` for the paper's prompt, `release` for that of HKCanto-Eval's release.
         size: Score at most this many pairs, drawn from the whole test file; 0 for all of them. A
-            smaller sample is part of every larger one. If the two directions of a corpus are in the
-            same order, their samples have the same sentences.
+            smaller sample is part of every larger one. If the files of both directions list the
+            sentences in the same order, both samples have the same sentences.
         sample_seed: Seed of the sample. (Not called `seed`: lm-eval passes a model's arguments to
             tasks as well, and `--model_args seed=…` must not change the data.)
     """

@@ -20,14 +20,15 @@ FLUENCY_FIGURES = (
         "Fluent Cantonese",
         "share",
         True,
-        "Share of outputs without a loop and with (almost) no word that only Written Chinese has.",
+        "Share of outputs that are in Chinese, do not loop, and use (almost) no words of Written "
+        "Chinese.",
     ),
     Figure(
         "cantonese_ratio",
         "Cantonese features",
         "share",
         True,
-        "Share of Cantonese words among the words typical of Cantonese or of Written Chinese.",
+        "Words typical of Cantonese, divided by these and the words typical of Written Chinese.",
         "rate",
     ),
     Figure(
