@@ -298,8 +298,9 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
 
 def _can_switch_on(task: TaskVariant, option: str) -> bool:
     """Return False if the task refuses the option, as one whose prompt asks for no reasoning."""
+    switched_on: dict[str, Any] = {option: True}
     try:
-        make_setup(task.name, **{option: True})
+        make_setup(task.name, **switched_on)
     except OptionError:
         return False
     return True

@@ -24,18 +24,21 @@ os.environ.pop("COLUMNS", None)
 importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
-# Fixtures that start commands of the harnesses.
+# Fixtures that start commands of the harnesses, and those that need torch.
 _SLOW = {"lm_eval_cli", "inspect_cli"}
+_E2E = {"tiny_model", "thinking_model"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests, and skip those that need the real release if it is missing."""
+    """Mark slow and end-to-end tests; skip those that need the real release if it is missing."""
     for item in items:
         needed = set(getattr(item, "fixturenames", ()))
         of_release = item.get_closest_marker("realdata")
         if needed & _SLOW or of_release or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
+        if needed & _E2E:
+            item.add_marker(pytest.mark.e2e)
         if of_release and not os.environ.get("HKCANTO_DATA_DIR"):
             item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))
 
@@ -162,6 +165,15 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from . import tiny_model
 
     return tiny_model.make(tmp_path_factory.mktemp("tiny_model"))
+
+
+@pytest.fixture(scope="session")
+def thinking_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another, whose template closes a block of reasoning if `enable_thinking` is false."""
+    pytest.importorskip("torch", reason="needs the extra e2e")
+    from . import tiny_model
+
+    return tiny_model.make(tmp_path_factory.mktemp("thinking"), tiny_model.THINKING)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.logs import read_runs
 from hkcanto_tasks.logs.joining import settings_of
 
-from . import tiny_model
 from .conftest import run
 from .lm_eval.evaluating import evaluate
 from .recording import RecordingServer, recording
@@ -90,13 +89,6 @@ def test_a_token_that_opens_a_door_is_nobodys_business(name: str) -> None:
 # --------------------------------------------------------------- enable_thinking
 
 
-@pytest.fixture(scope="module")
-def thinking(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose template closes a block of reasoning if `enable_thinking` is false."""
-    pytest.importorskip("torch", reason="needs the extra e2e")
-    return tiny_model.make(tmp_path_factory.mktemp("thinking"), tiny_model.THINKING)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "closed"),
@@ -106,11 +98,13 @@ def thinking(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("enable_thinking=True,think_end_token=</think>", False),
     ],
 )
-def test_enable_thinking_reaches_the_template(thinking: Path, arguments: str, closed: bool) -> None:
+def test_enable_thinking_reaches_the_template(
+    thinking_model: Path, arguments: str, closed: bool
+) -> None:
     results = evaluate(
         "hkcanto_law",
         model="hf",
-        model_args=f"pretrained={thinking},{arguments}",
+        model_args=f"pretrained={thinking_model},{arguments}",
         device="cpu",
         apply_chat_template=True,
         gen_kwargs="max_gen_toks=4",
@@ -121,13 +115,13 @@ def test_enable_thinking_reaches_the_template(thinking: Path, arguments: str, cl
 
 
 @pytest.mark.slow
-def test_lm_eval_wants_to_know_how_thinking_ends(thinking: Path) -> None:
+def test_lm_eval_wants_to_know_how_thinking_ends(thinking_model: Path) -> None:
     """If lm-eval no longer requires it, docs/engines.md can drop the advice to leave it empty."""
     with pytest.raises(ValueError, match="think_end_token is required"):
         evaluate(
             "hkcanto_law",
             model="hf",
-            model_args=f"pretrained={thinking},enable_thinking=True",
+            model_args=f"pretrained={thinking_model},enable_thinking=True",
             device="cpu",
             apply_chat_template=True,
             limit=1,

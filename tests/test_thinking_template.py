@@ -6,18 +6,9 @@ from typing import Any
 
 import pytest
 
-from . import tiny_model
-
 SAID = (
     "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
 )
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose template closes a block of reasoning if `enable_thinking` is false."""
-    pytest.importorskip("torch", reason="needs the extra e2e")
-    return tiny_model.make(tmp_path_factory.mktemp("thinking"), tiny_model.THINKING)
 
 
 @pytest.mark.parametrize(
@@ -26,10 +17,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
      ((), ",enable_thinking=False", False)],
 )  # fmt: skip
 def test_lm_eval_says_so_before_the_first_request(
-    lm_eval_cli: Callable[..., Any], model: Path, arguments: tuple[str, ...], more: str, said: bool
+    lm_eval_cli: Callable[..., Any],
+    thinking_model: Path,
+    arguments: tuple[str, ...],
+    more: str,
+    said: bool,
 ) -> None:
     run = lm_eval_cli(
-        *("--model", "hf", "--model_args", f"pretrained={model}{more}", "--apply_chat_template"),
+        *("--model", "hf", "--model_args", f"pretrained={thinking_model}{more}"),
+        "--apply_chat_template",
         *("--limit", "2", "--gen_kwargs", "max_gen_toks=12", *arguments),
         task="hkcanto_law",
     )
@@ -49,10 +45,10 @@ def test_lm_eval_says_so_before_the_first_request(
     ],
 )
 def test_inspect_says_so_before_the_first_request(
-    inspect_cli: Callable[..., Any], model: Path, arguments: tuple[str, ...], said: bool
+    inspect_cli: Callable[..., Any], thinking_model: Path, arguments: tuple[str, ...], said: bool
 ) -> None:
     run = inspect_cli(
-        *("--model", f"hf/{model}", "--limit", "2", "--max-tokens", "12", *arguments),
+        *("--model", f"hf/{thinking_model}", "--limit", "2", "--max-tokens", "12", *arguments),
         task="hkcanto/law",
     )
     output = "".join(run.output.split())

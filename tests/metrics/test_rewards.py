@@ -562,6 +562,7 @@ def run_block(place: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.e2e
 def test_the_example_for_trl_rewards_each_row_by_its_task() -> None:
     pytest.importorskip("trl", reason="needs the extra e2e")
     pasted = run_block(0)

@@ -30,7 +30,7 @@ from ..scripts import load_script
 
 pytestmark = pytest.mark.slow
 
-SIZES = (30, 60, 78, 145, 500)
+SIZES = (30, 78, 500)
 REPEATS = 1000
 # Three standard errors of a share of 95 % in this many repeats are 2 points.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
