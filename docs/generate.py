@@ -449,9 +449,9 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
     "github": (
         "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The "
         "checksums are in a file beside `benchmark.toml`, the *registry*: a line `<file> <sha256>` "
-        "for each file below `prefix`. A third column `<commit>:<path>` says that one file is from "
-        "elsewhere. A first line `# 390 files` gives the number of files, so that a truncated list "
-        "is noticed.",
+        "for each file below `prefix`. A line has a third column, `<commit>:<path>`, if its file "
+        "is from elsewhere. A first line `# 390 files` gives the number of files, so that a "
+        "truncated list is noticed.",
         GitHubRelease,
     ),
     "hub": ("`[hub]`. `[reasoning]` has the same keys.", HubDataset),
@@ -462,8 +462,8 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "with its name, like `{passage}`. A path leads into a cell: `{about.place.0}`.\n"
         "* Every kind fills `{subject}`, `{title}` and `{chinese}` with the subject's names. In "
         "worked examples, it also fills `{number}`, `{reasoning}` and `{answer}`.\n"
-        "* If nothing can fill a placeholder, that is an error. If both the kind and a column of "
-        "texts can, that is an error too.\n"
+        "* If nothing can fill a placeholder, that is an error. It is also an error if the kind "
+        "fills it, and a column with the same name, which the kind does not read, has texts.\n"
         "* Write `{{x}}` for the characters `{x}`. Other braces stay as they are.",
         PromptTemplate,
     ),

@@ -45,12 +45,12 @@ class PromptTemplate(Declared, frozen=True):
 
     Attributes:
         question: Text of a question, both scored and in worked examples.
-        system: Instruction before everything else, including the white space after it.
+        system: Instruction at the very start. Include the white space that follows it.
         answer_separator: Text between a question and its answer.
         example_separator: Text after each worked example.
         example: Text of a worked example's question, if it differs from `question`.
-        zero_shot: For prompts without worked examples: in multiple choice the text for `{zero}`, in
-            other kinds a replacement for `system`.
+        zero_shot: Only for prompts without worked examples: in multiple choice the text of
+            `{zero}`, which is empty otherwise; in other kinds the text in place of `system`.
         zero_shot_question: Replacement for `question` in prompts without worked examples.
         cue: Text for `{cue}`, the start of an answer. It is left out if the option `prompt` ends in
             `+scaffold`.
@@ -95,8 +95,8 @@ class Subject(Declared, frozen=True):
     Attributes:
         name: Last part of the name of the subject's own task: `law` in `my_quiz_law`. Empty if the
             task has only one subject.
-        stem: Text for `{stem}` in the task's file names, or the subject's value in the column
-            that names subjects; by default the name.
+        stem: Text for `{stem}` in the task's file names; if one file has all subjects, the value in
+            the column that `columns.subject` names. By default the name.
         title: Title in the paper; by default made from the name.
         chinese: Title in Chinese.
         rows: Published number of test rows, or 0 if it is not known.
@@ -180,8 +180,8 @@ class Rubric(Declared, frozen=True):
         prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
             is the scale, one level per line; `{code}` is a text that no answer can guess, for the
             tags around the answer. Any other placeholder is filled as in the task's own prompt,
-            or from a column. The model under test does not see such a text, unless its own prompt
-            has the same placeholder.
+            or from a column. The model under test does not see what fills only the judge's
+            placeholders.
         levels: Levels of the scale.
         passes: Numbers of the levels that pass.
         higher_is_better: Whether a higher level is better.
@@ -244,10 +244,10 @@ class TaskDefinition(Declared, frozen=True):
         examples: The paper's worked examples, each as placeholder → text.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
-        sentence: The paper's sentence at the start of the prompt.
-        sentences: Our sentence for each of the other prompts, by the prompt's name.
-        letters: Letters of the options. If fewer options (or columns of options) are listed, the
-            other letters are not used.
+        sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
+        sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
+        letters: Letters of the options. If `options`, or the options in `columns`, have fewer
+            entries, the other letters are not used.
         blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
             (`absent`). With `absent`, a missing cell is no option either.
         header: Whether CSV files have a header row.
@@ -259,7 +259,7 @@ class TaskDefinition(Declared, frozen=True):
             `["啱", "唔啱"]`.
         answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
             (from 1), `letter_or_number`, the option's `text`, or `one_hot`, a list with 1 for each
-            right option and 0 for the others (the list may be in the same column as the options).
+            right option and 0 for the others (the list may be in the same cell as the options).
             By default, the first five are tried, and the one that fits all rows of a file is used.
             If `options` is declared and the answers are numbers, this key is required.
         answers: Value of an answer cell → letter of the right option, or letters of several:

@@ -50,12 +50,12 @@ class PublishedColumn(Declared, frozen=True):
             pooled.
         shots: Number of worked examples, if it differs from the task's.
         metric: Name of the tasks' figure.
-        category: The only category in the column's score, if any.
-        subject: The only subject in the column's score, if any.
+        category: Category, if the column's score covers one category only.
+        subject: Subject, if the column's score covers one subject only.
         mean_of: Columns whose mean this column is, if any.
         unmeasured: Why no task of ours measures the column; empty if one does.
-        repeats: Another table with the same figures, if any. If a run has only such columns in a
-            table, its report leaves the table out.
+        repeats: Name of another table that prints the same figures, if any. If all columns of a run
+            in a table are repeats, its report leaves the table out.
     """
 
     name: str
