@@ -22,8 +22,6 @@ from hkcanto_tasks.reports.blocks import Section, Table
 
 tokenizers = pytest.importorskip("tokenizers")
 
-TINY_MODEL = Path("~/.cache/hkcanto-tests/gemma3-270m").expanduser()
-
 
 @pytest.fixture
 def bytes_file(tmp_path: Path) -> Path:
@@ -257,13 +255,11 @@ def test_without_rows_there_is_nothing_to_say():
     assert sections([]) == []
 
 
-@pytest.mark.e2e
-@pytest.mark.skipif(not TINY_MODEL.is_dir(), reason="needs tools/tiny_model.py")
-def test_a_real_tokenizer_counts_as_transformers_does():
+def test_a_tokenizer_counts_as_transformers_does(tiny_model: Path):
     transformers = pytest.importorskip("transformers")
     text = "問題：香港嘅茶餐廳幾時開始有？\nA. 1950 年代\nB. Tuesday"
-    ids = transformers.AutoTokenizer.from_pretrained(TINY_MODEL)(text, add_special_tokens=False)
-    assert load_tokenizer(str(TINY_MODEL))([text]) == [len(ids["input_ids"])]
+    ids = transformers.AutoTokenizer.from_pretrained(tiny_model)(text, add_special_tokens=False)
+    assert load_tokenizer(str(tiny_model))([text]) == [len(ids["input_ids"])]
 
 
 def test_the_command_prints_a_screen_and_all_in_full(bytes_file: Path):
