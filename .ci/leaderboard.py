@@ -5,9 +5,9 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from hkcanto_tasks.board.reading import read_results
-from hkcanto_tasks.board.site import files as pages_of
-from hkcanto_tasks.board.standing import board_of
+from hkcanto_tasks.results.board.reading import read_results
+from hkcanto_tasks.results.board.site import files as pages_of
+from hkcanto_tasks.results.board.standing import board_of
 
 PLACE = "leaderboard"
 

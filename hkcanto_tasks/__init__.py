@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .loading import LoadedTask as LoadedTask
     from .loading import load_task as load_task
-    from .logs import read_runs as read_runs
-    from .reports.intervals import NonInferiority as NonInferiority
-    from .reports.intervals import non_inferiority as non_inferiority
+    from .results.logs import read_runs as read_runs
+    from .results.statistics.intervals import NonInferiority as NonInferiority
+    from .results.statistics.intervals import non_inferiority as non_inferiority
 
 __version__ = "0.2.0"
 
 _NAMES = {
     "loading": ("LoadedTask", "load_task"),
-    "logs": ("read_runs",),
-    "reports.intervals": ("NonInferiority", "non_inferiority"),
+    "results.logs": ("read_runs",),
+    "results.statistics.intervals": ("NonInferiority", "non_inferiority"),
 }
 
 

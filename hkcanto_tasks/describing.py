@@ -33,7 +33,13 @@ from .catalogue import (
     named_tasks,
 )
 from .data.release_files import unshown
-from .errors import CatalogueError, DataCorrupt, DataNotFound, NetworkUnavailable, OptionError
+from .errors import (
+    CatalogueError,
+    DataCorrupt,
+    DataNotFound,
+    NetworkUnavailable,
+    OptionError,
+)
 from .figures import Figure
 from .loading import LoadedTask, load_task
 from .setup import RUN_OPTIONS, Setup, option_values

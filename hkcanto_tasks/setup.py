@@ -20,7 +20,14 @@ from hkcanto_metrics.language import identify_language, identify_reasoning
 from hkcanto_metrics.reasoning import split_reasoning
 
 from . import __version__
-from .catalogue import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant, find_task
+from .catalogue import (
+    PromptTemplate,
+    Subject,
+    TaskDefinition,
+    TaskVariant,
+    Variant,
+    find_task,
+)
 from .data.tables import Record, UnreadableRow
 from .errors import CatalogueError, DataCorrupt, OptionError, from_package
 from .figures import Figure, figures_of, in_table, with_reasoning

@@ -11,7 +11,7 @@ import numpy as np
 from measuring import arguments, memory, timed
 
 from hkcanto_tasks.figures import parts_of
-from hkcanto_tasks.runs import Items, Run
+from hkcanto_tasks.results.runs import Items, Run
 from hkcanto_tasks.setup import setup
 
 TASK = "hkmmlu"
@@ -61,8 +61,8 @@ def main() -> None:
         import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)
-    from hkcanto_tasks.reports.paired import compare, pairwise
-    from hkcanto_tasks.reports.verdicts import sections
+    from hkcanto_tasks.results.reports.verdicts import sections
+    from hkcanto_tasks.results.statistics.paired import compare, pairwise
 
     runs = [answered(f"model {i + 1}", i) for i in range(models)]
     print(f"{len(runs[0].items):,} items, {len(runs[0].subjects)} subjects")

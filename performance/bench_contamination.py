@@ -11,9 +11,9 @@ from pathlib import Path
 from measuring import arguments, memory, seconds, timed
 
 from hkcanto_tasks.catalogue import benchmarks
-from hkcanto_tasks.contamination.ngrams import Index
-from hkcanto_tasks.contamination.report import items_of
-from hkcanto_tasks.contamination.training_files import read
+from hkcanto_tasks.results.contamination.ngrams import Index
+from hkcanto_tasks.results.contamination.report import items_of
+from hkcanto_tasks.results.contamination.training_files import read
 
 ENOUGH, BATCH = 100e6, 1 << 20
 

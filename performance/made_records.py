@@ -12,7 +12,7 @@ from typing import Any
 
 from hkcanto_tasks.catalogue import find_task, named_tasks
 from hkcanto_tasks.figures import Figure
-from hkcanto_tasks.publishing.eee import UNITS
+from hkcanto_tasks.results.publishing.eee import UNITS
 from hkcanto_tasks.setup import Setup, setup
 
 START = 1_767_225_600  # 2026-01-01

@@ -13,8 +13,8 @@ from rich.table import Table
 from scipy.stats import norm
 
 from hkcanto_metrics.training_signal import signal_of
-from hkcanto_tasks.reports.selection import all_pairs
-from hkcanto_tasks.reports.significance import mcnemar_p_value
+from hkcanto_tasks.results.statistics.selection import all_pairs
+from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 
 FLAT, RISING = "flat", "rising"
 

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import subject_weights
-from hkcanto_tasks.reports.intervals import _tail, loss_bound
+from hkcanto_tasks.results.statistics.intervals import _tail, loss_bound
 
 SIZES = (30, 78, 145, 500, 3000)
 Rng = np.random.Generator

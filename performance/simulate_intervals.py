@@ -5,7 +5,7 @@ Run it as `python performance/simulate_intervals.py [--repeats 2000]` (about ten
 measures how often the interval of a run with `--limit` covers the full run's score, and whether a
 plan has the promised power; `--half 1` leaves out every second model, and `--half 2` the others.
 
-Percentile bootstraps and normal intervals are compared with those of `hkcanto_tasks.reports`. The
+Percentile bootstraps and normal intervals are compared with those of `results.statistics`. The
 target is 93 to 97 % (5 % at most for a gate).
 """
 
@@ -29,9 +29,9 @@ from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_i
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Over, subject_weights
 from hkcanto_tasks.loading import stratified
-from hkcanto_tasks.planning import power
-from hkcanto_tasks.reports.estimates import mean_estimate, stratified_estimate
-from hkcanto_tasks.reports.intervals import (
+from hkcanto_tasks.results.planning import power
+from hkcanto_tasks.results.statistics.estimates import mean_estimate, stratified_estimate
+from hkcanto_tasks.results.statistics.intervals import (
     Estimate,
     effective_draws,
     loss_bound,
@@ -40,7 +40,7 @@ from hkcanto_tasks.reports.intervals import (
     ratio_interval,
     tango_interval,
 )
-from hkcanto_tasks.reports.significance import mcnemar_p_value
+from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 from hkcanto_tasks.samples import Sample
 
 SIZES = (30, 60, 78, 145, 500)

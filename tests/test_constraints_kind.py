@@ -15,8 +15,8 @@ from hkcanto_tasks import fingerprints, load_task, read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
-from hkcanto_tasks.reports.blocks import Table
-from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.results.reports.blocks import Table
+from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
-from hkcanto_tasks import load_task, published
+from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import (
     Average,
     Benchmark,
@@ -44,7 +44,8 @@ from hkcanto_tasks.catalogue import (
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import describe
-from hkcanto_tasks.published import PublishedColumn, PublishedTable
+from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
+from hkcanto_tasks.results import published
 from hkcanto_tasks.setup import find_kind, setup
 
 from .reports.harness_runs import run_inspect

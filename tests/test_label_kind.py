@@ -13,8 +13,8 @@ from hkcanto import tasks
 from hkcanto_tasks import fingerprints, load_task, read_runs
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.reports.paired import match
-from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.statistics.paired import match
 from hkcanto_tasks.setup import setup
 
 from .lm_eval.evaluating import evaluate, table

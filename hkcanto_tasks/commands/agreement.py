@@ -24,6 +24,6 @@ def agreement(
     """
     with errors_without_traceback():
         kind = shared.format_of(output, format)
-        from ..agreement import agreement_report
+        from ..results.agreement import agreement_report
 
         shared.write(agreement_report(log, people), output, kind)

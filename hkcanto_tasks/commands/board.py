@@ -36,9 +36,9 @@ def board(
     and whether their weights are open.
     """
     with errors_without_traceback():
-        from ..board.models import read_models
-        from ..board.reading import read_results
-        from ..board.standing import board_of
+        from ..results.board.models import read_models
+        from ..results.board.reading import read_results
+        from ..results.board.standing import board_of
 
         given = results or []
         with progress() as advance:
@@ -53,8 +53,8 @@ def board(
             echo(f"{count} are right, {len(read.refused)} files or runs are not.")
             raise typer.Exit(bool(read.refused))
         made = board_of(read, models)
-        from ..board.site import files
-        from ..publishing.writing import write
+        from ..results.board.site import files
+        from ..results.publishing.writing import write
 
         written = files(made, title, url)
         with on_disk(output, "written", "Give a folder that you can write to."):

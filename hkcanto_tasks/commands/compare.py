@@ -6,7 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from ..console import errors_without_traceback
-from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+from .output import (
+    LOGS,
+    FormatOption,
+    Full,
+    Output,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
@@ -43,7 +52,7 @@ def compare(
         raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
     with errors_without_traceback(status=2):
         kind = format_of(output, format)
-        from ..reports.verdicts import compare_runs
+        from ..results.reports.verdicts import compare_runs
 
         at, _, planned = (look or "1/1").partition("/")
         options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}

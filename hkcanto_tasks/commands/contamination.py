@@ -41,7 +41,7 @@ def contamination(
     """
     with errors_without_traceback(status=2):
         kind = shared.format_of(output, format)
-        from ..contamination.report import report
+        from ..results.contamination.report import report
 
         try:
             made, found = report(files, benchmark, with_items=with_items)

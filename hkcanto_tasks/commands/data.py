@@ -7,7 +7,13 @@ import typer
 from rich.text import Text
 
 from ..catalogue import Benchmark, benchmarks, find_benchmark
-from ..console import Command, echo, errors_without_traceback, print_error, print_line
+from ..console import (
+    Command,
+    echo,
+    errors_without_traceback,
+    print_error,
+    print_line,
+)
 from ..data.locating import locate
 from ..errors import HKCantoError, NetworkUnavailable
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from ..console import Json, errors_without_traceback, out, print_json, print_line, print_row
+from ..console import (
+    Json,
+    errors_without_traceback,
+    out,
+    print_json,
+    print_line,
+    print_row,
+)
 from .data import Name, chosen
 
 if TYPE_CHECKING:

@@ -50,11 +50,11 @@ def estimate(
         kind = shared.format_of(output, format)
         prices = None if price_in is None or price_out is None else (price_in, price_out)
         if logs:
-            from ..planning.measured import report as measured
+            from ..results.planning.measured import report as measured
 
             made = measured(tasks, logs, tokenizer, speed, prices)
         else:
-            from ..planning.requests import report
+            from ..results.planning.requests import report
 
             made = report(tasks, tokenizer, speed, prices)
         shared.write(made, output, kind, full=True)

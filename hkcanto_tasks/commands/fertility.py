@@ -32,6 +32,6 @@ def fertility(
     """
     with errors_without_traceback():
         kind = shared.format_of(output, format)
-        from ..fertility.report import report
+        from ..results.fertility.report import report
 
         shared.write(report(tokenizers, benchmark), output, kind, full=full)

@@ -10,7 +10,14 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from ..console import Json, echo, errors_without_traceback, out, print_json, print_line
+from ..console import (
+    Json,
+    echo,
+    errors_without_traceback,
+    out,
+    print_json,
+    print_line,
+)
 
 if TYPE_CHECKING:
     from ..catalogue import TaskVariant

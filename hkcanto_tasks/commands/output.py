@@ -14,7 +14,7 @@ from ..console import echo, err, out
 from ..errors import OptionError, on_disk
 
 if TYPE_CHECKING:
-    from ..reports.blocks import Report
+    from ..results.reports.blocks import Report
 
 Format = Literal["html", "md", "json", "csv", "github"]
 """The formats of a report; all except `github` are also endings of files."""
@@ -55,8 +55,8 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         OptionError: There is no such folder, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
-    from ..reports.renderers import render
-    from ..reports.renderers.terminal import show, show_note
+    from ..results.reports.renderers import render
+    from ..results.reports.renderers.terminal import show, show_note
 
     text = "" if kind is None else render(made, kind)
     if output is not None:
@@ -81,7 +81,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
 def _save(text: str, output: Path) -> None:
     """Write the whole file, or leave the existing one untouched; a link is replaced."""
-    from ..publishing.writing import write as write_files
+    from ..results.publishing.writing import write as write_files
 
     if output.is_dir() or not output.parent.is_dir():
         what = "is a folder" if output.is_dir() else f"cannot be written: no folder {output.parent}"

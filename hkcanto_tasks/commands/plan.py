@@ -73,9 +73,9 @@ def plan(
                 "alone or with names of benchmarks and tasks (hkcanto list)."
             )
         kind = shared.format_of(output, format)
-        from ..planning import observed, power
-        from ..planning.report import build, catalogue
-        from ..reports.intervals import Estimate
+        from ..results.planning import observed, power
+        from ..results.planning.report import build, catalogue
+        from ..results.statistics.intervals import Estimate
 
         about = ""
         if of_logs:

@@ -60,14 +60,14 @@ def publish(
     that differ from the harness's. Nothing is uploaded.
     """
     with errors_without_traceback():
-        from ..logs import read_runs
-        from ..publishing.runs import Publication, Publisher, publishable
-        from ..publishing.writing import write
+        from ..results.logs import read_runs
+        from ..results.publishing.runs import Publication, Publisher, publishable
+        from ..results.publishing.writing import write
 
         read = read_runs(runs)
         for log in read.skipped:
             echo(f"not read: {log.path}: {log.reason}", to_err=True)
-        destination = import_module(f"hkcanto_tasks.publishing.{to.value}")
+        destination = import_module(f"hkcanto_tasks.results.publishing.{to.value}")
         who = Publisher(by, relationship or "", url)
         made: Publication = destination.publication(publishable(read), who)
         with on_disk(output, "written", "Give a folder that you can write to."):

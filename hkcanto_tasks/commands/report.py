@@ -6,7 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from ..console import echo, err, errors_without_traceback
-from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+from .output import (
+    LOGS,
+    FormatOption,
+    Full,
+    Output,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _ITEMS = option(
     "Also show questions, answers and responses. Do not publish such a report.", "--with-items"
@@ -45,15 +54,15 @@ def report(
         output = output or (Path("hkcanto-example.html") if example else None)
         kind = format_of(output, format)
         if example:
-            from ..example import run_example
+            from ..results.example import run_example
 
             runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
-        from ..logs import read_runs
-        from ..reports.report import build_report
+        from ..results.logs import read_runs
+        from ..results.reports.report import build_report
 
         options: dict[str, Any] = {"texts": with_items}
         if tokenizer is not None:
-            from ..fertility.report import load_tokenizer
+            from ..results.fertility.report import load_tokenizer
 
             unit = f"tokens of {Path(tokenizer).name}"
             count = load_tokenizer(tokenizer)
@@ -61,7 +70,7 @@ def report(
         with progress() as advance:
             read = read_runs(runs or [], progress=advance, **options)
         if best:
-            from ..reports.analyses.curves import best_records
+            from ..results.reports.analyses.curves import best_records
 
             for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))

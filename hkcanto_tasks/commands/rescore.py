@@ -11,7 +11,7 @@ from ..errors import on_disk
 from .output import option, progress
 
 if TYPE_CHECKING:
-    from ..rescoring.rescore import Rescored
+    from ..results.rescoring.rescore import Rescored
 
 _PATHS = typer.Argument(
     metavar="PATHS",
@@ -54,10 +54,10 @@ def rescore(
     It writes logs that hkcanto report, compare and publish read.
     """
     with errors_without_traceback():
-        from ..publishing.writing import write
-        from ..rescoring.answers import columns_of
-        from ..rescoring.rescore import files_of
-        from ..rescoring.rescore import rescore as score_again
+        from ..results.publishing.writing import write
+        from ..results.rescoring.answers import columns_of
+        from ..results.rescoring.rescore import files_of
+        from ..results.rescoring.rescore import rescore as score_again
 
         declared = columns_of(columns)
         with progress("Scoring") as advance:
@@ -65,11 +65,11 @@ def rescore(
                 paths, task=task, model=model, columns=declared, progress=advance
             )
         if reader:
-            from ..rescoring.second_look import reread
+            from ..results.rescoring.second_look import reread
 
             runs = reread(runs, reader)
         if grader:
-            from ..rescoring.grading import grade
+            from ..results.rescoring.grading import grade
 
             runs = grade(runs, grader)
         files = files_of(runs, output)

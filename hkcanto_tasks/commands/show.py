@@ -7,7 +7,14 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..console import Json, errors_without_traceback, out, print_json, print_line, print_row
+from ..console import (
+    Json,
+    errors_without_traceback,
+    out,
+    print_json,
+    print_line,
+    print_row,
+)
 from ..errors import OptionError
 
 if TYPE_CHECKING:

@@ -19,7 +19,13 @@ from textwrap import shorten
 from typing import Any
 from urllib.parse import quote, unquote
 
-from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
+from ..errors import (
+    DataCorrupt,
+    DataNotFound,
+    HKCantoError,
+    NetworkUnavailable,
+    on_disk,
+)
 from .folders import DataFolder, digest
 from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
 from .tables import is_file, is_table, read_bytes, refusal

@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..errors import DataCorrupt, DataNotFound, on_disk
-from .downloads import GitHubSource, HubSource, cache_folder, own_cache, revision_variable
+from .downloads import (
+    GitHubSource,
+    HubSource,
+    cache_folder,
+    own_cache,
+    revision_variable,
+)
 from .folders import DataFolder
 from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
 from .tables import container, table_ending, with_members

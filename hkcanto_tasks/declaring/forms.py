@@ -19,7 +19,14 @@ from ..errors import CatalogueError
 from ..setup import find_kind
 from . import option_forms
 from .columns import Column, called
-from .proposals import PROMPTS, Doubt, Proposal, Unrecognised, placeholder, question_column
+from .proposals import (
+    PROMPTS,
+    Doubt,
+    Proposal,
+    Unrecognised,
+    placeholder,
+    question_column,
+)
 from .tables import Group
 
 _LARGEST_SET_OF_LABELS = 12

@@ -11,10 +11,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner
 
-from hkcanto_tasks.board import reading as board_reading
-from hkcanto_tasks.board.ranking import exact, ranks
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.reports.intervals import Estimate
+from hkcanto_tasks.results.board import reading as board_reading
+from hkcanto_tasks.results.board.ranking import exact, ranks
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from ..publishing.conftest import rename
 from .conftest import Board, Results, made_records

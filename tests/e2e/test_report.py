@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.example import run_example
+from hkcanto_tasks.results.example import run_example
 
 from ..reports.browser import Browser, chromium
 

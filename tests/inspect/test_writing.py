@@ -13,8 +13,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
-from hkcanto_tasks.logs import read_runs
-from hkcanto_tasks.reports.trust import trust
+from hkcanto_tasks.results.logs import read_runs
+from hkcanto_tasks.results.reports.trust import trust
 
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hkcanto_tasks.logs import read_runs
+from hkcanto_tasks.results.logs import read_runs
 
 from ..recording import RecordingServer, recording
 from .environments import (

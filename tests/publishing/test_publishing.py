@@ -426,7 +426,7 @@ def test_without_an_exchange_the_former_files_come_back(
 ) -> None:
     runs = (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}")
     before = published("card", tmp_path / "out", *runs)
-    monkeypatch.setattr("hkcanto_tasks.publishing.writing._EXCHANGES", {})
+    monkeypatch.setattr("hkcanto_tasks.results.publishing.writing._EXCHANGES", {})
     monkeypatch.setattr(Path, "replace", failing_once(Path.replace, turn=2))
     done = publish("card", tmp_path / "out", *runs, "--by", "A Lab")
     assert done.exit_code == 1

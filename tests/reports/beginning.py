@@ -7,7 +7,7 @@ import numpy as np
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.loading import stratified
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.samples import Sample
 
 from .building import a_run

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from hkcanto_tasks.figures import Pair, parts_of
-from hkcanto_tasks.reports.blocks import Section
-from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.runs import Items, Run
+from hkcanto_tasks.results.reports.blocks import Section
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.runs import Items, Run
 from hkcanto_tasks.setup import setup
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.setup import setup
 
 from .building import a_run

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import nan
 
-from hkcanto_tasks.reports.blocks import (
+from hkcanto_tasks.results.reports.blocks import (
     Block,
     Column,
     ItemView,
@@ -17,7 +17,7 @@ from hkcanto_tasks.reports.blocks import (
     Unit,
     Value,
 )
-from hkcanto_tasks.reports.intervals import Estimate
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 HOSTILE = (
     "</td></table></script><script>window.pwned=1;alert(1)</script>"

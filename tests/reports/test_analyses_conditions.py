@@ -6,10 +6,14 @@ from dataclasses import replace
 import pytest
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.intervals import Estimate, paired_accuracy_interval, paired_mean_interval
-from hkcanto_tasks.reports.paired import compare, headline_difference
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Note, Table
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import (
+    Estimate,
+    paired_accuracy_interval,
+    paired_mean_interval,
+)
+from hkcanto_tasks.results.statistics.paired import compare, headline_difference
 
 from .building import a_run, changed, sections
 

@@ -17,15 +17,15 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.analyses import curves
-from hkcanto_tasks.reports.blocks import Note, Table
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.reports.presentation import headline
-from hkcanto_tasks.reports.renderers import render
-from hkcanto_tasks.reports.renderers.terminal import show
-from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.reports.selection import selection
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.analyses import curves
+from hkcanto_tasks.results.reports.blocks import Note, Table
+from hkcanto_tasks.results.reports.presentation import headline
+from hkcanto_tasks.results.reports.renderers import render
+from hkcanto_tasks.results.reports.renderers.terminal import show
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
+from hkcanto_tasks.results.statistics.selection import selection
 
 from .building import a_run, sections
 from .harness_runs import AnsweringLM, run_lm_eval

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.blocks import Block, Note, Table, Value
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Block, Note, Table, Value
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, sections
 

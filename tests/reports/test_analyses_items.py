@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.blocks import ItemView
-from hkcanto_tasks.runs import ItemText, Run
+from hkcanto_tasks.results.reports.blocks import ItemView
+from hkcanto_tasks.results.runs import ItemText, Run
 
 from .building import a_run, sections
 

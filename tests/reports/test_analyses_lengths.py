@@ -7,10 +7,10 @@ from sys import maxsize
 import numpy as np
 import pytest
 
-from hkcanto_tasks.reports.analyses.lengths import cut
-from hkcanto_tasks.reports.blocks import Table
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.analyses.lengths import cut
+from hkcanto_tasks.results.reports.blocks import Table
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, sections
 

@@ -9,10 +9,10 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.reports.blocks import Block, Table
-from hkcanto_tasks.reports.estimates import estimate
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Block, Table
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.estimates import estimate
+from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.setup import setup
 
 from ..lm_eval.evaluating import evaluate, table

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.reports.blocks import Note, Table, Value
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Note, Table, Value
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, sections
 

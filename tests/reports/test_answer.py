@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.reports.answer import answer
-from hkcanto_tasks.reports.blocks import Estimate, Note, Table
-from hkcanto_tasks.reports.paired import pairwise
-from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.reports.selection import selection
-from hkcanto_tasks.reports.verdicts import first_section
-from hkcanto_tasks.runs import Run, SkippedLog
+from hkcanto_tasks.results.reports.answer import answer
+from hkcanto_tasks.results.reports.blocks import Estimate, Note, Table
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.verdicts import first_section
+from hkcanto_tasks.results.runs import Run, SkippedLog
+from hkcanto_tasks.results.statistics.paired import pairwise
+from hkcanto_tasks.results.statistics.selection import selection
 
 from .building import a_run
 from .whole import whole

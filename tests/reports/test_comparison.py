@@ -16,18 +16,18 @@ from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.errors import ComparisonError, HKCantoError
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports import verdicts
-from hkcanto_tasks.reports.blocks import Note, Report, Section, Table
-from hkcanto_tasks.reports.estimates import estimate
-from hkcanto_tasks.reports.intervals import (
+from hkcanto_tasks.results.reports import verdicts
+from hkcanto_tasks.results.reports.blocks import Note, Report, Section, Table
+from hkcanto_tasks.results.reports.verdicts import gate_of, sections, verdict
+from hkcanto_tasks.results.runs import Run, SkippedLog
+from hkcanto_tasks.results.statistics.estimates import estimate
+from hkcanto_tasks.results.statistics.intervals import (
     agreeing,
     non_inferiority,
     paired_accuracy_interval,
     paired_mean_interval,
 )
-from hkcanto_tasks.reports.paired import compare, pairwise
-from hkcanto_tasks.reports.verdicts import gate_of, sections, verdict
-from hkcanto_tasks.runs import Run, SkippedLog
+from hkcanto_tasks.results.statistics.paired import compare, pairwise
 
 from .beginning import beginning
 from .building import a_run, changed

@@ -10,7 +10,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.figures import ItemValue, Pair, standard_error
-from hkcanto_tasks.reports.estimates import (
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.statistics.estimates import (
     Agreement,
     Disagreement,
     agreement,
@@ -19,8 +20,7 @@ from hkcanto_tasks.reports.estimates import (
     mean_estimate,
     stratified_estimate,
 )
-from hkcanto_tasks.reports.intervals import effective_draws, ratio_interval
-from hkcanto_tasks.reports.report import build_report
+from hkcanto_tasks.results.statistics.intervals import effective_draws, ratio_interval
 
 from .beginning import beginning
 from .building import a_run

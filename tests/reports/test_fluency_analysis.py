@@ -2,8 +2,8 @@
 
 import pytest
 
-from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.intervals import Estimate
+from hkcanto_tasks.results.reports.blocks import Section, Table
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, sections
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.reports import renderers
-from hkcanto_tasks.runs import Runs
+from hkcanto_tasks.results.reports import renderers
+from hkcanto_tasks.results.runs import Runs
 
 from ..scripts import REPOSITORY
 from .building import a_run
@@ -298,6 +298,6 @@ def test_the_schema_refuses_other_data_than_reports(
 
 
 def test_the_schema_is_where_the_documentation_says() -> None:
-    path = "hkcanto_tasks/reports/renderers/report.schema.json"
+    path = "hkcanto_tasks/results/reports/renderers/report.schema.json"
     assert path in (REPOSITORY / "docs" / "reports.md").read_text("utf-8")
     assert (REPOSITORY / path).is_file()

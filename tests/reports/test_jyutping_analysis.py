@@ -7,15 +7,15 @@ import pytest
 
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.analyses.jyutping import (
+from hkcanto_tasks.results.reports.analyses.jyutping import (
     Pairs,
     aligned_pairs,
     confusions,
     lazy_sounds,
 )
-from hkcanto_tasks.reports.blocks import Section, Table
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Section, Table
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 

@@ -14,10 +14,10 @@ from hkcanto import tasks
 from hkcanto_tasks import __version__, read_runs
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.logs.items import ItemRows
-from hkcanto_tasks.reports.estimates import estimate
-from hkcanto_tasks.reports.paired import compare
-from hkcanto_tasks.runs import Items, Run
+from hkcanto_tasks.results.logs.items import ItemRows
+from hkcanto_tasks.results.runs import Items, Run
+from hkcanto_tasks.results.statistics.estimates import estimate
+from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 from hkcanto_tasks.signatures import parse_signature

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.logs.joining import Origin, labels
+from hkcanto_tasks.results.logs.joining import Origin, labels
 
 Harness = Literal["lm-eval", "inspect"]
 

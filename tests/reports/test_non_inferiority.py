@@ -8,7 +8,7 @@ from scipy.interpolate import BSpline
 from scipy.stats import beta
 
 from hkcanto_tasks import non_inferiority
-from hkcanto_tasks.reports.intervals import loss_bound
+from hkcanto_tasks.results.statistics.intervals import loss_bound
 
 loss = st.floats(0, 1).map(lambda value: round(value, 3))
 pairs = st.lists(st.tuples(loss, loss), min_size=1, max_size=40)

@@ -7,11 +7,11 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.published import published_tables, tables_of
-from hkcanto_tasks.reports.blocks import Estimate, Note, Section, Table
-from hkcanto_tasks.reports.paired import compare
-from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.published import published_tables, tables_of
+from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, Table
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.paired import compare
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 

@@ -9,11 +9,19 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from hkcanto_tasks.reports.blocks import Column, ItemView, Note, Report, Row, Table, Unit
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.reports.renderers import render
-from hkcanto_tasks.reports.renderers.page import TEXT_LIMIT
-from hkcanto_tasks.reports.report import report_of
+from hkcanto_tasks.results.reports.blocks import (
+    Column,
+    ItemView,
+    Note,
+    Report,
+    Row,
+    Table,
+    Unit,
+)
+from hkcanto_tasks.results.reports.renderers import render
+from hkcanto_tasks.results.reports.renderers.page import TEXT_LIMIT
+from hkcanto_tasks.results.reports.report import report_of
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .browser import Browser, chromium
 from .building import sections

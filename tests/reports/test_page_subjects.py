@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from hkcanto_tasks import logs
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.reports import verdicts
-from hkcanto_tasks.reports.blocks import Column, Row, Table
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.reports.renderers import render
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports import verdicts
+from hkcanto_tasks.results.reports.blocks import Column, Row, Table
+from hkcanto_tasks.results.reports.renderers import render
+from hkcanto_tasks.results import logs
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .browser import Browser, chromium
 from .many import many

@@ -12,18 +12,27 @@ from rich.console import Console
 
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.printable import printable
-from hkcanto_tasks.reports.blocks import Column, Note, Report, Row, Section, Table, Unit, Value
-from hkcanto_tasks.reports.blocks import table as table_of
-from hkcanto_tasks.reports.intervals import UNSEEN, Estimate
-from hkcanto_tasks.reports.renderers import Format, render
-from hkcanto_tasks.reports.renderers.formatting import (
+from hkcanto_tasks.results.reports.blocks import (
+    Column,
+    Note,
+    Report,
+    Row,
+    Section,
+    Table,
+    Unit,
+    Value,
+)
+from hkcanto_tasks.results.reports.blocks import table as table_of
+from hkcanto_tasks.results.reports.renderers import Format, render
+from hkcanto_tasks.results.reports.renderers.formatting import (
     heading,
     interval_text,
     shorten,
     shown,
     value_text,
 )
-from hkcanto_tasks.reports.renderers.terminal import show
+from hkcanto_tasks.results.reports.renderers.terminal import show
+from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
 from .sample_report import (
     BADGES,
@@ -457,7 +466,7 @@ def test_answers_are_counted_on_the_terminal_and_not_shown() -> None:
 
 
 def test_a_page_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "hkcanto_tasks.reports.renderers.page", raising=False)
+    monkeypatch.delitem(sys.modules, "hkcanto_tasks.results.reports.renderers.page", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(OptionError, match=r'pip install "hkcanto\[report\]"'):
         render(report(section(scores())), "html")

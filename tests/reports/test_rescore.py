@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.runs import Run
 
 from .harness_runs import answer, answering_model, run_inspect, run_lm_eval
 
@@ -433,8 +433,8 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
 
 
 def test_two_items_with_one_question_are_identified_by_their_options() -> None:
-    from hkcanto_tasks.rescoring.answers import Answer
-    from hkcanto_tasks.rescoring.matching import Questions
+    from hkcanto_tasks.results.rescoring.answers import Answer
+    from hkcanto_tasks.results.rescoring.matching import Questions
     from hkcanto_tasks.samples import Sample
 
     two = [

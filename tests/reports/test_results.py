@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.blocks import Note, Row, Section, Table, Value
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.reports.renderers import render
-from hkcanto_tasks.reports.report import build_report
-from hkcanto_tasks.runs import ItemText, Run, SkippedLog
+from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
+from hkcanto_tasks.results.reports.renderers import render
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.runs import ItemText, Run, SkippedLog
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, changed, sections
 from .whole import whole

@@ -1,6 +1,6 @@
 """Made-up runs: their completeness, and the names of their conditions."""
 
-from hkcanto_tasks.runs import Items
+from hkcanto_tasks.results.runs import Items
 
 from .building import a_run, changed
 

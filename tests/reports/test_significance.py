@@ -14,14 +14,14 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from hkcanto_metrics.translation import sufficient_statistics
-from hkcanto_tasks.reports import significance
-from hkcanto_tasks.reports.intervals import (
+from hkcanto_tasks.results.statistics import significance
+from hkcanto_tasks.results.statistics.intervals import (
     agreeing,
     paired_accuracy_interval,
     paired_mean_interval,
     ratio_interval,
 )
-from hkcanto_tasks.reports.significance import (
+from hkcanto_tasks.results.statistics.significance import (
     bootstrap_differences,
     holm,
     mcnemar_p_value,

@@ -16,8 +16,8 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from hkcanto_tasks.loading import stratified
-from hkcanto_tasks.reports.estimates import mean_estimate, stratified_estimate
-from hkcanto_tasks.reports.intervals import (
+from hkcanto_tasks.results.statistics.estimates import mean_estimate, stratified_estimate
+from hkcanto_tasks.results.statistics.intervals import (
     loss_bound,
     non_inferiority,
     paired_accuracy_interval,

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.standings import (
+from hkcanto_tasks.results.reports.standings import (
     Beside,
     Standing,
     departures,
@@ -17,7 +17,7 @@ from hkcanto_tasks.reports.standings import (
     standings,
     why_left_out,
 )
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.runs import Run
 
 from .beginning import beginning
 from .building import a_run

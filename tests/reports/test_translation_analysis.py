@@ -3,9 +3,9 @@
 import pytest
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.reports.blocks import Note, Section, Table
-from hkcanto_tasks.reports.intervals import Estimate
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.reports.blocks import Note, Section, Table
+from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, sections
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.runs import Run
+from hkcanto_tasks.results.runs import Run
 
 from .building import a_run, changed
 

@@ -14,7 +14,7 @@ from hkcanto_tasks.catalogue import (
     read_benchmark,
 )
 from hkcanto_tasks.errors import CatalogueError
-from hkcanto_tasks.published import published_tables
+from hkcanto_tasks.results.published import published_tables
 
 TEXT = (BENCHMARKS / "hkcanto" / "benchmark.toml").read_text("utf-8")
 

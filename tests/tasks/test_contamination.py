@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.contamination.ngrams import FEW, Index, Item, units
-from hkcanto_tasks.contamination.report import items_of
 from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.results.contamination.ngrams import FEW, Index, Item, units
+from hkcanto_tasks.results.contamination.report import items_of
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [

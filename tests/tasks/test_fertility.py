@@ -11,14 +11,14 @@ from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, NetworkUnavailable, OptionError
-from hkcanto_tasks.fertility.report import (
+from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.results.fertility.report import (
     FertilityRow,
     fertility,
     load_tokenizer,
     sections,
 )
-from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.reports.blocks import Section, Table
+from hkcanto_tasks.results.reports.blocks import Section, Table
 
 tokenizers = pytest.importorskip("tokenizers")
 

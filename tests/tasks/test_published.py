@@ -9,7 +9,7 @@ import pytest
 
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import CatalogueError
-from hkcanto_tasks.published import (
+from hkcanto_tasks.results.published import (
     PublishedTable,
     published_tables,
     read_tables,

@@ -1,0 +1,1 @@
+"""The workbench: it reads logs of both harnesses, and runs no model."""

@@ -1,0 +1,167 @@
+"""Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
+
+from collections.abc import Container, Mapping, Sequence
+from math import isnan
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from hkcanto_metrics import rates
+from hkcanto_metrics.agreement import (
+    Agreement,
+    Correlation,
+    agreement,
+    read_human_scores,
+    weighted_kappa,
+)
+
+from ..errors import LogError
+from ..kinds.judged import Judged
+from .logs import read_runs
+from .logs.inspect import judge_scores
+from .reports.blocks import Column, Estimate, Report, Row, Section, Table
+from .reports.report import report_of
+from .runs import Run
+from .statistics.estimates import mean_estimate
+
+_FEW = 5
+
+
+def agreement_report(log: Path, people: Path) -> Report:
+    """Compare the judge's scores in an Inspect log with people's in a CSV file.
+
+    Args:
+        log: A log of a task with a judge, or a log from `hkcanto rescore --grader`.
+        people: A CSV file with a column `id` (the item's id in the log) and a column for each
+            criterion, in the judge's units: `judged_accuracy` and `judged_score` from 0 to 1, the
+            criteria of summaries from 1 to 5, `level` by the rubric's own scale. It has one row
+            for each item and person.
+
+    Returns:
+        A report with one row for each criterion of the file.
+
+    Raises:
+        LogError: The log has no judge's scores, or the file does not fit the log, for example
+            because its levels are not on the rubric's scale.
+    """
+    run = _by_rubric(log)
+    try:
+        judge = {"level": _levels(run)} if run else judge_scores(log)
+        human = read_human_scores(people, judge)
+    except (OSError, ValueError) as error:
+        raise LogError(str(error)) from error
+    try:
+        rows = agreement(judge, human)
+    except ValueError as error:
+        raise LogError(f"{log} and {people}: {error}") from error
+    if run:
+        _refuse_another_scale(run, human["level"], people)
+    of_levels = [
+        Column("Exact", "percent", "Share of people's levels that equal the judge's."),
+        Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
+    ]
+    columns = [
+        Column("Criterion"),
+        Column("Items", "count"),
+        *(of_levels if run else ()),
+        *(Column(name, "number") for name in ("Pearson", "Spearman", "Kendall")),
+        Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
+        Column("People's alpha", "number", "Among the people."),
+        Column("Bias", "number", "The judge's mean minus the people's mean."),
+        Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
+    ]
+    listed = [
+        Row(
+            [
+                row.criterion,
+                row.items,
+                *(_of_levels(judge["level"], human["level"]) if run else ()),
+                *(_correlation(row, kind) for kind in ("pearson", "spearman", "kendall")),
+                row.alpha,
+                row.human_alpha,
+                _figure(row.bias, row.items),
+                _figure(
+                    row.corrected, row.items, _piled(human[row.criterion], judge[row.criterion])
+                ),
+            ]
+        )
+        for row in rows
+    ]
+    title = "Agreement of the judge with people"
+    made = Table("agreement", title, columns, listed)
+    return report_of([Section(title, [made], "agreement", True)], title)
+
+
+def _by_rubric(log: Path) -> Run | None:
+    """Return the run of a log if a model judged it with a rubric, else None."""
+    try:
+        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
+    except LogError:
+        return None
+    if len(runs) > 1:
+        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
+    return runs[0] if runs else None
+
+
+def _levels(run: Run) -> dict[str, float]:
+    levels = run.items.values.get("mean_level", np.full(len(run.items), np.nan))
+    found = {
+        name: float(level)
+        for name, level in zip(run.items.ids, levels, strict=True)
+        if not isnan(level)
+    }
+    where = run.sources[0]
+    if len(set(run.items.ids)) < len(run.items):
+        raise LogError(
+            f"{where} has several answers to an item, and people's levels do not say which answer "
+            "they rate. Run it with one epoch."
+        )
+    if not found:
+        raise LogError(
+            f"{where}: no answer has a level. Judge them: hkcanto rescore {where} --grader "
+            "openai/gpt-4o -o judged."
+        )
+    return found
+
+
+def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
+    """Refuse people's levels that are not on the rubric's scale."""
+    assert isinstance(run.setup, Judged)
+    scale = {each.number: each.name for each in run.setup.rubric.levels}
+    for item, levels in human.items():
+        for level in levels:
+            if level not in scale:
+                listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
+                raise LogError(
+                    f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
+                    f"{listed}. Give people's levels on the same scale."
+                )
+
+
+def _of_levels(
+    judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
+) -> tuple[Estimate, Estimate]:
+    """Return the share of people's levels that equal the judge's, and kappa."""
+    shared = [(judge[item], levels) for item, levels in human.items() if item in judge]
+    given, levels = zip(*shared, strict=True)
+    exact = [fmean(level == own for level in of_people) for own, of_people in shared]
+    found = mean_estimate(np.array(exact), np.arange(len(exact)))
+    return found, _figure(weighted_kappa(given, levels), len(shared))
+
+
+def _correlation(row: Agreement, kind: Correlation) -> Estimate:
+    return _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
+
+
+def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
+    """Warn if the interval is too narrow because many scores are at an end of the scale."""
+    means = [fmean(scores) for item, scores in people.items() if item in judge]
+    piled = max(means.count(end) for end in (min(means), max(means)))
+    few = len(means) - piled < _FEW and 2 * piled > len(means)
+    return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""
+
+
+def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:
+    low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
+    return Estimate(estimate.value, low, high, items, note)

@@ -1,0 +1,65 @@
+"""The example report: two rule-based engines on the sample data, run through the harnesses."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import OptionError
+
+_ENGINES = {"pycantonese": "pycantonese", "tojyutping": "ToJyutping"}
+
+
+def run_example(say: Callable[[str], None] = print) -> Path:
+    """Run two rule-based engines on the sample data and return the folder with their logs.
+
+    PyCantonese runs in lm-eval and ToJyutping in Inspect; if only one harness is installed, it runs
+    both. Nothing in the current folder is imported or read: the harnesses run in the new folder,
+    which is not on Python's path.
+
+    Args:
+        say: Called with each command before it is run.
+
+    Raises:
+        OptionError: No harness is installed, an engine is missing, or a run failed.
+    """
+    missing = [name for name, module in _ENGINES.items() if not importlib.util.find_spec(module)]
+    harnesses = [name for name in ("lm_eval", "inspect_ai") if importlib.util.find_spec(name)]
+    if missing or not harnesses:
+        raise OptionError(
+            f"the example needs {', '.join(missing) or 'a harness'}: "
+            'pip install "hkcanto[lm-eval,inspect,g2p,report]".'
+        )
+    folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
+    (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
+    own = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
+    for place, engine in enumerate(_ENGINES):
+        command = _command(harnesses[place % len(harnesses)], engine, folder)
+        say(f"Running {engine}: {' '.join(command)}")
+        done = subprocess.run(
+            [sys.executable, *command[1:]],
+            cwd=folder,
+            env={**os.environ, **own, "PYTHONSAFEPATH": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise OptionError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    return folder
+
+
+def _command(harness: str, engine: str, folder: Path) -> list[str]:
+    if harness == "lm_eval":
+        return [
+            *("python", "-m", "lm_eval", "--model", "hkcanto-g2p"),
+            *("--model_args", f"engine={engine}", "--tasks", "hkcanto_g2p"),
+            *("--output_path", str(folder / "lm-eval"), "--log_samples"),
+        ]
+    return [
+        *("python", "-m", "inspect_ai", "eval", "hkcanto/g2p", "--model", f"hkcanto/{engine}"),
+        *("--display", "none", "--log-dir", str(folder / "inspect")),
+    ]

@@ -1,0 +1,156 @@
+"""Collecting the judged items of a task while a log is read, and turning them into columns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import nan
+from typing import Any, ClassVar
+from zlib import crc32
+
+import numpy as np
+
+from hkcanto_metrics.reasoning import split_reasoning
+
+from ...catalogue import unknown_subjects
+from ...figures import Pair, reasoning_values
+from ...judgements import Judgement
+from ...samples import Sample
+from ...setup import Setup
+from ...signatures import Signature
+from ..runs import Floats, Items, ItemText, codes
+from .decoding import Unusable
+
+Length = Callable[[str], int]
+Rows = Callable[[Signature], "ItemRows"]
+"""Makes the collector for the items of a task, from its signature."""
+
+_PASSAGE = 120  # Questions that share this many first characters are on one passage.
+_MOST_NAMES = 64  # A hostile log may have a different metric for each item.
+_same = lru_cache(maxsize=4096)(lambda one: one)  # Lets thousands of items share equal objects.
+
+
+class ItemRows:
+    """Collects the items of a task; `texts` is whether to keep texts, `length` measures them."""
+
+    NEEDS_SCORES: ClassVar[bool] = True
+    """Whether a response without a judgement is left out."""
+
+    def __init__(self, setup: Setup, length: Length = len, texts: bool = False) -> None:
+        self.setup, self.texts = setup, texts
+        self._length = length
+        form = {figure.form for figure in setup.FIGURES}
+        self._pairs = bool(form & {"corpus", "rate"})
+        self._known = {subject.name for subject in setup.task.definition.subjects}
+        self._rows: list[tuple[Any, ...]] = []
+        self._graders: set[str] = set()
+
+    def judged_by(self, signature: Signature) -> Signature:
+        """Return a signature with the judge models that the items name."""
+        return signature.judged_by(self._graders)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self,
+        sample: Sample,
+        judgement: Judgement | None,
+        response: str,
+        *,
+        reasoning: str = "",
+        further: Mapping[str, float] | None = None,
+        output_tokens: float = nan,
+        truncated: float = nan,
+        prompt: str = "",
+    ) -> None:
+        """Add an item.
+
+        Args:
+            sample: The item.
+            judgement: The judgement of the response; None if the log has none of this version.
+            response: The text that the model wrote.
+            reasoning: The reasoning, if it was logged separately.
+            further: Values of figures outside the catalogue, such as a judge's.
+            output_tokens: The number of tokens that the model wrote.
+            truncated: 1 if the response ended at a length limit, 0 if not.
+            prompt: The prompt as sent.
+
+        Raises:
+            Unusable: The catalogue does not have its subject, or it has no judgement.
+        """
+        if judgement is None:
+            raise Unusable(
+                "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
+            )
+        if sample.subject not in self._known:
+            what = f"subject {sample.subject!r} of {self.setup.task.name}"
+            hint = "".join(f". {each}" for each in unknown_subjects(self.setup.task.benchmark))
+            raise Unusable(f"the catalogue of this version has no {what}{hint}")
+        values, judged = judgement.values, judgement.reasoning
+        self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
+        if further:
+            values = {**values, **further}
+        if judged:
+            values = {**values, **reasoning_values(judged, judgement.answer_language, values)}
+            truncated = truncated if judged.finished else 1.0
+        written, thought = judgement.length, judged.n_characters if judged else 0
+        if self._length is not len:
+            parts = split_reasoning(response)
+            written, thought = self._length(parts.answer), self._length(reasoning + parts.reasoning)
+        if not thought and self.setup.task.variant.cot:
+            thought = written
+        text = sample.text
+        pair, shown = None, None
+        if self._pairs:
+            pair = Pair(judgement.answer, sample.target, sample.source)
+        if self.texts:
+            shown = ItemText(prompt, response, judgement.answer, sample.target)
+        self._rows.append(
+            (
+                sample.id,
+                _same(sample.subject),
+                _same(sample.parts),
+                values,
+                judgement.weights,
+                hash((sample.subject, text[:_PASSAGE])),
+                self._length(text),
+                crc32(sample.target.encode()),
+                written,
+                thought,
+                output_tokens,
+                truncated,
+                _same(judgement.reason),
+                pair,
+                shown,
+            )
+        )
+
+    def items(self) -> Items:
+        """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
+        order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
+        self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
+        ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)
+        *lengths, tokens, truncated, reasons, pairs, texts = rest
+        asked, golds, responses, reasoning = (np.array(each, np.int64) for each in lengths)
+        return Items(
+            ids=ids,
+            subjects=subjects,
+            parts=parts,
+            values=_by_name(values, nan),
+            weights=_by_name(weights, 0.0),
+            clusters=codes(hashes)[1],
+            question_lengths=asked,
+            golds=golds,
+            response_lengths=responses,
+            reasoning_lengths=reasoning,
+            output_tokens=np.array(tokens, np.float64),
+            truncated=np.array(truncated, np.float64),
+            reasons=reasons,
+            pairs=pairs if self._pairs else (),
+            texts=texts if self.texts else (),
+        )
+
+
+def _by_name(found: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
+    names = [*dict.fromkeys(chain.from_iterable(found))][:_MOST_NAMES]
+    return {name: np.array([own.get(name, fill) for own in found], np.float64) for name in names}

@@ -1,0 +1,193 @@
+"""Joining the logs of one model under one setup into one run, and labels for runs."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import chain
+from operator import add
+from os.path import commonprefix
+from pathlib import Path
+from typing import NamedTuple
+
+from ...catalogue import find_task
+from ...signatures import joined
+from ..runs import Items, Run, SkippedLog
+from ..usage import Usage
+
+# Settings that change a model's speed but not its answers, and secrets. An access token
+# (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
+_OF_NO_MATTER = re.compile(
+    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"url$|device|batch|concurrent|"
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
+    re.IGNORECASE,
+)
+_GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
+
+WITH_SYSTEM = "with a system instruction of the user's in front"
+"""The note of a run with a system instruction."""
+
+Parts = Mapping[str, Run]
+"""The runs to join: subject → the run that has its items."""
+
+
+def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the settings that are set and can change a model's answers.
+
+    Examples:
+        >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
+        (('dtype', 'bfloat16'),)
+    """
+    return tuple(
+        (name, str(value))
+        for name, value in sorted(given.items())
+        if value not in (None, "") and not _OF_NO_MATTER.search(name)
+    )
+
+
+def numbers(given: Mapping[str, object]) -> dict[str, float]:
+    """Return those decoding settings that are set and that reports and records show."""
+    found = ((name, given.get(name)) for name in _GENERATION)
+    return {name: value for name, value in found if isinstance(value, int | float)}
+
+
+def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
+    """Return the newest runs of each model, setup and subject, and the logs left out."""
+    latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
+    # An older run that finished wins over a newer one that was interrupted.
+    order = sorted(runs, key=lambda run: (not run.unfinished, run.created, str(run.sources[0])))
+    for run in order:
+        latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
+    skipped = []
+    for run in runs:
+        parts = latest[_joined_by(run)]
+        counted = Counter(parts[name] for name in dict.fromkeys(run.items.subjects))
+        for other, count in counted.items():
+            if other.sources[0] != run.sources[0]:
+                what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
+                why = f"older run of the same task, {other.sources[0].name} is newer"
+                if run.unfinished and not other.unfinished:
+                    why = f"{run.unfinished}, {other.sources[0].name} is complete"
+                advice = "to keep both, name them NAME=PATH"
+                skipped.append(SkippedLog(run.sources[0], f"{what}: {why}; {advice}"))
+    return list(latest.values()), skipped
+
+
+def _joined_by(run: Run) -> Hashable:
+    signature = run.signature
+    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
+    return run.harness, run.model, run.settings, whole
+
+
+def join(parts: Parts, length_unit: str) -> Run:
+    """Join runs of one model under one setup; the result has no label yet."""
+    signature = joined(run.signature for run in parts.values())
+    order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
+    runs = list(dict.fromkeys(parts[subject] for subject in order))
+    counted = {run: [each for each in order if parts[each] is run] for run in runs}
+    is_whole = {run: len(own) == len({*run.items.subjects}) for run, own in counted.items()}
+    items = Items.joined(
+        [
+            run.items if is_whole[run] else run.items.take(run.items.of_subjects(own).nonzero()[0])
+            for run, own in counted.items()
+        ]
+    )
+    if len(runs) > 1:
+        rank = {name: place for place, name in enumerate(order)}
+        items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
+        notes[f"{unread} unreadable rows of its data set aside"] = None
+    versions = sorted({run.version_of_harness for run in runs})
+    used = (  # unknown if only some of a run's subjects are taken
+        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
+        for run, own in counted.items()
+    )
+    return replace(
+        runs[0],
+        signature=signature,
+        created=max(run.created for run in runs),
+        sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
+        items=items,
+        reported={
+            (() if len(own) == len(parts) else tuple(own), name): value
+            for run, own in counted.items()
+            if is_whole[run]
+            for (_, name), value in run.reported.items()
+        },
+        notes=tuple(notes),
+        length_unit=length_unit,
+        limited=any(run.limited for run in runs),
+        picked=any(run.picked for run in runs),
+        available=sum(run.available for run in runs),
+        status=next((run.status for run in runs if run.status != "success"), "success"),
+        version_of_harness="+".join(versions),
+        usage=reduce(add, used),
+    )
+
+
+# ---------------------------------------------------------------------- labels
+
+_HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
+
+
+class Origin(NamedTuple):
+    """A model in an argument; each gets a label."""
+
+    harness: str
+    model: str
+    settings: tuple[tuple[str, str], ...]
+    argument: int  # its position among the arguments
+    path: Path
+    name: str  # the user's name for the argument; empty without one
+
+
+def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
+    """Return a label for each model of each argument, from the conditions of its runs.
+
+    The label is the user's name for the argument, or the end of the model's name. If two models
+    would have the same label under one condition, their difference follows in parentheses.
+    """
+    remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
+
+    def label(origin: Origin) -> str:
+        name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
+        return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
+
+    for tell in _TELL:
+        by_label: dict[str, list[Origin]] = defaultdict(list)
+        for origin in conditions:
+            by_label[label(origin)].append(origin)
+        for called in by_label.values():
+            runs = Counter(chain.from_iterable(conditions[origin] for origin in called))
+            alike = [o for o in called if any(runs[condition] > 1 for condition in conditions[o])]
+            told = tell(alike) if alike else []
+            if len(set(told)) > 1:
+                for origin, text in zip(alike, told, strict=True):
+                    remarks[origin].append(text)
+    return {origin: label(origin) for origin in conditions}
+
+
+def _folders(alike: Sequence[Origin]) -> list[str]:
+    """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
+    parts = [origin.path.absolute().parts for origin in alike]
+    start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
+    end = len(commonprefix([path[start:][::-1] for path in parts]))  # noqa: RUF071
+    return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
+
+
+def _settings(alike: Sequence[Origin]) -> list[str]:
+    shared = set.intersection(*(set(origin.settings) for origin in alike))
+    own = ([each for each in origin.settings if each not in shared] for origin in alike)
+    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in own]
+
+
+_TELL: tuple[Callable[[Sequence[Origin]], list[str]], ...] = (
+    lambda alike: [_HARNESS[origin.harness] for origin in alike],
+    lambda alike: [origin.model for origin in alike],
+    _folders,
+    _settings,
+    lambda alike: [f"#{number}" for number in range(1, len(alike) + 1)],
+)

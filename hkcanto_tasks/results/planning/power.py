@@ -1,0 +1,285 @@
+"""Power analysis of paired items: the smallest detectable difference, and the items a gate needs.
+
+Power is 80 %. As in `hkcanto compare`, a difference is tested at 5 %, two-sided, and a gate at 5 %,
+one-sided. Each item gives one difference between two runs, and only the spread of the differences
+matters. For right and wrong answers, their variance is the discordance: the share of items on which
+exactly one of the two runs is right. (The squared mean is not subtracted: this is the variance if
+there is no difference, which is on the safe side.)
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from ..statistics.estimates import mean_estimate
+from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
+from ..statistics.significance import Floats, sum_clusters
+
+POWER = 0.80
+
+_LUCK = float(norm.ppf(POWER))
+_SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
+_STEEPEST, _SMALL = 300.0, 1e-3  # the square of exp(_STEEPEST) does not overflow
+_FAR, _ALMOST = 4.0, 0.999  # standard errors; share of the largest loss
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The spread of the differences between two runs if neither is better.
+
+    Differences are from -1 to 1; 1 is 100 points.
+    """
+
+    deviation: Estimate  # standard deviation of the difference on one item, with 95 % interval
+    discordance: Estimate | None  # for right and wrong answers, else None
+    values: Floats  # differences of independent units, each with its negative
+    weights: Floats  # their weights in a mean
+    copies: Floats  # how many of each there are per item
+    is_plain: bool = False  # whether answers are right or wrong, and all items count alike
+
+
+def of_discordance(share: Estimate) -> Spread:
+    """Return the spread of right and wrong answers with a given discordance (0 to 1).
+
+    Examples:
+        >>> of_discordance(Estimate(0.25, None, None, 0)).deviation.value
+        0.5
+    """
+    copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
+    deviation = applied(math.sqrt, share)
+    values = np.array([-1.0, 0.0, 1.0])
+    return Spread(deviation, share, values, np.ones(3), copies, is_plain=True)
+
+
+def of_deviation(deviation: float) -> Spread:
+    """Return a normal spread with a standard deviation (0 to 1), clipped to -1 and 1."""
+    values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
+    ones = np.ones(len(values))
+    return Spread(Estimate(deviation, None, None, 0), None, values, ones, ones / len(values))
+
+
+def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
+    """Return the spread of observed differences.
+
+    The standard deviation is that of a weighted mean of independent clusters, expressed per item:
+    it includes the design effect of passages and the gain from epochs.
+
+    Args:
+        losses: The loss of B against A on each item and epoch, from -1 to 1.
+        weights: The weight of each loss, above 0.
+        clusters: The cluster of each loss; losses in one cluster are not independent.
+        questions: The number of items, each counted once for all its epochs.
+
+    Examples:
+        >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
+        >>> round(spread.deviation.value, 4)  # √(2 (0.5² + 0.5²) / (2 - 1) / 2)
+        0.7071
+    """
+    sums, units = sum_clusters(np.column_stack([weights * losses, weights]), clusters).T
+    total, count = units.sum(), len(units)
+    off = sums - units * (sums.sum() / total)
+    squares = off**2 * questions * (count / total) ** 2 / max(1, count - 1)
+    values = np.clip(off / units, -1, 1)
+    return Spread(
+        applied(math.sqrt, mean_estimate(squares, np.arange(count))),
+        None,
+        np.concatenate([values, -values]),
+        np.tile(units, 2),
+        np.full(2 * count, 0.5 / questions),
+    )
+
+
+def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
+    """Return the spread of differences in a mean over items with unequal weights.
+
+    Args:
+        spread: The spread with equal weights.
+        weights: The weight of an item of each subject, relative to the mean weight.
+        shares: The share of the items in each subject; they add up to 1.
+
+    Examples:
+        >>> two = weighted(of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
+        >>> two.deviation.value  # 0.5 times √(0.8 · 0.25 + 0.2 · 9)
+        0.7071067811865476
+    """
+    sizes, parts = np.asarray(weights, np.float64), np.asarray(shares, np.float64)
+    factor = math.sqrt(float(parts @ sizes**2))
+    return Spread(
+        applied(lambda value: value * factor, spread.deviation),
+        spread.discordance,
+        np.tile(spread.values, len(sizes)),
+        np.outer(sizes, spread.weights).ravel(),
+        np.outer(parts, spread.copies).ravel(),
+    )
+
+
+def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
+    """Apply an increasing function to a figure and to the ends of its interval.
+
+    Examples:
+        >>> applied(math.sqrt, Estimate(0.25, 0.16, 0.36, 9)).high
+        0.6
+    """
+    low, high = (None if end is None else function(end) for end in (figure.low, figure.high))
+    return Estimate(function(figure.value), low, high, figure.items)
+
+
+def smallest_difference(deviation: float, items: int) -> float:
+    """Return the smallest difference (0 to 1) that this many paired items show in 80 of 100 cases.
+
+    It is (z₀.₉₇₅ + z₀.₈) σ / √n: Miller 2024, "Adding Error Bars to Evals", section 5, with one
+    answer to each item. For right and wrong answers, σ² is the discordance, and the formula is that
+    of Connor 1987, "Sample size for testing differences in proportions for the paired-sample
+    design", and Lachin 1992, without the squared difference.
+
+    Examples:
+        >>> round(smallest_difference(0.293**0.5, 250), 3)
+        0.096
+    """
+    return _SEEN * deviation / math.sqrt(items)
+
+
+def items_to_show(deviation: float, difference: float) -> int:
+    """Return how many paired items show a difference in 80 of 100 cases.
+
+    Examples:
+        >>> items_to_show(1 / 3, 0.03)
+        969
+    """
+    return math.ceil((_SEEN * deviation / difference) ** 2)
+
+
+def power_of_mcnemar(discordance: float, items: int, difference: float) -> float:
+    """Return how often McNemar's exact test at 5 % shows a difference, by enumeration.
+
+    The number of discordant pairs is binomial, and so is the number won among them (Lachin, 1992).
+
+    Examples:
+        >>> round(power_of_mcnemar(0.293, 250, 0.0959), 2)
+        0.78
+    """
+    first, last = binom.ppf([1e-9, 1 - 1e-9], items, discordance)
+    pairs = np.arange(first, last + 1)
+    most = binom.ppf(0.025, pairs, 0.5) - 1  # this many wins or fewer (or losses) are significant
+    share = min(1.0, 0.5 + difference / discordance / 2)
+    shown = binom.cdf(most, pairs, share) + binom.sf(pairs - most - 1, pairs, share)
+    return float(binom.pmf(pairs, items, discordance) @ shown)
+
+
+def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
+    """Return the smallest difference that McNemar's exact test shows in 80 of 100 cases.
+
+    None if not even winning all discordant pairs is enough.
+    """
+    power = partial(power_of_mcnemar, discordance, items)
+    if not discordance or power(discordance) < POWER:
+        return None
+    return float(brentq(lambda difference: power(difference) - POWER, 0, discordance, xtol=1e-6))
+
+
+def items_for_gate(
+    deviation: float, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
+) -> int:
+    """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
+
+    It is ((z₀.₉₅ + z₀.₈) σ / (δ - L))², where L is the true loss of B: Liu, Hsueh, Hsieh and Chen
+    2002, "Tests for equivalence or non-inferiority for paired binary data".
+
+    Examples:
+        >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
+        3911
+    """
+    return math.ceil(((float(norm.ppf(confidence)) + _LUCK) * deviation / (delta - loss)) ** 2)
+
+
+def items_for_bound(
+    spread: Spread,
+    delta: float,
+    loss: float = 0.0,
+    *,
+    power: float = POWER,
+    confidence: float = CONFIDENCE,
+) -> int | None:
+    """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
+
+    With this many items, Gaffke's bound (`loss_bound`) just passes for an unlucky run, whose loss
+    is at the 80 % quantile. Its losses are those of the spread, tilted exponentially to that mean.
+    None if no loss in the spread is large enough.
+
+    Args:
+        spread: The spread of the differences if neither run is better.
+        delta: The tolerance, from 0 to 1.
+        loss: The true loss of the second run.
+        power: How often it should pass.
+        confidence: The confidence of the bound.
+
+    Examples:
+        >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
+        149
+    """
+    worst = _worst(spread)
+    if abs(loss) > worst or loss == worst > 0:
+        return None
+    luck = float(norm.ppf(power))
+
+    def excess(exponent: float) -> float:
+        return _excess(spread, math.exp(exponent), delta, loss, luck, confidence)
+
+    high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
+    while excess(high) > 0:
+        high += math.log(2)
+    return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
+
+
+def power_of_bound(
+    spread: Spread, items: int, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
+) -> float | None:
+    """Return how often this many items pass the gate δ of `hkcanto compare`.
+
+    The inverse of `items_for_bound`, with its arguments.
+
+    Examples:
+        >>> round(power_of_bound(of_discordance(Estimate(0.293, None, None, 0)), 4628, 0.02), 2)
+        0.8
+    """
+    worst, error = _worst(spread), spread.deviation.value / items**0.5
+    if abs(loss) > worst or loss == worst > 0:
+        return None
+    excess = partial(_excess, spread, items, delta, loss, confidence=confidence)
+    if not error:
+        return float(excess(0.0) <= 0)
+    least = max(-_FAR, (-_ALMOST * worst - loss) / error)
+    if excess(least) > 0:
+        return 0.0
+    return float(norm.cdf(brentq(excess, least, _FAR, xtol=1e-4))) if excess(_FAR) > 0 else 1.0
+
+
+def _worst(spread: Spread) -> float:
+    """Return the largest loss in the spread."""
+    return float(spread.values[spread.copies > 0].max())
+
+
+def _excess(
+    spread: Spread, items: float, delta: float, loss: float, luck: float, confidence: float
+) -> float:
+    """Return how far the bound of a run with `luck` standard errors of bad luck is above δ."""
+    top, worst = spread.values.max(), _worst(spread)
+    steepest = _STEEPEST / max(top, _SMALL)
+    mean = loss + luck * spread.deviation.value / items**0.5
+    if mean >= min(delta, worst or delta):
+        return 1.0
+
+    def tilted(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * top)
+        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
+
+    off = spread.weights * (spread.values - mean)  # the tilted sum is 0 at this mean
+    slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+    copies = items * spread.copies.sum() * tilted(slope)
+    return loss_bound(spread.values, spread.weights, confidence, copies) - delta

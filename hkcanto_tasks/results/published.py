@@ -1,0 +1,321 @@
+"""The papers' tables of scores, from data files in a benchmark's `published/`.
+
+`tables.toml` declares the tables, and each has a CSV file with the cells as printed. An empty cell
+is missing in the paper, or cannot be read with certainty from the paper's text. The files are
+checked when they are read.
+"""
+
+import csv
+import logging
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from ..catalogue import (
+    BENCHMARKS,
+    Declared,
+    Subject,
+    TaskVariant,
+    benchmarks,
+    find_benchmark,
+    find_task,
+    meant,
+    named_tasks,
+    noted,
+    repeated,
+)
+from ..errors import CatalogueError
+from ..figures import Figure
+from ..setup import setup
+
+_log = logging.getLogger("hkcanto")
+
+RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
+
+
+class PublishedColumn(Declared, frozen=True):
+    """A column of scores, and our figure that measures the same.
+
+    Attributes:
+        name: Heading.
+        unit: `percent` for shares; `score` for figures from 0 to 100 that are not shares, such as
+            BLEU; `number` for others.
+        lower_is_better: Whether lower values are better.
+        tasks: Our tasks and variants that measure the same as the column. The items of several are
+            pooled.
+        shots: Number of worked examples, if it differs from the task's.
+        metric: Name of the tasks' figure.
+        category: Category, if the column's score covers one category only.
+        subject: Subject, if the column's score covers one subject only.
+        mean_of: Columns whose mean this column is, if any.
+        unmeasured: Why no task of ours measures the column; empty if one does.
+        repeats: Name of another table that prints the same figures, if any. If all columns of a run
+            in a table are repeats, its report leaves the table out.
+    """
+
+    name: str
+    unit: Literal["percent", "score", "number"] = "percent"
+    lower_is_better: bool = False
+    tasks: tuple[str, ...] = ()
+    shots: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    metric: str = "acc"
+    category: str = ""
+    subject: str = ""
+    mean_of: tuple[str, ...] = ()
+    unmeasured: str = ""
+    repeats: str = ""
+
+    @property
+    def named(self) -> tuple[TaskVariant, ...]:
+        """Its tasks."""
+        return tuple(map(find_task, self.tasks))
+
+    @property
+    def measure(self) -> Figure | None:
+        """Our figure that measures the same; None if there is none, or for a mean."""
+        known = (figure for task in self.tasks for figure in setup(task).figures)
+        return next((figure for figure in known if figure.name == self.metric), None)
+
+    def shots_of(self, task: TaskVariant) -> int:
+        """Return the number of worked examples for one of its tasks."""
+        return task.shots if self.shots is None else self.shots
+
+    def subjects_of(self, task: TaskVariant) -> tuple[Subject, ...]:
+        """Return the subjects of one of its tasks that it measures."""
+        return tuple(
+            subject
+            for subject in task.subjects
+            if self.category in ("", subject.category) and self.subject in ("", subject.name)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row of a published table.
+
+    Attributes:
+        model: The row's name, as printed.
+        kind: `model`, `human` for people, `random` for random answers, `control` for answers by
+            professionals, `rule_based` for a program, or `average` for the mean of other rows.
+        values: Column → score; shares from 0 to 1, others as printed; None if missing.
+    """
+
+    model: str
+    kind: RowKind
+    values: Mapping[str, float | None]
+
+
+class PublishedTable(Declared, frozen=True):
+    """A table of scores in a paper: its declaration in `tables.toml`, and its rows.
+
+    Attributes:
+        number: Number in the paper.
+        title: Title in our words.
+        columns: Columns, without the column of names.
+        part: Part of the paper's table, if that has several parts.
+        headline: Column to read first; empty for a table of subjects.
+        protocol: How the paper's measurement differs from ours, and other remarks on it.
+        transposed: Whether the paper prints these columns as rows.
+        kinds: Row → what it is, if it is not a model.
+        name: Short name: benchmark, number and part.
+        benchmark: Name of the benchmark in the catalogue.
+        source: Paper and number of the table.
+        rows: Rows, in the paper's order.
+    """
+
+    number: int
+    title: str
+    columns: Annotated[tuple[PublishedColumn, ...], msgspec.Meta(min_length=1)]
+    part: str = ""
+    headline: str = ""
+    protocol: str = ""
+    transposed: bool = False
+    kinds: dict[str, RowKind] = msgspec.field(default_factory=dict)
+    name: str = ""
+    benchmark: str = ""
+    source: str = ""
+    rows: tuple[PublishedRow, ...] = ()
+
+    def column(self, name: str) -> PublishedColumn:
+        """Return a column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def row(self, model: str) -> PublishedRow:
+        """Return a row by its name."""
+        return next(row for row in self.rows if row.model == model)
+
+
+class _File(Declared, frozen=True):
+    benchmark: str
+    paper: str
+    tables: tuple[PublishedTable, ...]
+
+
+def published_tables() -> tuple[PublishedTable, ...]:
+    """Return every published table, by benchmark and number.
+
+    Raises:
+        CatalogueError: A data file is wrong.
+
+    Examples:
+        >>> table = next(table for table in published_tables() if table.name == "hkcanto_7")
+        >>> table.source, table.row("Human").values["Average"]
+        ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
+    """
+    return tuple(table for benchmark in benchmarks() for table in _tables(Path(benchmark.home)))
+
+
+@cache
+def _tables(home: Path) -> tuple[PublishedTable, ...]:
+    """Return the tables of one benchmark; empty if a file from outside this package is broken."""
+    path, broken = home / "published" / "tables.toml", list[str]()
+    if home.parent == BENCHMARKS or not path.is_file():
+        return read_tables(path) if path.is_file() else ()
+    with noted(broken, path):
+        return read_tables(path)
+    _log.warning("Published tables are left out: %s", *broken)
+    return ()
+
+
+def tables_of(task: str) -> tuple[PublishedTable, ...]:
+    """Return the published tables with a column for a task.
+
+    Args:
+        task: The name of a task, a variant or a subject in lm-eval.
+
+    Raises:
+        CatalogueError: The task does not exist.
+
+    Examples:
+        >>> [table.name for table in tables_of("hkcanto_g2p")]
+        ['hkcanto_3']
+        >>> [table.name for table in tables_of("tmmluplus_gen_economics_sc")]
+        ['tmmluplus_4']
+    """
+    wanted = find_task(task).whole
+    names = {name for name, each in named_tasks().items() if each.whole == wanted}
+    return tuple(
+        table
+        for table in published_tables()
+        if any(not names.isdisjoint(column.tasks) for column in table.columns)
+    )
+
+
+@cache
+def read_tables(path: Path) -> tuple[PublishedTable, ...]:
+    """Read and check the tables of one benchmark.
+
+    Args:
+        path: A TOML file in the form of `benchmarks/hkcanto/published/tables.toml`. The cells of
+            its table 1 are beside it, in `1.csv`.
+
+    Raises:
+        CatalogueError: A file contradicts itself or the catalogue; the message says where.
+    """
+    try:
+        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        why = f"{error}{meant(str(error), _File)}"
+        raise CatalogueError(f"{_short(path)}: {why}. Fix this entry.") from error
+    find_benchmark(file.benchmark)
+    return tuple(_whole(table, file, path) for table in file.tables)
+
+
+def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
+    """Return a table with its names and rows filled in."""
+    number = "_".join(filter(None, (str(table.number), table.part)))
+    for problem in _problems(table):
+        raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Fix this entry.")
+    return msgspec.structs.replace(
+        table,
+        protocol=table.protocol.strip(),
+        name=f"{file.benchmark}_{number}",
+        benchmark=file.benchmark,
+        source=f"{file.paper}, Table {table.number}",
+        rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
+    )
+
+
+def _short(path: Path) -> str:
+    """Return a file's path relative to the folder of benchmarks."""
+    return "/".join(path.parts[-3:])
+
+
+def _problems(table: PublishedTable) -> Iterator[str]:
+    names = [column.name for column in table.columns]
+    if twice := repeated(names):
+        yield f"columns {twice} occur twice"
+    if table.headline not in names and not (table.transposed and not table.headline):
+        yield f"there is no column {table.headline!r} for its headline"
+    for column in table.columns:
+        for problem in _column_problems(column, names):
+            yield f"column {column.name!r} {problem}"
+
+
+def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]:
+    if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
+        yield "must have either tasks or mean_of, or a reason in unmeasured"
+    if unknown := set(column.mean_of).difference(names):
+        yield f"is the mean of columns that do not exist: {sorted(unknown)}"
+    if unknown := set(column.tasks) - named_tasks().keys():
+        yield f"has tasks that do not exist: {sorted(unknown)}"
+        return
+    for task in column.named:
+        units = {figure.name: figure.unit for figure in setup(task.name).figures}
+        if not column.unmeasured and column.metric not in units:
+            yield f"has a metric {column.metric!r} that {task.name} does not have"
+        elif (column.unit == "score") != (units.get(column.metric) == "score"):
+            yield f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
+        if not column.subjects_of(task):
+            restricted = f"category {column.category!r} and subject {column.subject!r}"
+            yield f"is restricted to {restricted}, which {task.name} does not have"
+
+
+def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
+    where = f"{_short(path)}, table {table.number}"
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file, strict=True))
+    for number, line in enumerate(lines, start=1):
+        if len(line) != (count := len(lines[0])):
+            cells = f"it has {len(line)} cells, but the header has {count}"
+            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {cells}. Fix this row.")
+    if table.transposed:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    header, *lines = lines
+    if header[1:] != [column.name for column in table.columns]:
+        declared = [column.name for column in table.columns]
+        raise CatalogueError(
+            f"{where}: its columns are {header[1:]}, but {declared} are declared. Make them equal."
+        )
+    models = [line[0] for line in lines]
+    for model in repeated(models):
+        raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
+    if unknown := table.kinds.keys() - set(models):
+        raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
+    for line in lines:
+        values = {
+            column.name: _value(cell, column, f"{where}, row {line[0]!r}")
+            for column, cell in zip(table.columns, line[1:], strict=True)
+        }
+        yield PublishedRow(line[0], table.kinds.get(line[0], "model"), values)
+
+
+def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
+    if not cell:
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = float("nan")
+    highest = float("inf") if column.unit == "number" else 100
+    if not 0 <= value <= highest:
+        raise CatalogueError(
+            f"{where}, column {column.name!r}: {cell!r} is not a number from 0 to {highest:g}. "
+            "Correct it, or leave the cell empty."
+        )
+    return round(value / 100, 6) if column.unit == "percent" else value

@@ -1,0 +1,179 @@
+"""Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0), one per run.
+
+Each figure has an entry with its name, unit, range, direction, interval and signature. Items are
+not recorded: the schema requires each question's text and gold answer, which would leak the
+benchmarks.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from ...data.releases import GitHubRelease, HubDataset
+from ...figures import Figure, Unit
+from ..reports.presentation import figure_title, short_name
+from ..results import Harness
+from ..runs import Run
+from ..statistics.estimates import estimate
+from ..statistics.intervals import Estimate
+from .runs import (
+    NotPublishable,
+    Publication,
+    Publisher,
+    folder_of,
+    on_the_hub,
+)
+
+LIBRARIES: dict[Harness, str] = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
+_ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
+UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
+    "share": ("proportion", 1),
+    "rate": ("rate", "Infinity"),
+    "score": ("points", 100),
+    "count": ("count", "Infinity"),
+    "number": ("number", "Infinity"),
+}
+_DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
+
+
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
+    """Return the records, by their paths in the datastore.
+
+    Raises:
+        NotPublishable: A model or the publisher has no name, or a figure is out of range.
+    """
+    on_the_hub(runs)
+    if not by.name or not by.relationship:
+        raise NotPublishable(
+            "a record says who ran the model: give --by NAME, and your relationship to its "
+            "developer by --relationship first_party, third_party, collaborative or other."
+        )
+    files = {}
+    for run in runs:
+        record = record_of(run, by)
+        name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
+        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}.json"
+        files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+    check = "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json')"
+    upload = "hf upload evaleval/EEE_datastore {folder}/data data --repo-type dataset --create-pr"
+    return Publication(files, (check, upload))
+
+
+def record_of(run: Run, by: Publisher) -> dict[str, Any]:
+    """Return the record of a run.
+
+    Raises:
+        NotPublishable: A figure is out of range.
+    """
+    made = f"{run.created.timestamp():.3f}"
+    condition = short_name(run.task, run.condition, run.harness)
+    # This names the run, not the record, so that a record made again replaces the old one.
+    identity = f"{condition}/{run.model}/{made}"
+    reasons = run.setup.task.variant.cot or "reasoning" in run.options
+    generation = {
+        "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
+        "additional_details": {"shots": str(run.shots), **run.options},
+    }
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": identity,
+        "evaluation_timestamp": made,
+        "retrieved_timestamp": f"{time.time():.3f}",
+        "source_metadata": {
+            "source_name": "hkcanto",
+            "source_type": "evaluation_run",
+            "source_organization_name": by.name,
+            "evaluator_relationship": by.relationship,
+            "additional_details": {"logs": by.url} if by.url else {},
+        },
+        "eval_library": {
+            "name": LIBRARIES[run.harness],
+            "version": run.version_of_harness,
+            "additional_details": {
+                "plugin": f"hkcanto {run.signature.package}",
+                # The schema has tokens and latency only in records of items.
+                **{name: str(value) for name, value in run.usage.known.items()},
+            },
+        },
+        "model_info": _model_info(run),
+        "evaluation_results": [
+            {
+                "evaluation_result_id": f"{identity}#{name}",
+                "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
+                "source_data": _source_data(run),
+                "evaluation_timestamp": made,
+                "metric_config": _metric_config(run, figure),
+                "score_details": _score(figure, found),
+                "generation_config": generation,
+            }
+            for name, figure in run.figures.items()
+            # The schema does not allow figures without a direction.
+            if figure.higher_is_better is not None and (found := estimate(run, name))
+        ],
+    }
+
+
+def _model_info(run: Run) -> dict[str, Any]:
+    engine, developer = _ENGINES.get(run.backend), run.model.partition("/")[0]
+    runs_on = {"inference_engine": {"name": engine}} if engine else {}
+    deployed = "self_deployed" if engine else "unknown"
+    details = {"deployment_type": deployed, "model_availability": "unknown", "backend": run.backend}
+    details |= {"chat_template": "no"} if run.harness == "lm-eval" else {}
+    details |= {name.replace(" ", "_"): value for name, value in run.settings}
+    named = {"name": run.model, "id": run.model, "developer": developer}
+    return {**named, **runs_on, "additional_details": details}
+
+
+def _source_data(run: Run) -> dict[str, Any]:
+    benchmark = run.setup.task.benchmark
+    where: dict[str, Any] = {"source_type": "other"}
+    match benchmark.release:
+        case HubDataset(repo_id=repository):
+            where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
+            where |= {"samples_number": run.expected}
+        case GitHubRelease(repository=repository, commit=commit):
+            url = f"https://github.com/{repository}/tree/{commit}"
+            where = {"source_type": "url", "url": [url]}
+    details = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms}
+    # These show a reader without items that the run is complete.
+    details |= {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
+    return {"dataset_name": benchmark.title, **where, "additional_details": details}
+
+
+def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
+    unit, most = UNITS[figure.unit]
+    accuracy = figure.averages == "acc" and figure.over == "questions"
+    range_of = {"score_type": "continuous", "min_score": 0, "max_score": most}
+    details = {"name": figure.name, "signature": run.signature.text, "averages_over": figure.over}
+    details["headline"] = "yes" if figure == run.headline else "no"
+    return {
+        "evaluation_description": figure.help,
+        "metric_id": "accuracy" if accuracy else f"hkcanto.{figure.name}",
+        "metric_name": figure_title(run, figure),
+        "metric_kind": "accuracy" if figure.averages == "acc" else figure.averages,
+        "metric_unit": unit,
+        "lower_is_better": not figure.higher_is_better,
+        **range_of,
+        "additional_details": details,
+    }
+
+
+def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
+    value, most = round(found.value, _DIGITS), float(UNITS[figure.unit][1])
+    if not 0 <= value <= most or value == float("inf"):
+        raise NotPublishable(
+            f"{figure.name} is {found.value}, but a {figure.unit} is from 0 to {most:g}. Read the "
+            "log with `hkcanto report`, and report this to us."
+        )
+    uncertainty: dict[str, Any] = {"num_samples": found.items}
+    if found.low is not None and found.high is not None:
+        ends = {"lower": round(found.low, _DIGITS), "upper": round(found.high, _DIGITS)}
+        uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
+    return {
+        "score": value,
+        "uncertainty": uncertainty,
+        **({"details": {"note": found.note}} if found.note else {}),
+    }

@@ -1,0 +1,74 @@
+"""Hugging Face's `.eval_results/*.yaml` in a model's repository, one file per run.
+
+https://huggingface.co/docs/hub/eval-results
+"""
+
+from collections.abc import Sequence
+
+import yaml
+
+from ...errors import OptionError
+from ..reports.blocks import column_of
+from ..reports.presentation import headline, headline_title, short_name
+from ..reports.renderers.formatting import heading, interval_text
+from ..runs import Run
+from .runs import (
+    NotPublishable,
+    Publication,
+    Publisher,
+    folder_of,
+    on_the_hub,
+)
+
+
+def publication(runs: Sequence[Run], by: Publisher) -> Publication:
+    """Return the headline of each run in the form for model pages and data set leaderboards.
+
+    Raises:
+        NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
+            be in the same file.
+        OptionError: The installed huggingface_hub is too old.
+    """
+    files, submit, others = dict[str, str](), dict[str, None](), set[str]()
+    on_the_hub(runs)
+    for run in runs:
+        if not (release := run.setup.task.benchmark.hub):
+            others.add(
+                f"{run.setup.task.benchmark.title} is not a data set on the Hugging Face hub"
+            )
+            continue
+        folder = f"{folder_of(run)}/.eval_results"
+        path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
+        if path in files:
+            raise NotPublishable(
+                f"{run.model} has two results of {run.task} under one condition, from both "
+                "harnesses, but a model's page takes only one. Publish one of them."
+            )
+        files[path] = _entry(run, release.repo_id, by)
+        submit[f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"] = None
+    if not files:
+        raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
+    return Publication(files, list(submit), sorted(others))
+
+
+def _entry(run: Run, dataset: str, by: Publisher) -> str:
+    try:
+        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    except ImportError as error:
+        how = "pip install -U huggingface_hub"
+        raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
+    found, column = headline(run), column_of(run.headline, headline_title(run))
+    assert found is not None  # a complete run has its headline
+    interval = interval_text(found, column.unit)
+    entry = EvalResultEntry(
+        dataset_id=dataset,
+        task_id=run.task,
+        # in the papers' unit
+        value=round(found.value * (100 if column.unit == "percent" else 1), 2),
+        date=run.created.isoformat(),
+        source_url=by.url or None,
+        source_name=by.name or None if by.url else None,
+        notes=f"{heading(column)}, 95 % interval {interval}; {run.signature.text}",
+    )
+    entries = eval_result_entries_to_yaml([entry])
+    return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))

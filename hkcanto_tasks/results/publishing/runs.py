@@ -1,0 +1,157 @@
+"""Checks on runs before publishing, and removal of private details.
+
+Logs contain paths, hosts and commands, so only the settings named here are published.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import HKCantoError
+from ..reports.presentation import task_title
+from ..reports.trust import trust
+from ..runs import Run, Runs
+
+MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
+_LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path
+_SAFE = re.compile(r"[\w.+-]+")
+_SETTINGS = (
+    *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
+    *("max_length", "max_model_len", "enable_thinking", "chat template"),
+)
+# If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
+_OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
+_UNSET = ("None", "False")
+
+
+class NotPublishable(HKCantoError):  # noqa: N818
+    """Runs that must not be published as they are; the message says why, and what to do."""
+
+
+class Publisher(NamedTuple):
+    """Who publishes: a name, the relationship to the models' developers, and a link to the logs."""
+
+    name: str = ""
+    relationship: str = ""
+    url: str = ""
+
+
+class Publication(NamedTuple):
+    """Files by path in the output folder, commands that submit them, and omissions."""
+
+    files: Mapping[str, str]
+    submit: Sequence[str]
+    left_out: Sequence[str] = ()
+
+
+def publishable(read: Runs) -> list[Run]:
+    """Return runs from logs in publishable form.
+
+    A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
+    for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
+
+    Raises:
+        NotPublishable: A run must not be published.
+    """
+    named, refused = sorted_out(read)
+    if refused:
+        lines = "".join(f"\n{run.label} on {task_title(run)}: {why}" for run, why in refused)
+        count = f"{len(refused)} of {len(read)} runs must not be published, so nothing was written"
+        raise NotPublishable(f"{count}:{lines}")
+    return named
+
+
+def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the runs in publishable form, and those that must not be published, with reasons."""
+    named, refused = list[Run](), list[tuple[Run, str]]()
+    for run, name in zip(read.runs, read.names, strict=True):
+        _, _, own = run.model.partition("/")
+        with_provider = run.harness == "inspect" and "/" in own
+        named.append(replace(run, model=name or (own if with_provider else run.model)))
+    alike = Counter((run.model, run.comparable_as, run.harness) for run in named)
+    for run, name in zip(named, read.names, strict=True):
+        more = alike[run.model, run.comparable_as, run.harness] - 1
+        if why := next(_refusals(run, more, is_named=bool(name)), ""):
+            refused.append((run, why))
+    without = {run for run, _ in refused}
+    named = [run for run in named if run not in without]
+    both = Counter((run.model, run.comparable_as) for run in named)
+    clean = [
+        replace(
+            run,
+            label=run.model + f" ({run.harness})" * (both[run.model, run.comparable_as] > 1),
+            notes=tuple(_LOCAL.sub("…", note) for note in run.notes),
+            settings=tuple(
+                each for each in run.settings if each[0] in _SETTINGS and _SAFE.fullmatch(each[1])
+            ),
+        )
+        for run in named
+    ]
+    return clean, refused
+
+
+def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
+    """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
+    found, settings = trust(run), dict(run.settings)
+    if run.unfinished:
+        yield (
+            f"{run.unfinished}, with {found.items:,} of {found.expected:,} items. Finish it "
+            "(inspect eval-retry LOG), or run it again."
+        )
+    if run.is_sample:
+        yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
+    if not found.prompt_known:
+        yield (
+            "its prompts were not logged: the answers are from another tool's file. Run it in "
+            "lm-eval or Inspect."
+        )
+    if not found.data_known:
+        yield (
+            f"its data ({found.data}) is not a published revision, so the items are unknown. "
+            "Run it on the release: `hkcanto doctor` says what your data is."
+        )
+    if found.items != found.expected or run.limited:
+        of = "" if run.limited else f" of {found.expected:,}"
+        yield (
+            f"it has only {found.items:,}{of} items, but would look like the whole task. "
+            "Run it without --limit, and on all subjects."
+        )
+    for one in found.figures.different[:1]:
+        yield (
+            f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
+            "edited, or made by another version? Take the log as it was written, or run it again."
+        )
+    if not found.figures.equal:
+        yield f"its log has no figures of {run.harness} to check against. Run it to the end."
+    what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
+    others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
+    if others and not is_named:
+        yield f"{run.model} does not name all its weights, such as an adapter ({others[0]}). {what}"
+    if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
+        yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
+    if more:
+        yield (
+            f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
+            "one of them, or give them different names: NAME=PATH."
+        )
+
+
+def folder_of(run: Run) -> str:
+    """Return the model's name as a path that is valid on every file system."""
+    return run.model.replace(":", "_")
+
+
+def on_the_hub(runs: Sequence[Run]) -> None:
+    """Refuse models whose name is not `organisation/name`.
+
+    Raises:
+        NotPublishable: A model has such a name.
+    """
+    for model in sorted({run.model for run in runs if "/" not in run.model}):
+        raise NotPublishable(
+            f"{model}: results are filed under a model's ORGANISATION/NAME. Give it by "
+            f"`hkcanto publish ORGANISATION/{model}=PATH`."
+        )

@@ -1,0 +1,225 @@
+"""The parts of a report, from which renderers work: tables of values, notes and answers.
+
+A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. Its
+column says how to format it, and each output format does so in one place.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+from ...figures import Figure
+from ..statistics.intervals import Estimate as Estimate
+
+R = TypeVar("R")
+Value = Estimate | str | float | int | None
+# `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
+# `number` has four significant digits; `count` is an integer; `points` is a difference of
+# percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
+Unit = Literal[
+    "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
+]
+Kind = Literal["run", "published", "human", "random", "best", "other"]
+
+_UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
+
+ITEMS_NOTICE = (
+    "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
+    "up in training data, and the benchmark no longer measures anything."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    title: str
+    unit: Unit = "text"
+    help: str = ""  # the meaning of the figure, in one sentence
+    lower_is_better: bool | None = None  # for marking the best; None if neither good nor bad
+    drawn: bool = False  # on a page, a series of dots with intervals in the table's plot
+    shaded: bool = False  # on a page, cells are shaded by their shares
+    beneath: bool = False  # on a page, shown in small print beneath the name of the row
+    under: str = ""  # small text beneath its title, such as the condition
+    #: On a page, cells are coloured by their place between these numbers, the worst and the best
+    scale: tuple[float, float] | None = None
+    href: str = ""  # on a page, the address of a link in its heading
+    group: str = ""  # on a page, a group of columns that can be chosen, such as the benchmark
+
+    @property
+    def key(self) -> str:
+        """Its name for programs: `p by Holm` is `p_by_holm`."""
+        return re.sub(r"\W+", "_", self.title.casefold()).strip("_") or "value"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.unit not in ("text", "badges")
+
+
+def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
+    """Return the column of a figure, with its unit, direction, meaning and title."""
+    up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
+    lower = None if up is None else not up
+    return Column(title or figure.title, unit, figure.help, lower, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: a value for each column, and the kind of row.
+
+    On a page its name links to `href`, rows can be filtered by `facets` (name → value), and
+    `places`, such as the rank in each column, are shown in small print beside its values.
+    """
+
+    values: Sequence[Value]
+    kind: Kind = "other"
+    href: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+    places: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first column names the row.
+
+    Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
+    gives the source and meaning of the figures. A `data_only` table is only in JSON and CSV. On a
+    page its `drawn` columns are dots in its rows; in a `curve` they are lines, with the first
+    column as the x axis; with `panels` each row is a small plot of its own, with a line per drawn
+    column. A table `aside` is at the right of the section's other blocks. A `turnable` table with
+    fewer runs than columns is shown with its columns as rows; its published rows are shown on
+    request.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    caption: str = ""
+    data_only: bool = False
+    curve: bool = False
+    turnable: bool = False
+    own: str = "this run"  # marks rows of runs, if there are other rows
+    aside: bool = False
+    panels: bool = False
+
+
+def table(
+    name: str,
+    title: str,
+    records: Iterable[R],
+    columns: Sequence[tuple[Column, Callable[[R], Value]]],
+    caption: str = "",
+    *,
+    kind: Callable[[R], Kind] = lambda _: "run",
+    data_only: bool = False,
+) -> Table:
+    """Return a table with a row for each record; `kind` gives the kind of the row.
+
+    Each column comes with a function from a record to its value. Columns without values are left
+    out.
+
+    Examples:
+        >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
+        >>> [list(row.values) for row in made.rows]
+        [['a', 1], ['bb', 2]]
+    """
+    listed = list(records)
+    found = [(column, [of(record) for record in listed]) for column, of in columns]
+    kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
+    rows = [Row([own[i] for _, own in kept], kind(record)) for i, record in enumerate(listed)]
+    return Table(name, title, [column for column, _ in kept], rows, caption, data_only)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark in plain text. A `verdict` is shown first and large; a `warning` says that a figure
+    must not be taken at face value."""
+
+    text: str
+    level: Literal["info", "warning", "verdict"] = "info"
+
+
+ITEM_FIELDS = (
+    *("model", "task", "item", "subject", "prompt", "response", "answer", "target", "reason"),
+    "score",
+)
+"""The fields shown for an answer; `answer` and `reason` say how it was read, `score` is 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """Answers with prompts and gold answers, which must not be published; `left_out` more are not
+    shown."""
+
+    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; an unknown score is None
+    left_out: int = 0
+
+
+Block = Table | Note | ItemView
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report. Its name, for links, is unique and has only letters, digits and `-`. A
+    summary is always shown on a terminal, and unfolded on a page and in a pull request; other
+    sections are shown on request."""
+
+    title: str
+    blocks: Sequence[Block]
+    name: str
+    is_summary: bool = False
+
+
+def section(
+    title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
+) -> list[Section]:
+    """Return a section of the blocks without empty tables; no section if only notes are left."""
+    kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
+    own = Section(title, kept, name.replace("_", "-"), is_summary)
+    return [own] if any(not isinstance(block, Note) for block in kept) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report by a version of this package. Its first section has the answer, its footer sources
+    and terms. `records` are further data for JSON, such as the `gate`. `frame` returns the rows of
+    CSV; without it CSV has the rows of the tables. `pages` are the other pages of a site (title →
+    address), and `feed` is the address of its feed."""
+
+    title: str
+    created: datetime | None
+    version: str
+    sections: Sequence[Section]
+    footer: Sequence[str] = ()
+    records: dict[str, Any] = field(default_factory=dict)
+    frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+    pages: Mapping[str, str] = field(default_factory=dict)
+    feed: str = ""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """The reasons not to take some figures at face value."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
+
+    @property
+    def shown(self) -> Sequence[Section]:
+        """The sections that people see: without data-only tables, and without empty sections."""
+        sections = []
+        for section in self.sections:
+            blocks = [b for b in section.blocks if not (isinstance(b, Table) and b.data_only)]
+            sections += [replace(section, blocks=blocks)] if blocks else []
+        return sections
+
+    @property
+    def answer(self) -> Sequence[Note]:
+        """The report in a few lines: its verdicts with the warnings beside them, or else the first
+        note of the first section."""
+        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.shown]
+        said = [notes for notes in noted if any(note.level == "verdict" for note in notes)]
+        found = [note for notes in said for note in notes if note.level != "info"]
+        return found or [note for notes in noted[:1] for note in notes[:1]]

@@ -1,0 +1,151 @@
+"""Titles of tasks, conditions and figures, columns that sections share, and runs side by side."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Generic, NamedTuple, TypeVar
+
+from ...figures import Figure
+from ..published import PublishedColumn
+from ..results import Result
+from ..runs import Run
+from ..statistics.estimates import estimate
+from ..statistics.intervals import Estimate
+from .blocks import Column, Kind, Table, Unit, Value, column_of, table
+
+R = TypeVar("R", bound=Result)
+FigureColumn = tuple[Column, Callable[[Run], Value]]
+MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
+
+
+class SideBySide(NamedTuple, Generic[R]):
+    """Runs of one task under one condition, one for each model. The name is a short title with only
+    letters, digits and `_`."""
+
+    title: str
+    name: str
+    runs: Sequence[R]
+
+
+def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
+    """Group comparable runs: those with the same task, shots, options and data.
+
+    Args:
+        runs: The runs.
+        having: A figure of items; runs without it are left out.
+    """
+    groups: dict[Hashable, list[R]] = defaultdict(list)
+    for run in runs:
+        if not having or run.value(having):
+            groups[run.comparable_as].append(run)
+    found: list[SideBySide[R]] = []
+    for group in groups.values():
+        first = group[0]
+        name = short_name(first.task, first.condition, "sample" if first.is_sample else "")
+        if any(other.name == name for other in found):
+            name = f"{name}_{len(found) + 1}"
+        found.append(SideBySide(task_title(first), name, tuple(group)))
+    return found
+
+
+def in_order(runs: Iterable[Run], having: str = "") -> list[Run]:
+    """Return the runs of `side_by_side` in one list."""
+    return [run for group in side_by_side(runs, having) for run in group.runs]
+
+
+def short_name(*parts: str) -> str:
+    """Join texts into a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
+
+
+def task_title(run: Result) -> str:
+    """Return a task's title with its condition."""
+    sample = ["sample data"] if run.is_sample else []
+    return ", ".join([run.definition.title, condition_title(run), *sample])
+
+
+TASK: FigureColumn = (Column("Task and condition"), task_title)
+
+
+def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
+    """Return a table of the tokens and time of runs; empty if no log has either."""
+    known = [run for run in runs if run.usage.tokens or run.usage.seconds is not None]
+    columns: list[FigureColumn] = [
+        MODEL,
+        TASK,
+        (Column("Answers", "count"), lambda run: run.usage.answers),
+        *(
+            (Column(title, "count", about), lambda run, name=name: getattr(run.usage, name))
+            for name, title, about in _TOKENS
+        ),
+        (Column("Cost in $", "number", _COST), lambda run: run.usage.dollars),
+        (Column("Seconds", "number"), lambda run: run.usage.seconds),
+        (Column("The seconds are"), lambda run: run.usage.remarks or None),
+    ]
+    made = table("usage", "Tokens and time", known, columns, _USAGE, kind=lambda _: kind)
+    return [made] if known else []
+
+
+_TOKENS = (
+    ("prompt_tokens", "Prompt tokens", "Including those from a prefix cache."),
+    ("cached_tokens", "Cached tokens", "Prompt tokens from a prefix cache."),
+    ("answer_tokens", "Answer tokens", "Including reasoning."),
+    ("reasoning_tokens", "Reasoning tokens", "The part of the answer tokens that is reasoning."),
+    ("judge_tokens", "Judge tokens", "A judge's prompts and answers."),
+)
+_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
+_USAGE = (
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
+    "the number of concurrent requests, and its other load."
+)
+
+
+def condition_title(run: Result) -> str:
+    """Return the condition, with the options that a variant's name implies besides its shots."""
+    variant = run.setup.task.variant
+    words = {
+        "chain of thought": variant.cot,
+        "Simplified script": variant.script == "sc",
+        "log-likelihood": variant.scoring == "loglikelihood",
+    }
+    return ", ".join([*(word for word, holds in words.items() if holds), run.condition])
+
+
+def figure_title(run: Result, figure: Figure) -> str:
+    """Return the title of a figure of a run, with the figure that it averages."""
+    if figure.averages == figure.name:
+        return figure.title
+    title = figure.title if figure.part else figure.title.lower()
+    return f"{run.figures[figure.averages].title}, {title}"
+
+
+def headline_title(run: Result) -> str:
+    """Return the title of the headline, with a remark if lower is better."""
+    title = figure_title(run, run.headline)
+    return title if run.headline.higher_is_better else f"{title} (lower is better)"
+
+
+def headline(run: Result) -> Estimate | None:
+    """Return the value of the headline; its note says if the run was interrupted."""
+    found = run.value(run.headline.name)
+    return replace(found, note=run.unfinished) if found and run.unfinished else found
+
+
+def headline_column(run: Result, *, drawn: bool = False) -> Column:
+    """Return the column of the headline."""
+    return column_of(run.headline, headline_title(run), drawn=drawn)
+
+
+@cache
+def published_unit(column: PublishedColumn) -> Unit:
+    """Return the unit of our figure that matches a published column, or else the column's own."""
+    return column_of(column.measure).unit if column.measure else column.unit
+
+
+def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
+    """Return a column for each named figure that a run's task has."""
+    known = {name: figure for run in runs for name, figure in run.figures.items()}
+    found = [name for name in names if name in known]
+    return [(column_of(known[name]), partial(estimate, name=name)) for name in found]

@@ -1,0 +1,232 @@
+"""Formatting of values and tables as text, the same in every output format."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ....printable import one_line
+from ...statistics.intervals import UNSEEN
+from ..blocks import Column, Estimate, Table, Unit, Value
+
+MISSING = "–"
+
+_SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
+_MARKS = {"human": "human", "random": "random"}
+
+
+def encodable(text: str) -> str:
+    """Return a text that UTF-8 can encode: lone surrogates become U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the beginning of a text, with a note of how much is left out."""
+    more = len(text) - limit
+    return f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
+
+
+def is_chinese(text: str) -> bool:
+    """Return whether a text has Chinese characters."""
+    return bool(re.search("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]", text))
+
+
+def number(value: Value) -> float | None:
+    """Return the number in a value; None for a text, None or NaN."""
+    if isinstance(value, Estimate):
+        value = value.value
+    return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
+
+
+def value_text(value: Value, unit: Unit) -> str:
+    """Return a value as text.
+
+    Examples:
+        >>> value_text(0.523, "percent"), value_text(0.00002, "p"), value_text(-0.021, "points")
+        ('52.3', '< 0.001', '−2.1')
+        >>> value_text(None, "count"), value_text("7B", "text")
+        ('–', '7B')
+    """
+    found = number(value)
+    if found is not None:
+        return _number_text(found, unit)
+    return one_line(value) or MISSING if isinstance(value, str) else MISSING
+
+
+def interval_text(value: Value, unit: Unit) -> str:
+    """Return the interval of a value as text, with enough digits that its ends differ; else empty.
+
+    Examples:
+        >>> interval_text(Estimate(0.523, 0.4911, 0.5539, 9), "percent")
+        '[49.1, 55.4]'
+        >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
+        '[−0.01, +0.01]'
+    """
+    ends = (number(value.low), number(value.high)) if isinstance(value, Estimate) else (None, None)
+    if ends[0] is None or ends[1] is None:
+        return ""
+    for digits in range(1, 5):
+        low, high = (_number_text(end, unit, digits) for end in ends if end is not None)
+        if low != high or ends[0] == ends[1]:
+            break
+    return f"[{low}, {high}]"
+
+
+def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if unit in ("percent", "points"):
+        value *= 100
+    match unit:
+        case "percent" | "score":
+            text = f"{value:z.{digits}f}"
+        case "points" | "score_points":
+            text = f"{value:+z.{digits}f}"
+            text = text if float(text) else text.removeprefix("+")
+        case "count":
+            text = f"{value:,.0f}"
+        case "p":
+            text = "< 0.001" if value < 0.001 else f"{value:.2g}"
+        case _:
+            # Four significant digits, but at least those of the integer part.
+            text = f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:#.4g}"
+            text = text.removesuffix(".")
+    return text.replace("-", "−") if text.startswith("-") else text
+
+
+def caption(table: Table) -> str:
+    """Return the caption of a table, with the meaning of the mark † at an interval."""
+    values = (value for row in table.rows for value in row.values)
+    marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
+    return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
+
+
+def heading(column: Column) -> str:
+    """Return the heading of a column, with its unit.
+
+    Examples:
+        >>> heading(Column("Accuracy", "percent")), heading(Column("Items", "count"))
+        ('Accuracy %', 'Items')
+    """
+    sign, name = _SIGNS.get(column.unit, ""), one_line(column.title)
+    return name if sign in name.split() else f"{name} {sign}".strip()
+
+
+class ShownCell(NamedTuple):
+    """A value as text: the value, its interval in brackets, its note, and whether it is the best of
+    its column; and its number and the interval's ends, for sorting and drawing."""
+
+    text: str
+    interval: str
+    note: str
+    best: bool
+    number: float | None
+    low: float | None
+    high: float | None
+
+
+class Layout(NamedTuple):
+    """A table as text: its columns and rows, and whether it is transposed."""
+
+    columns: Sequence[Column]
+    rows: Sequence["ShownRow"]
+    turned: bool
+
+
+class ShownRow(NamedTuple):
+    """A row as text: its cells, its kind, and a mark for the kind if the name does not show it."""
+
+    cells: Sequence[ShownCell]
+    kind: str
+    mark: str
+
+
+def shown(table: Table) -> list[ShownRow]:
+    """Return the rows of a table as text: values formatted, the best marked.
+
+    The best of a column is chosen among models: the user's runs and published rows, or only the
+    runs if the table has a row for the best published score. If a name occurs twice, the rows do
+    not compete and no cell is marked.
+
+    Examples:
+        >>> from hkcanto_tasks.results.reports.blocks import Row
+        >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
+        ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
+        >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table)]
+        [('this run', '50.0', True), ('', '40.0', False)]
+    """
+    best = [_best(table, place) for place in range(len(table.columns))]
+    kinds = {row.kind for row in table.rows}
+    several_kinds = len(kinds) > 1
+    rows = []
+    for row in table.rows:
+        is_model, cells = row.kind in ("run", "published"), []
+        for column, value, top in zip(table.columns, row.values, best, strict=True):
+            found, low, high, note = number(value), None, None, ""
+            if isinstance(value, Estimate):
+                low, high, note = value.low, value.high, one_line(value.note)
+            is_best = is_model and found is not None and found == top
+            text, interval = value_text(value, column.unit), interval_text(value, column.unit)
+            if UNSEEN in note:
+                interval = f"{interval} †" if interval else ""
+                note = note.replace(UNSEEN, "").removesuffix("; ")
+            cells.append(ShownCell(text, interval, note, is_best, found, low, high))
+        marked = several_kinds and "best" not in kinds
+        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if marked else ""
+        named = bool(cells) and mark.casefold() in cells[0].text.casefold()
+        rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
+    return rows
+
+
+def _best(table: Table, place: int) -> float | None:
+    """Return the best number of a column; None if there is no choice."""
+    lower = table.columns[place].lower_is_better
+    rivals = ("run",) if any(row.kind == "best" for row in table.rows) else ("run", "published")
+    models = [row for row in table.rows if row.kind in rivals]
+    names = {row.values[0] for row in models}
+    numbers = {found for row in models if (found := number(row.values[place])) is not None}
+    if lower is None or len(numbers) < 2 or len(names) < len(models):
+        return None
+    return (min if lower else max)(numbers)
+
+
+def laid_out(table: Table, *, published: bool = False) -> Layout:
+    """Return a table as text, transposed if it is turnable and has more columns than runs.
+
+    Published rows of a turnable table are left out unless `published`, and always if it is
+    transposed: the papers' own tables have them. In a transposed table, the measure is beneath the
+    name of each row.
+
+    Examples:
+        >>> from hkcanto_tasks.results.reports.blocks import Row
+        >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
+        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")],
+        ...     turnable=True)
+        >>> [[cell.text for cell in row.cells] for row in laid_out(made).rows]
+        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
+    """
+    rows = shown(table)
+    if not table.turnable:
+        return Layout(table.columns, rows, False)
+    kinds = [row.kind for row in table.rows]
+    columns = table.columns[1:]
+    turned = kinds.count("run") < len(columns)
+    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published" or published]
+    if not turned:
+        return Layout(table.columns, kept, False)
+    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published"]
+    heads = [Column("Task"), Column("Measure", beneath=True)]
+    heads += [Column(row.cells[0].text, "number") for row in kept]
+
+    def text(words: str) -> ShownCell:
+        return ShownCell(words, "", "", False, None, None, None)
+
+    found = [
+        ShownRow(
+            [text(heading(column)), text(column.under), *(row.cells[place] for row in kept)],
+            "other",
+            "",
+        )
+        for place, column in enumerate(columns, 1)
+    ]
+    return Layout(heads, found, True)

@@ -1,0 +1,97 @@
+"""Rendering a report as GitHub's Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ....printable import one_line
+from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
+from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shorten
+
+# All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
+
+_CELL_LENGTH = 300
+
+
+def markdown(report: Report, *, folded: bool = False) -> str:
+    r"""Return a report as Markdown; long answers are cut.
+
+    With `folded` it is for a pull request: sections other than summaries are folded, and headings
+    are small.
+
+    Examples:
+        >>> from datetime import datetime
+        >>> markdown(Report("A*", datetime(2026, 1, 2), "0.1", (), ["Sources"]))
+        '# A\\*\n\n2026-01-02 00:00 · hkcanto 0.1\n\n---\n\nSources\n'
+    """
+    return "\n\n".join(_paragraphs(report, folded)) + "\n"
+
+
+def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
+    level = "##" if folded else "#"
+    yield f"{level} {_text(report.title)}"
+    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
+    yield f"{made}hkcanto {_text(report.version)}"
+    for section in report.shown:
+        is_folded, title = folded and not section.is_summary, _text(section.title)
+        yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        for block in section.blocks:
+            yield from _block(block)
+        if is_folded:
+            yield "</details>"
+    if report.footer:
+        yield "---"
+        yield from map(_text, report.footer)
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Table():
+            yield from _table(block)
+        case Note(text, level):
+            said = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}[level]
+            yield said.format(_text(text))
+        case ItemView():
+            yield from _items(block)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"**{_text(table.title)}**"
+    if told := caption(table):
+        yield _text(told)
+    columns, rows, _ = laid_out(table)
+    headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in columns]
+    aligned = ["---:" if column.numeric else "---" for column in columns]
+    yield _grid(headings, aligned, map(_row, rows))
+    if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
+        yield "\n".join(meanings)
+
+
+def _row(row: ShownRow) -> list[str]:
+    name, *values = [_cell(cell) for cell in row.cells]
+    name = f"**{name}**" if row.kind == "run" else name
+    return [f"{name} ({row.mark})" if row.mark else name, *values]
+
+
+def _cell(cell: ShownCell) -> str:
+    text, note = _text(cell.text), f"({_text(cell.note)})" if cell.note else ""
+    parts = [f"**{text}**" if cell.best else text, _text(cell.interval), note]
+    return " ".join(filter(None, parts))
+
+
+def _items(view: ItemView) -> Iterator[str]:
+    yield f"> **Warning.** {ITEMS_NOTICE}"
+    headings = ["Item", "Model", "Task", "Subject", "Answer", "Gold", "Read as", "Response"]
+    names = ["item", "model", "task", "subject", "answer", "target", "reason", "response"]
+    rows = [[_text(shorten(row[name], _CELL_LENGTH)) for name in names] for row in view.rows]
+    yield _grid(headings, ["---"] * len(headings), rows)
+    if view.left_out:
+        yield f"… {view.left_out:,} more answers are not shown."
+
+
+def _grid(headings: Sequence[str], aligned: Sequence[str], rows: Iterable[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, aligned, *rows))
+
+
+def _text(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", one_line(text))

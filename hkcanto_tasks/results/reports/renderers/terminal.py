@@ -1,0 +1,188 @@
+"""Printing a report on the terminal."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from ....printable import one_line
+from ..blocks import Block, Column, ItemView, Note, Report, Table
+from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shown
+from .plots import curve
+
+LONG_TABLE = 20
+"""Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
+
+_NARROWEST = 12  # a column of texts
+_BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
+_NAMED = 3  # hidden sections that are listed by name
+_FEWEST = 3  # columns to keep before intervals are dropped
+
+
+def show(report: Report, console: Console, *, full: bool = False) -> None:
+    """Print the summary sections of a report, or with `full` all; answers are never printed.
+
+    In a narrow terminal, a table loses its last columns, then its intervals, and says so. The table
+    of models and tasks loses its intervals and continues below. With `full`, long tables are
+    complete and their columns are explained.
+
+    Examples:
+        >>> from datetime import datetime
+        >>> show(Report("Scores", datetime(2026, 1, 2), "0.1", ()), Console(width=40))
+        <BLANKLINE>
+        Scores
+        2026-01-02 00:00 · hkcanto 0.1
+    """
+    console.print()
+    _print(console, report.title, "bold")
+    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
+    _print(console, f"{made}hkcanto {report.version}", "dim")
+    for section in report.shown:
+        if full or section.is_summary:
+            console.print()
+            console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
+            for block in section.blocks:
+                console.print()
+                _show_block(block, console, full)
+    left_out = [section.title for section in report.shown if not (full or section.is_summary)]
+    if left_out:
+        console.print()
+        more = len(left_out) - _NAMED
+        named = [*left_out[:_NAMED], f"{more} more sections"] if more > 1 else left_out
+        rest = f"Not shown: {'; '.join(named)}. All of it: --full, -o report.html"
+        _print(console, rest, "dim")
+    for line in report.footer:
+        _print(console, line, "dim")
+
+
+def _show_block(block: Block, console: Console, full: bool) -> None:
+    match block:
+        case Table():
+            _show_table(block, console, full)
+        case Note():
+            show_note(block, console)
+        case ItemView(rows, left_out):
+            count = f"{len(rows) + left_out:,} answers: read them with -o report.html."
+            _print_indented(console, count)
+
+
+def show_note(note: Note, console: Console) -> None:
+    """Print a note of a report."""
+    prefix = "Warning: " if note.level == "warning" else ""
+    style = "bold" if note.level == "verdict" else ""
+    _print_indented(console, note.text, (prefix, "bold yellow"), style)
+
+
+def _print(console: Console, text: str, style: str) -> None:
+    console.print(Text(one_line(text), style=style))
+
+
+def _print_indented(
+    console: Console, text: str, prefix: tuple[str, str] = ("", ""), style: str = ""
+) -> None:
+    console.print(Padding(Text.assemble(prefix, one_line(text), style=style), (0, 2)))
+
+
+def _show_table(table: Table, console: Console, full: bool) -> None:
+    _print(console, table.title, "bold")
+    if told := caption(table):
+        _print(console, told, "dim")
+    if table.curve and not full:
+        _show_lines(table, console)
+        return
+    own = ("run", "human", "random", "best")
+    columns, rows, _ = laid_out(table)
+    kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
+    grids, left_out = _grids(columns, kept, console, several=table.turnable)
+    for grid in grids:
+        console.print(grid)
+    for column in table.columns:
+        if full and column.help:
+            _print_indented(console, column.help, (f"{one_line(column.title)}: ", ""), "dim")
+    lost = [(len(rows) - len(kept), "row"), (left_out, "column")]
+    if hint := " and ".join(f"{n:,} more {what}{'s' * (n > 1)}" for n, what in lost if n):
+        _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
+
+
+def _grids(
+    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, several: bool
+) -> tuple[Sequence[Grid], int]:
+    """Return grids that fit the console, and the number of columns left out.
+
+    The last columns are left out first, then the intervals. With `several`, only the intervals are
+    left out, and the columns continue in further grids. Text beneath a name always remains.
+    """
+    unbounded = console.options.update(width=10_000)
+    others = [place for place, each in enumerate(columns) if place and not each.beneath]
+    fewest = 1 if several else min(_FEWEST - 1, len(others))
+    tries = [(count, True) for count in range(len(others), fewest - 1, -1)]
+    tries = [*tries[: 1 if several else None], *((n, False) for n in range(fewest, -1, -1))]
+    grids = list[Grid]()
+    while True:
+        if several:
+            tries = [*tries[:1], *((n, False) for n in range(len(others), 0, -1))]
+        for count, intervals in tries:
+            grid = _grid(columns, rows, others[:count], intervals)
+            if console.measure(grid, options=unbounded).minimum <= console.width:
+                break
+        grids, others = [*grids, grid], others[count:]
+        if not (several and others):
+            return grids, len(others)
+        tries = []
+
+
+def _show_lines(table: Table, console: Console) -> None:
+    """Show the lines of a curve as bars; with many points only every second, third, … one."""
+    *_, lines = curve(table, shown(table))
+    for column, (_, _, dots) in lines.items():
+        every = -(-len(dots) // _MOST_BARS)
+        bars = "".join(_BARS[min(7, int((100 - (y or 0)) * 0.08))] for _, y, *_ in dots[::every])
+        (*_, first, start), (*_, last, end) = dots[0], dots[-1]
+        text = f"{bars} {first.text} → {last.text}, steps {start} to {end}"
+        _print_indented(console, text, (f"{heading(column)}  ", "bold"))
+
+
+def _grid(
+    columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int], intervals: bool
+) -> Grid:
+    """Return the names of rows, with the texts beneath them, and the columns at some places.
+
+    Numbers do not wrap, since half a number would mislead.
+    """
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    beneath = [place for place, column in enumerate(columns) if column.beneath]
+    for place in [0, *places]:
+        column, title = columns[place], heading(columns[place])
+        cells = [_cell(row.cells[place], column, intervals) for row in rows]
+        widest = max((cell.cell_len for cell in cells), default=0)
+        word = max(map(cell_len, f"{title} {column.under}".split()), default=0)
+        head = Text.assemble(title, (f"\n{column.under}" if column.under else "", "not bold dim"))
+        if column.numeric:
+            grid.add_column(head, justify="right", width=max(widest, word))
+        else:
+            least = min(_NARROWEST, max(widest, word))
+            grid.add_column(head, overflow="fold", min_width=least)
+    for row in rows:
+        cells = [_cell(row.cells[place], columns[place], intervals) for place in [0, *places]]
+        if row.mark:
+            cells[0].append(f" ({row.mark})", style="italic")
+        for place in beneath:
+            cells[0].append(f"\n{row.cells[place].text}", style="dim not bold")
+        grid.add_row(*cells, style="bold cyan" if row.kind == "run" else "")
+    return grid
+
+
+def _cell(cell: ShownCell, column: Column, intervals: bool) -> Text:
+    shown = cell.text
+    if column.unit == "badges":  # the failed checks, or ✓
+        shown = ", ".join(badge for badge in shown.split(" · ") if badge.startswith("✗")) or "✓"
+    text = Text(shown, style="underline" if cell.best else "")
+    if intervals and cell.interval:
+        text.append(f" {cell.interval}", style="dim not bold")
+    if cell.note:
+        text.append(f" ({cell.note})", style="dim not bold")
+    return text

@@ -1,0 +1,250 @@
+"""The ranks of runs in the papers' tables, as ranges.
+
+A run is ranked in a column only if it measures the same: with the same task, script, shots and
+chain of thought, generated answers (not log-likelihoods), and not on the sample data.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+import numpy as np
+
+from ...catalogue import TaskVariant
+from ..published import (
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    published_tables,
+    tables_of,
+)
+from ..results import Result
+from ..runs import Items, Run
+from ..statistics.estimates import mean_estimate
+from ..statistics.intervals import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The figure of a run in a column of a published table, and the runs behind it.
+
+    It has no ranks if the run was interrupted or lacks items, if figures differ from the harness's,
+    or if the data is unknown. The figure's note then says why.
+    """
+
+    table: PublishedTable
+    column: PublishedColumn
+    figure: Estimate
+    behind: tuple[Result, ...]
+    ranks: tuple[int, int] | None  # the best and the worst rank that its 95 % interval allows
+    of: int  # the paper's models and the run
+
+    def is_headline_of(self, run: Result) -> bool:
+        """Whether its figure is a run's headline, on all items."""
+        column = self.column
+        is_part = column.category or column.subject
+        same = (self.behind, column.metric) == ((run,), run.headline.name)
+        return same and not is_part
+
+    @property
+    def rank(self) -> str:
+        """The ranks as text: `2–4`; empty without ranks."""
+        best, worst = self.ranks or ("", "")
+        return str(best) if best == worst else f"{best}–{worst}"
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A published table with the runs in it: run → column → standing. A run is a model under one
+    set of options. The headline is the table's own, or else the first column with a run.
+    """
+
+    table: PublishedTable
+    headline: PublishedColumn
+    runs: Mapping[str, Mapping[str, Standing]]
+
+    @property
+    def behind(self) -> list[Result]:
+        """The distinct results behind the runs' figures."""
+        found = [each for own in self.runs.values() for each in own.values()]
+        return list(dict.fromkeys(one for each in found for one in each.behind))
+
+
+def standings(runs: Sequence[Result]) -> list[Beside]:
+    """Return each published table in which a run has a place."""
+    named: dict[str, list[Result]] = defaultdict(list)
+    for run in runs:
+        if not why_incomparable(run):
+            options = [f"{name}:{value}" for name, value in departures(run).items()]
+            named[" ".join([run.label, *options])].append(run)
+    found = []
+    for table in published_tables():
+        own = {
+            name: {each.name: of for each in table.columns if (of := _standing(each, table, group))}
+            for name, group in named.items()
+        }
+        own = {name: columns for name, columns in own.items() if columns}
+        every = [each for columns in own.values() for each in columns.values()]
+        if not all(each.column.repeats for each in every):
+            # The headline if a run has it, or else the first column with a run, ranked if possible.
+            known = Counter({each.column.name for each in every})
+            known.update({each.column.name for each in every if each.ranks})
+            first = [table.column(table.headline)] if table.headline else []
+            headline = max([*first, *table.columns], key=lambda column: known[column.name])
+            found.append(Beside(table, headline, own))
+    return found
+
+
+def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
+    """Return a published model's rank among the others; equal scores share the better rank."""
+    score = row.values[column.name]
+    if row.kind != "model" or score is None:
+        return None
+    return _places(Estimate(score, None, None, 0), table, column)[0]
+
+
+def departures(run: Result) -> Mapping[str, str]:
+    """Return the options that differ from the paper's, except those that change the measure."""
+    defaults = run.setup.Options()
+    return {
+        name: value
+        for name, value in run.options.items()
+        if name not in ("cot", "script", "rescored") and value != str(getattr(defaults, name, None))
+    }
+
+
+def why_incomparable(run: Result) -> str:
+    """Say why a run cannot be in any table; empty if it can."""
+    if run.is_sample:
+        return "Results on the sample data cannot be compared with any others."
+    if not run.signature.prompt_known:
+        return "The prompts were not logged: the answers are from another tool's file."
+    if run.setup.task.variant.scoring == "loglikelihood":
+        return "The letters were scored by log-likelihood; the papers' models wrote their answers."
+    return ""
+
+
+def why_left_out(run: Result) -> str:
+    """Say why a run is in no table."""
+    if reason := why_incomparable(run):
+        return reason
+    reasons, is_measured = set(), False
+    for table in tables_of(run.task):
+        for column in table.columns:
+            if any(measures(run, task, column.shots_of(task)) for task in column.named):
+                is_measured = True
+                others = [name for name in column.tasks if name != run.task]
+                where = f"{table.source}, {column.name}"
+                if column.unmeasured:
+                    reasons.add(f"{where}: {column.unmeasured}.")
+                elif others:
+                    reasons.add(f"{where}, pools it with {' and '.join(others)}.")
+    if is_measured:
+        another = "Another run of this model under the same condition is shown instead."
+        return " ".join(sorted(reasons)) or another
+    return f"The papers have no figure for it under this condition ({run.condition})."
+
+
+def _standing(
+    column: PublishedColumn, table: PublishedTable, run: Sequence[Result]
+) -> Standing | None:
+    if column.unmeasured:
+        return None
+    if column.mean_of:
+        parts = [_standing(table.column(name), table, run) for name in column.mean_of]
+        known = [part for part in parts if part]
+        if len(known) < len(parts):
+            return None
+        behind = [one for part in known for one in part.behind]
+        value: Estimate | None = _mean(known)
+        reason = next((part.figure.note for part in known if part.figure.note), "")
+    else:
+        behind = []
+        for task in column.named:
+            same = [one for one in run if measures(one, task, column.shots_of(task))]
+            if not same:
+                return None
+            behind.append(max(same, key=lambda one: (one.is_complete(_part(column)), one.created)))
+        one, pooled = behind[0], len(behind) > 1
+        value = _pooled(behind) if pooled else one.value(column.metric, _part(column))
+        reason = _why_unranked(behind, column)
+    if value is None:
+        return None
+    ranks = None if reason else _places(value, table, column)
+    others = len(_scores(table, column))
+    return Standing(table, column, replace(value, note=reason), tuple(behind), ranks, others + 1)
+
+
+def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
+    """Return the scores of the paper's models in a column."""
+    values = [row.values[column.name] for row in table.rows if row.kind == "model"]
+    return [value for value in values if value is not None]
+
+
+def _why_unranked(runs: Sequence[Result], column: PublishedColumn) -> str:
+    reasons = {
+        next((one.unfinished for one in runs if one.unfinished), ""): True,
+        "not all items": not all(one.is_complete(_part(column)) for one in runs),
+        "unknown data": not all(one.trusted_data for one in runs),
+        "unlike the harness's figure": not all(one.is_of_harness for one in runs),
+    }
+    return next((reason for reason, holds in reasons.items() if reason and holds), "")
+
+
+def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
+    """Return the best and the worst rank that an interval allows among the paper's models."""
+    sign = -1 if column.lower_is_better else 1
+    others = [sign * score for score in _scores(table, column)]
+    ends = [sign * (value.value if end is None else end) for end in (value.low, value.high)]
+    best, worst = (1 + sum(bool(other > end) for other in others) for end in (max(ends), min(ends)))
+    return best, worst
+
+
+def measures(run: Result, task: TaskVariant, shots: int) -> bool:
+    """Return whether a result measures the same as a column: task, shots, CoT and script."""
+    own, options = run.setup.task, run.options
+    return (own.definition.name, run.shots) == (task.definition.name, shots) and (
+        own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
+        "sc" if options.get("script", "").startswith("sc") else own.variant.script,
+    ) == (task.variant.cot, task.variant.script)
+
+
+def _part(column: PublishedColumn) -> str:
+    """Return the part of its tasks that a column covers; empty for all of them."""
+    return column.category or column.subject
+
+
+def _pooled(results: Sequence[Result]) -> Estimate | None:
+    """Return the accuracy over the items of several tasks; from records, without an interval."""
+    runs = [each for each in results if isinstance(each, Run)]
+    if len(runs) < len(results):
+        found = [(each.items, each.value) for one in results if (each := one.value("acc"))]
+        total = sum(items for items, _ in found)
+        if len(found) < len(results) or not total:
+            return None
+        return Estimate(sum(items * value for items, value in found) / total, None, None, total)
+    if not all("acc" in run.items.values for run in runs):
+        return None
+    items = Items.joined([run.items for run in runs])
+    known = ~np.isnan(items.values["acc"])
+    return mean_estimate(items.values["acc"][known], items.clusters[known])
+
+
+def _mean(parts: Sequence[Standing]) -> Estimate:
+    """Return the mean of some columns.
+
+    Columns on the same items, such as cultural ones with and without examples, are correlated: the
+    widths of their intervals add up. For different items, the squares of the widths add up.
+    """
+    spans: dict[tuple[str, ...], float] = defaultdict(float)
+    for part in parts:
+        tasks = tuple(one.definition.name for one in part.behind)
+        low, high = part.figure.low, part.figure.high
+        spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
+    value = fmean(part.figure.value for part in parts)
+    half = sum(span**2 for span in spans.values()) ** 0.5 / len(parts)
+    items = sum(part.figure.items for part in parts)
+    if np.isnan(half):
+        return Estimate(value, None, None, items)
+    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)

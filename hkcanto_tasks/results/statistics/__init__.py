@@ -1,0 +1,1 @@
+"""Statistics on arrays: intervals, paired tests, gates, selection."""

@@ -1,0 +1,240 @@
+"""Figures of runs with 95 % intervals, computed like the harness's.
+
+Items that are not independent (epochs of one item, questions on one passage) count as clusters
+(Miller 2024, "Adding Error Bars to Evals", section 2.2).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...figures import (
+    Figure,
+    Over,
+    corpus_interval,
+    corpus_value,
+    language_of,
+    weights,
+)
+from ..runs import Floats, Ints, Run
+from .intervals import (
+    CONFIDENCE,
+    UNSEEN,
+    Estimate,
+    effective_draws,
+    errors_of,
+    ratio_interval,
+)
+from .significance import sum_clusters
+
+Mask = NDArray[np.bool_]
+_TOLERANCE = 1e-9
+_SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
+_FEW = 0.05  # share of the items that have half of the errors
+
+
+class Disagreement(NamedTuple):
+    """A figure for which we and the harness compute different values; no subjects means all."""
+
+    subjects: tuple[str, ...]
+    name: str
+    ours: float
+    reported: float
+
+
+class Agreement(NamedTuple):
+    """How many of the harness's figures equal ours, and those that do not."""
+
+    equal: int
+    different: Sequence[Disagreement]
+
+
+@lru_cache(maxsize=256)
+def agreement(run: Run) -> Agreement:
+    """Recompute the figures that the harness reports for a run, and compare."""
+    equal, different = 0, list[Disagreement]()
+    for (subjects, name), reported in run.reported.items():
+        where = run.items.of_subjects(subjects) if subjects else None
+        ours = None if math.isnan(reported) else estimate(run, name, where)
+        if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+            equal += 1
+        elif ours:
+            different.append(Disagreement(subjects, name, ours.value, reported))
+    return Agreement(equal, different)
+
+
+def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
+    """Return a figure of a run, over all items or those in a mask.
+
+    It is a figure of the task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`) or of a judge,
+    and None if no item has it. The interval is that of `mean_estimate`, also for averages of
+    subjects, and that of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
+    """
+    return _whole(run, name) if where is None else _of(run, name, where)
+
+
+@lru_cache(maxsize=4096)
+def _whole(run: Run, name: str) -> Estimate | None:
+    return _of(run, name, np.ones(len(run.items), np.bool_))
+
+
+def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
+    items = run.items
+    known = run.figures.get(name)
+    if known and known.form == "corpus":
+        return _corpus(run, known, mask)
+    of_items = items.values.get(known.averages if known else name)
+    if of_items is None:
+        return None
+    mask = mask & ~np.isnan(of_items)
+    if known and known.part:
+        mask &= items.of_part(known.part)
+    if not mask.any():
+        return None
+    values, clusters = of_items[mask], items.clusters[mask]
+    unseen = UNSEEN if known and known.unlimited else ""
+    if known and known.form == "rate" and name in items.weights:
+        lengths = items.weights[name][mask]
+        errors, total = errors_of(values, lengths), float(lengths.sum())
+        low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
+        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters) or unseen
+        return Estimate(rate, low, high, len(values), note)
+    if known and known.over != "questions":
+        return _of_strata(run, values, mask, known.over)
+    return replace(mean_estimate(values, clusters), note=unseen)
+
+
+def _concentration(errors: Floats, clusters: Ints) -> str:
+    """Return a note if at most 5 % of the items have half of the errors."""
+    sums = np.sort(sum_clusters(errors[:, None], clusters)[:, 0])[::-1]
+    few = int(np.searchsorted(sums.cumsum(), sums.sum() / 2)) + 1
+    if not sums.any() or few > _FEW * len(sums):
+        return ""
+    return f"{few:,} of {len(sums):,} items carr{'y' if few > 1 else 'ies'} half of the errors"
+
+
+def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
+    """Return the mean of values that are independent between clusters.
+
+    The interval is Wilson's for the `effective_draws`. Its limits are 0 and 1, or the lowest and
+    the highest value if these are farther apart.
+
+    Examples:
+        >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
+        0.5
+    """
+    limits = min(0.0, float(values.min())), max(1.0, float(values.max()))
+    found = _of_shares(values, np.full(len(values), 1 / len(values)), clusters, limits=limits)
+    return replace(found, value=float(values.mean()))
+
+
+def full_set(run: Run, name: str) -> Estimate | None:
+    """Return the `stratified_estimate` for all items of a task from a run with `--limit`.
+
+    None for other parts and figures, for runs that were interrupted or whose items were chosen one
+    by one, and if an average of subjects lacks a subject.
+    """
+    known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
+    of_items = items.values.get(known.averages)
+    drawn = run.limited and not (run.picked or run.unfinished or run.complete)
+    if of_items is None or known.form == "rate" or not (drawn and run.is_beginning):
+        return None
+    _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
+    values = np.bincount(epochs, of_items) / np.bincount(epochs)
+    place = {subject.name: place for place, subject in enumerate(subjects)}
+    strata = np.array([place[items.subjects[each]] for each in first])
+    alike = known.over != "questions"
+    if (alike and len({*strata}) < len(subjects)) or not ((values >= 0) & (values <= 1)).all():
+        return None
+    sizes = np.array([run.expected_of(subject) for subject in subjects])
+    shares = weights(known.over, [*place], run.setup.categories) if alike else sizes
+    return stratified_estimate(values, strata, sizes, np.array(shares) / sum(shares))
+
+
+def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
+    """Return the mean of a population, estimated from values (0 to 1) in a part of each stratum.
+
+    The sizes are those of whole strata, the shares (which add up to 1) their weights. The variance
+    is that of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); strata
+    with fewer than two values are merged with the smallest other one (5A.12). The interval is
+    Wilson's, for the number of draws with that variance (Korn and Graubard, 1998; Franco and
+    others, 2019).
+
+    Examples:
+        >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
+        >>> stratified_estimate(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
+        0.875
+    """
+    counts = np.bincount(strata, minlength=len(sizes))
+    few = counts < 2
+    if few.any():
+        few[np.where(few, np.inf, counts).argmin()] = True
+    group = np.unique(np.where(few, -1, np.arange(len(few))), return_inverse=True)[1]
+    count, size, share = (np.bincount(group, each) for each in (counts, sizes, shares))
+    own = group[strata]
+    return _of_shares(values, (share / count)[own], np.arange(len(values)), own, 1 - count / size)
+
+
+def _of_shares(
+    values: Floats,
+    shares: Floats,
+    clusters: Ints,
+    strata: Ints | None = None,
+    open_shares: Floats | None = None,
+    limits: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """Return a weighted mean of values between two limits, with Wilson's interval."""
+    low, reach = limits[0], limits[1] - limits[0]
+    own = (values - low) / reach
+    share = min(1.0, max(0.0, float(shares @ own)))
+    variance = share * (1 - share)
+    draws = effective_draws(own, shares, clusters, variance, strata, open_shares)
+    mean = low + reach * share
+    if math.isnan(draws.number):
+        return Estimate(mean, None, None, len(values))
+    below, above = (low + reach * end for end in _wilson(share, *draws))
+    return Estimate(mean, below, above, len(values))
+
+
+def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
+    """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
+
+    It covers too seldom if at most three answers are right (or wrong), and at most one in nine. In
+    that case one end is Poisson's (Brown, Cai and DasGupta, 2001, "Interval estimation for a
+    binomial proportion", section 4.1.1).
+    """
+    from scipy.special import gammaincinv
+
+    z2 = quantile**2 / count
+    center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
+    low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
+    few = count * min(share, 1 - share)
+    if 0 < few < min(_SELDOM, count / 9):
+        end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
+        low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
+    return max(0.0, min(share, low)), min(1.0, max(share, high))
+
+
+def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
+    """Return an average in which subjects or categories have equal weight."""
+    names, codes = run.items.subject_codes
+    codes, clusters = codes[mask], run.items.clusters[mask]
+    shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
+    strata = np.unique(codes, return_inverse=True)[1]
+    return _of_shares(values, shares, clusters, strata)
+
+
+def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
+    pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
+    if not pairs:
+        return None
+    language = language_of(run.setup.task)
+    clusters = run.items.clusters[mask].tolist()
+    interval = corpus_interval(figure, pairs, language, clusters)
+    value = corpus_value(figure, pairs, language)
+    return Estimate(value, interval.low, interval.high, len(pairs))

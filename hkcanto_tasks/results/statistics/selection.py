@@ -1,0 +1,147 @@
+"""The best of several runs: the runs it does not differ from, and the bias of picking the best.
+
+Among 20 equal runs, the best almost always beats another one at 5 %, and its figure is too good
+because the run was picked by that figure. So all pairs are compared at once. As in a paired
+permutation test, an item's sign is drawn for all runs together, which keeps the correlation between
+runs (max-t: Westfall and Young, 1993; all pairs: Hothorn, Bretz and Westfall, 2008, "Simultaneous
+Inference in General Parametric Models"). `performance/simulate_best.py` measures how often it errs.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import ComparisonError
+from ..reports.presentation import headline
+from ..runs import Run
+from .intervals import CONFIDENCE, Estimate
+from .paired import SEED, match
+from .significance import Floats, Statistic, exchanges, sum_clusters
+
+_DRAWS = 4_000
+
+
+class Pairs(NamedTuple):
+    """The null distribution of all pairwise differences of several figures."""
+
+    errors: Floats  # runs × runs: standard errors of the differences; 0 if all items are equal
+    critical: float  # the critical value of the largest difference, in standard errors
+    figures: Floats  # draws × runs: the figures minus their mean, if all runs are truly equal
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The best of several runs by their headline, on the items that all of them have.
+
+    Attributes:
+        best: The run with the best figure.
+        picked_from: The number of runs that it was picked from.
+        ties: Runs not significantly different from the best, with their difference to it. The
+            intervals hold for the differences of all runs at once; they have no ends if all items
+            are equal.
+        overstated: By how much the best figure is too good on average, if the best run and the ties
+            are truly equal; 0 without ties.
+        left_out: Runs that are not comparable with the others, and why.
+        differences: Each other compared run → the best figure minus its own.
+    """
+
+    best: Run
+    picked_from: int
+    ties: Mapping[Run, Estimate]
+    overstated: float
+    left_out: Mapping[Run, str]
+    differences: Mapping[Run, float]
+
+
+@lru_cache(maxsize=64)
+def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:
+    """Pick the best of runs side by side; None if all of them were interrupted.
+
+    The items are those of most runs: a run on other items is left out, as is an interrupted one.
+
+    Args:
+        runs: Runs of one task under one condition.
+        confidence: Confidence for all differences at once; above 0.95 if several tasks share the
+            5 % error.
+    """
+    left_out = {run: run.interruption for run in runs if run.interruption}
+    found = [run for run in runs if run not in left_out and headline(run)]
+    if not found:
+        return None
+    items = {run: frozenset(run.items.ids) for run in found}
+    counts = Counter(items.values())
+    most = max(counts, key=lambda ids: (counts[ids], len(ids)))
+    first, paired = next(run for run in found if items[run] == most), {}
+    for run in found:
+        try:
+            paired[run] = match(first, run, None, {})
+        except ComparisonError as error:
+            left_out[run] = str(error)
+    kept = reduce(np.intersect1d, (own.places for own in paired.values())) if paired else ()
+    if not len(kept):  # no item has a value in all runs
+        return None
+    names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
+    scale, statistic = alike[0].shares[:, None], alike[0].statistic
+    rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
+    parts = np.column_stack([_parts(each, statistic) for each in rows])
+    pairs = all_pairs(parts, confidence=confidence)
+    figures = np.array([own.figures()[1] for own in alike])
+    sign = -1 if first.headline.higher_is_better is False else 1
+    best = int((sign * figures).argmax())
+    ties, places = {}, [best]
+    for place, run in enumerate(names):
+        change, reach = figures[place] - figures[best], pairs.critical * pairs.errors[best, place]
+        if place != best and abs(change) <= reach + 1e-12:
+            low, high = (change - reach, change + reach) if reach else (None, None)
+            ties[run] = Estimate(float(change), low, high, len(kept))
+            places.append(place)
+    own = sign * pairs.figures[:, places]
+    overstated = float((own.max(axis=1) - own.mean(axis=1)).mean())
+    behind = zip(names, (figures[best] - figures).tolist(), strict=True)
+    differences = {run: by for run, by in behind if run is not names[best]}
+    return Selection(names[best], len(names), ties, overstated, left_out, differences)
+
+
+def all_pairs(
+    parts: Floats, *, confidence: float = CONFIDENCE, draws: int = _DRAWS, seed: int = SEED
+) -> Pairs:
+    """Compare all pairs of runs at once.
+
+    Args:
+        parts: Units × runs: each independent unit's contribution to each figure; for a mean, its
+            value divided by the number of items.
+        confidence: Confidence for all differences at once.
+        draws: How often the units' signs are drawn; less often if there are fewer exchanges.
+        seed: Seed of the draws.
+
+    Examples:
+        >>> right = np.array([[1.0, 0.0]] * 12 + [[0.0, 1.0]] * 4)  # McNemar's z is 8 / √16
+        >>> found = all_pairs(right / 16)
+        >>> round(0.5 / float(found.errors[0, 1]), 6)
+        2.0
+    """
+    own = parts - parts.mean(axis=1, keepdims=True)
+    products = own.T @ own
+    squares = np.diag(products)
+    errors = np.sqrt(np.maximum(0, squares[:, None] + squares - 2 * products))
+    errors[errors < 1e-12] = 0
+    usable = np.where(errors > 0, errors, np.inf)
+    total = own.sum(axis=0)
+    drawn = exchanges(len(own), draws, seed)
+    figures = np.concatenate([2 * (each @ own) - total for each in drawn])
+    largest = np.zeros(len(figures))
+    for place in range(1, own.shape[1]):
+        moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
+        largest = np.maximum(largest, moves.max(axis=1))
+    return Pairs(errors, float(np.quantile(largest, confidence)), figures)
+
+
+def _parts(rows: Floats, statistic: Statistic) -> Floats:
+    """Return each unit's contribution to a figure, by the jackknife: for a mean, its share."""
+    total, count = rows.sum(axis=0, keepdims=True), len(rows)
+    without = statistic(total - rows) if count > 1 else 0.0
+    return np.asarray(statistic(total) - (count - 1) / count * without)
