@@ -169,7 +169,7 @@ def setup_of(signature: Signature) -> Setup:
         OptionError: This version has no such option.
 
     Examples:
-        >>> from ..signatures import parse_signature
+        >>> from ...signatures import parse_signature
         >>> text = "hkmmlu-cot|shots:0|cot:yes|data:x|sent:a|read:b|metric:m|v:1|pkg:1"
         >>> setup_of(parse_signature(text)).options.cot
         True
@@ -181,7 +181,7 @@ def options_of(signature: Signature) -> dict[str, str]:
     """Return the options of a signature in the form for `setup` and `load_task`.
 
     Examples:
-        >>> from ..signatures import parse_signature
+        >>> from ...signatures import parse_signature
         >>> text = "hkmmlu-sc|shots:0|turns:multi|script:sc-release|data:x|sent:a|read:b"
         >>> options_of(parse_signature(f"{text}|metric:m|v:1|pkg:1"))
         {'multiturn': 'true', 'script': 'sc'}
