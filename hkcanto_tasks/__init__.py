@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .loading import LoadedTask as LoadedTask
-    from .loading import load_task as load_task
+    from .tasks import LoadedTask as LoadedTask
+    from .tasks import load_task as load_task
     from .results.logs import read_runs as read_runs
     from .results.statistics.intervals import NonInferiority as NonInferiority
     from .results.statistics.intervals import non_inferiority as non_inferiority
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {
-    "loading": ("LoadedTask", "load_task"),
+    "tasks": ("LoadedTask", "load_task"),
     "results.logs": ("read_runs",),
     "results.statistics.intervals": ("NonInferiority", "non_inferiority"),
 }

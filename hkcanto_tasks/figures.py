@@ -27,7 +27,7 @@ from hkcanto_metrics.translation import (
     translation_signatures,
 )
 
-from .catalogue import Average, Subject, TaskVariant, find_task
+from .declarations import Subject, TaskVariant
 from .judgements import Judgement
 from .samples import Sample
 
@@ -491,8 +491,7 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
     if _has_figure_by_subject(task):
         parts |= {subject.name: subject.title for subject in subjects}
     parts |= {group: "" for subject in subjects for group in subject.groups}
-    parts |= dict.fromkeys((*definition.types, *definition.coarse), "")
-    summed_up = {fine for fines in definition.coarse.values() for fine in fines}
+    parts |= dict.fromkeys(definition.types, "")
     for name, title in parts.items():
         title = title or definition.titles.get(name) or name.replace("_", " ").capitalize()
         yield replace(
@@ -503,7 +502,6 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
             # If the average is over categories, a category's figure is the mean over its subjects.
             over="subjects" if by_category and name in categories else "questions",
             part=name,
-            diagnostic=name in summed_up,
         )
 
 
@@ -521,44 +519,3 @@ def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
 
 def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
     return replace(acc, name=name, title=title, over=over, help=_IN_WORDS[over])
-
-
-# ---------------------------------------------------------------------- averages of tasks
-
-
-def share(of: Average, task: str) -> float:
-    """Return the weight of one task's headline in an average over several tasks.
-
-    Args:
-        of: The average, such as the ZH/YUE average of HKCanto-Eval's Table 1.
-        task: The name of a task in one of its columns.
-
-    Returns:
-        The task's share of its column's items, divided by the number of columns.
-
-    Examples:
-        >>> from hkcanto_tasks.catalogue import find_benchmark
-        >>> share(find_benchmark("hkcanto").averages[1], "hkcanto_mmlu_yue")
-        0.25
-    """
-    column = next(column for column in of.columns if task in column)
-    items = {one.name: sum(map(one.scored_rows, one.subjects)) for one in map(find_task, column)}
-    return items[task] / sum(items.values()) / len(of.columns)
-
-
-def of_columns(of: Average, headlines: Mapping[str, float]) -> float:
-    """Return an average over several tasks.
-
-    Args:
-        of: The average.
-        headlines: Task → its headline, for every task in the average's columns.
-
-    Examples:
-        >>> from hkcanto_tasks.catalogue import find_benchmark
-        >>> english = find_benchmark("hkcanto").averages[0]
-        >>> tasks = ["hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en"]
-        >>> of_columns(english, dict(zip(tasks, [0.5, 1.0, 1.0])))
-        0.75
-    """
-    tasks = [task for column in of.columns for task in column]
-    return fsum(share(of, task) * headlines[task] for task in tasks)

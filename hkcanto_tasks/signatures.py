@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
 
-from .catalogue import TaskVariant, find_task
-from .errors import CatalogueError, LogError
+import msgspec
+
+from .declarations import TaskVariant
+from .errors import LogError
 
 UNKNOWN = "unknown"
 """The value of a signature's part that was not logged, for example by another tool."""
@@ -116,6 +118,7 @@ def subset_of(task: TaskVariant) -> str:
     """Return a signature's part for the subjects of a run; empty for all subjects.
 
     Examples:
+        >>> from hkcanto_tasks.catalogue import find_task
         >>> subset_of(find_task("hkmmlu_stem")), subset_of(find_task("hkmmlu_cot"))
         ('stem', '')
     """
@@ -131,11 +134,16 @@ def subset_of(task: TaskVariant) -> str:
     return f"{len(names)}-{sha256('+'.join(names).encode()).hexdigest()[:7]}"
 
 
+def short_hash(value: object) -> str:
+    """Return seven hexadecimal digits of the sha256 of a value's JSON."""
+    return sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:7]
+
+
 def parse_signature(text: object) -> Signature:
     """Read a signature.
 
     Raises:
-        LogError: Parts of the signature are missing, or the catalogue does not have its task.
+        LogError: Parts of the signature are missing.
 
     Examples:
         >>> text = "hkmmlu-sc|shots:0|data:sample|sent:a1|read:b2|metric:x|v:1|pkg:0.1.0"
@@ -155,13 +163,8 @@ def parse_signature(text: object) -> Signature:
         data, metric = fields.pop("data"), fields.pop("metric")
         sent, read = fields.pop("sent"), fields.pop("read")
         version, package = fields.pop("v"), fields.pop("pkg")
-        whole = find_task(task).scope == "task"
     except (KeyError, ValueError) as error:
         raise LogError(f"its signature {text!r} is of another version of hkcanto") from error
-    except CatalogueError as error:
-        raise LogError(f"the catalogue of this version has no task {task!r}") from error
-    if not whole:
-        raise LogError(f"its signature {text!r} is of another version of hkcanto")
     options = tuple(fields.items())
     return Signature(task, shots, options, data, sent, read, metric, version, package)
 

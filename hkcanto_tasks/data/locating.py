@@ -30,7 +30,6 @@ from .downloads import (
 )
 from .folders import DataFolder
 from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
-from .tables import container, table_ending, with_members
 
 if TYPE_CHECKING:
     from ..catalogue import Benchmark, TaskDefinition
@@ -90,7 +89,7 @@ def known_files(benchmark: "Benchmark") -> list[str]:
         recorded = recorded_files(release, benchmark.home)
     with suppress(DataCorrupt, DataNotFound):  # reported when the data is loaded
         folder = _located(benchmark)
-        return with_members(folder.root, [*(recorded or folder.recorded)] or folder.files())
+        return [*(recorded or folder.recorded)] or folder.files()
     return [*recorded]
 
 
@@ -141,10 +140,11 @@ def _located(benchmark: "Benchmark") -> DataFolder:
 
 def _paths(task: "TaskDefinition") -> Iterator[str]:
     """Return patterns for the files that a task declares, or for their archives."""
-    for split in task.places:
-        for path in map(container, task.paths(split, "*")):
-            ending = table_ending(path)
-            yield f"{path.removesuffix(ending)}*{ending}" if ending else path  # shards, too
+    for paths in task.paths.values():
+        for path in paths:
+            yield path.replace("{stem}", "*").removeprefix("**/")
+            if path.startswith("**/"):
+                yield path.replace("{stem}", "*").removeprefix("*")
 
 
 @cache  # logged once

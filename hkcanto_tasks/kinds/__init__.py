@@ -1,4 +1,64 @@
-"""The kinds of task: each module here reads, renders and scores one form of item.
+"""The kinds of tasks: how an item is read from a row, asked, and judged.
 
-The entry point group `hkcanto.kinds` lists all kinds, including ours.
+`base.py` has what all kinds share. A package adds a kind by the entry point group `hkcanto.kinds`.
 """
+
+import difflib
+import logging
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from ..errors import CatalogueError, from_package
+from .base import Kind
+
+_log = logging.getLogger("hkcanto")
+
+_RENAMED = {
+    "sentiment": '"label", with the labels that it had: write `kind = "label"` and `labels = '
+    '{ Positive = ["正面"], Negative = ["負面"], Neutral = ["中性"] }`.'
+}
+
+
+def find_kind(name: str) -> type[Kind]:
+    """Return a kind of task by its name in a `benchmark.toml`.
+
+    Raises:
+        CatalogueError: No installed package declares it.
+
+    Examples:
+        >>> [figure.name for figure in find_kind("number").FIGURES]
+        ['acc', 'unparsed_rate']
+    """
+    declared = _declared().get(name)
+    if declared is None and name in _RENAMED:
+        raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
+    if declared is None:
+        near = difflib.get_close_matches(name, _declared(), n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise CatalogueError(
+            f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. {hint}A package adds "
+            "one by the entry point group hkcanto.kinds."
+        )
+    with from_package(declared):
+        kind: type[Kind] = declared.load()
+        if not issubclass(kind, Kind):
+            raise TypeError(f"{kind!r} is not derived from hkcanto_tasks.kinds.base.Kind")
+    return kind
+
+
+@cache
+def _declared() -> dict[str, EntryPoint]:
+    """Return the kinds by name; our kind wins if another package uses its name."""
+    found: dict[str, EntryPoint] = {}
+
+    def is_foreign(declared: EntryPoint) -> bool:
+        return not declared.value.startswith("hkcanto_tasks.")
+
+    for declared in sorted(entry_points(group="hkcanto.kinds"), key=is_foreign):
+        first = found.setdefault(declared.name, declared)
+        if first.value != declared.value:
+            _log.warning(
+                "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
+                *(declared.name, declared.value, first.value),
+            )
+    return found

@@ -21,7 +21,7 @@ from hkcanto_metrics.constraints import (
     read_constraints,
 )
 
-from ..data.tables import Record
+from ..data.tables import Row
 from ..errors import DataCorrupt
 from ..figures import Figure
 from ..judgements import Judgement
@@ -79,25 +79,25 @@ class Constraints(Prompted):
     )
     COLUMNS: ClassVar = {**Prompted.COLUMNS, "constraints": ("constraints",)}
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a request and its constraints.
 
         Raises:
             DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
-        cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
+        cell, columns = row.find(self.columns("constraints")), self.columns("constraints")
         if cell is None:
             raise DataCorrupt(
-                f"{record.where} has no constraints: expected a list in a column "
-                f"{' or '.join(columns)}, found {record.named()}. Correct the row."
+                f"{row.where} has no constraints: expected a list in a column "
+                f"{' or '.join(columns)}, found {row.named()}. Correct the row."
             )
         try:
             asked = read_constraints(cell)  # type: ignore[arg-type]  # checked by it
         except ValueError as error:
-            raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
+            raise DataCorrupt(f"{row.where}: {error}. Correct the row.") from error
         target = msgspec.json.encode(asked).decode()
-        return msgspec.structs.replace(super().row(record), target=target)
+        return msgspec.structs.replace(super().row(row), target=target)
 
     def made_up(self) -> Sample:
         """Return an item with constraints that distinguish strict from loose checks."""
@@ -121,7 +121,7 @@ class Constraints(Prompted):
         """Check which constraints an answer follows.
 
         Examples:
-            >>> kind = Constraints.__new__(Constraints)  # made by `setup` for a task of this kind
+            >>> kind = Constraints.__new__(Constraints)  # made by `task_as_run` for a task of this kind
             >>> asked = '[{"name": "quoted"}, {"name": "ends_with_question"}]'
             >>> judged = kind.score("好呀：\\n「搭電車？」", Sample(id="", target=asked))
             >>> judged.values["inst_level_strict_acc"], judged.reason

@@ -6,7 +6,7 @@ content of answers is not judged. `hkcanto_metrics.cantonese_fluency` scores the
 
 from typing import ClassVar
 
-from ..data.tables import Record
+from ..data.tables import Row
 from ..figures import Figure
 from ..samples import Sample
 from . import writing
@@ -16,9 +16,9 @@ class Fluency(writing.WritingInCantonese):
     """Questions to answer. Columns: `id`, `category`, `prompt`.
 
     Examples:
-        >>> from hkcanto_tasks.setup import setup
+        >>> from hkcanto_tasks.tasks import task_as_run
         >>> asked = Sample(id="", source="點樣先瞓得好？")
-        >>> setup("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
+        >>> task_as_run("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
         1.0
     """
 
@@ -39,10 +39,10 @@ class Fluency(writing.WritingInCantonese):
     REWRITES = False
     TOKENS = 512
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a question, its fixed id and its category."""
         return Sample(
-            id=record.text(self.columns("id"), "id"),
-            source=record.text(self.columns("prompt"), "prompt"),
-            category=record.text(self.columns("category"), "category"),
+            id=row.text(self.columns("id"), "id"),
+            source=row.text(self.columns("prompt"), "prompt"),
+            category=row.text(self.columns("category"), "category"),
         )

@@ -11,9 +11,9 @@ import msgspec
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
-from .. import setup
-from ..catalogue import Subject
-from ..data.tables import Record
+from . import base
+from ..declarations import Subject
+from ..data.tables import Row
 from ..errors import DataCorrupt
 from ..figures import Figure, Unit
 from ..judgements import Judgement
@@ -37,7 +37,7 @@ _ERRORS: Mapping[str, tuple[str, Unit, str]] = {
 _DIAGNOSTIC = ("onset_error_rate", "nucleus_error_rate", "coda_error_rate")
 
 
-class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
@@ -48,7 +48,7 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     examples: Literal["paper", "release"] = "paper"
 
 
-class GraphemeToPhoneme(setup.Setup):
+class GraphemeToPhoneme(base.Kind):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
     FIGURES = (
@@ -86,24 +86,29 @@ class GraphemeToPhoneme(setup.Setup):
     # The release's limit.
     TOKENS = 1024
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a sentence, its number and its Jyutping."""
-        number = record.find(self.columns("number"))
-        text = record.text(self.columns("sentence"), "sentence")
+        number = row.find(self.columns("number"))
+        text = row.text(self.columns("sentence"), "sentence")
         if not isinstance(number, int):
-            raise record.problem(f"no number in {self.columns('number')[0]!r}")
-        jyutping = record.find(self.columns("jyutping"))
+            raise row.problem(f"no number in {self.columns('number')[0]!r}")
+        jyutping = row.find(self.columns("jyutping"))
         if not isinstance(jyutping, str) or not jyutping.strip():
             raise DataCorrupt(
-                f"{record.where} has no answer in {self.columns('jyutping')[0]!r}: the release "
+                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: the release "
                 "blanked its answers in later commits. Run `hkcanto data fetch hkcanto`, which "
                 "takes them from commit b047f9f."
             )
         try:
             parse_answer(jyutping)
         except MalformedAnswer as error:
-            raise record.problem("Jyutping that is malformed") from error
+            raise row.problem("Jyutping that is malformed") from error
         return Sample(id=str(number), source=text, target=jyutping)
+
+    @property
+    def uses_dev_rows(self) -> bool:
+        """Whether the prompt shows rows of the dev file."""
+        return self.options.examples == "release"
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the sentence."""
@@ -111,7 +116,7 @@ class GraphemeToPhoneme(setup.Setup):
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
-        if self.options.examples == "paper":
+        if not self.uses_dev_rows:
             printed = self.task.definition.examples
             rows = [
                 Sample(id="", source=e["sentence"], target=e["answer"], cells=e) for e in printed
@@ -127,7 +132,7 @@ class GraphemeToPhoneme(setup.Setup):
 
         Examples:
             >>> hello = Sample(id="", source="你好", target="nei5 hou2")
-            >>> setup.setup("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
+            >>> task_as_run("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
             0.0
         """
         scored = score_jyutping(answer, sample.target)

@@ -7,7 +7,7 @@ The judge is a second model, run by Inspect (`--model-role grader=…`) or by `h
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -19,9 +19,8 @@ import msgspec
 
 from hkcanto_metrics.reasoning import strip_reasoning
 
-from ..catalogue import Level, Rubric, TaskVariant, repeated
-from ..data.tables import Record, UnreadableRow, as_text
-from ..errors import CatalogueError
+from ..declarations import Level, Rubric, TaskVariant, repeated
+from ..data.tables import Row, as_text
 from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import fill, places
@@ -101,10 +100,7 @@ class Judged(Prompted):
         super().__init__(task, options, shots, multiturn=multiturn)
         definition = self.task.definition
         for problem in _problems(definition.rubric):
-            raise CatalogueError(
-                f"{task.benchmark.home}/benchmark.toml: task {definition.name!r}: {problem}. Fix "
-                "this entry of the catalogue."
-            )
+            raise self.wrong(f"cannot be judged: {problem}")
         assert definition.rubric is not None  # checked above
         self.rubric = definition.rubric
 
@@ -138,48 +134,33 @@ class Judged(Prompted):
             dict.fromkeys(each for each in places(self.rubric.prompt) if each not in known)
         )
 
-    def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return the columns that the kind reads itself, including those for the judge."""
-        there = {*columns}
-        own = {name for place in self._for_judge_alone for name in self.columns(place)}
-        return super().reads(there) | (own & there)
+    @property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself, including those for the judge."""
+        return super().reads | {name for of in self._for_judge_alone for name in self.columns(of)}
 
-    def rows(
-        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
-    ) -> list[Sample | UnreadableRow]:
-        """Read the rows of a file.
-
-        Raises:
-            CatalogueError: The judge's prompt has a placeholder without a column.
-        """
-        there = dict.fromkeys(chain.from_iterable(record.cells for record in records))
-        for place in self._for_judge_alone if records else ():
-            if not {*self.columns(place)} & {*there}:
-                near = difflib.get_close_matches(place, [*there, *_OF_JUDGE, "prompt"], n=1)
-                hint = f"Did you mean {{{near[0]}}}? " if near else ""
-                raise CatalogueError(
-                    f"{self.task.benchmark.home}/benchmark.toml: task "
-                    f"{self.task.definition.name!r}: rubric.prompt has the placeholder {{{place}}},"
-                    f" and nothing fills it: {records[0].file} has "
-                    f"{records[0].named()}. {hint}Correct the placeholder, or write "
-                    f"{{{{{place}}}}} if these characters are meant."
-                )
-        return super().rows(records, release)
-
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a prompt, and the texts that are shown only to the judge."""
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
-            text = as_text(record.find(columns))
+            text = as_text(row.find(columns))
+            if text is None and not {*columns} & {*row.cells}:
+                near = difflib.get_close_matches(place, [*row.cells, *_OF_JUDGE, "prompt"], n=1)
+                hint = f" Did you mean {{{near[0]}}}?" if near else ""
+                raise self.wrong(
+                    f"has the placeholder {{{place}}} in rubric.prompt, and nothing fills it: "
+                    f"{row.file} has {row.named()}.{hint} Write {{{{{place}}}}} if these "
+                    "characters are meant"
+                )
             if text is None:
-                raise record.problem(
+                raise row.problem(
                     f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in the "
                     "judge's prompt"
                 )
             shown[place] = text
         target = msgspec.json.encode(shown).decode() if shown else ""
-        return msgspec.structs.replace(super().row(record), target=target)
+        return msgspec.structs.replace(super().row(row), target=target)
 
     def made_up(self) -> Sample:
         """Return a made-up item with the texts that are shown only to the judge."""
@@ -206,7 +187,7 @@ class Judged(Prompted):
         """Return the judgement of an answer that no judge has seen yet.
 
         Examples:
-            >>> kind = Judged.__new__(Judged)  # made by `setup` for a task of this kind
+            >>> kind = Judged.__new__(Judged)  # made by `task_as_run` for a task of this kind
             >>> kind.score("好呀。", Sample(id="")).values
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """

@@ -15,10 +15,9 @@ import msgspec
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.labels import read_label, same_word
 
-from .. import setup
-from ..catalogue import DeclaredLabel, TaskVariant
-from ..data.tables import Record, as_text
-from ..errors import CatalogueError
+from . import base
+from ..declarations import DeclaredLabel, TaskVariant
+from ..data.tables import Row, as_text
 from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import places
@@ -29,7 +28,7 @@ _EXAMPLE = 'labels = { Positive = ["正面"], Negative = ["負面"] }'
 _LONGEST_SHOWN = 24
 
 
-class Label(setup.Setup):
+class Label(base.Kind):
     """Texts and their labels, which the task declares. Columns: `text`, `label`.
 
     The prompt's placeholder for the text is `{source}`. A prompt without it, such as one for pairs
@@ -49,18 +48,18 @@ class Label(setup.Setup):
         UNPARSED,
     )
     USES = ("labels",)
-    COLUMNS: ClassVar = {"text": ("text",), "label": ("label", "sentiment")}
+    COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
     TOKENS = 16
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(task, options, *args, **kwargs)
         declared = task.definition.labels
         if not declared:
-            raise self._wrong(f"has no labels: declare them, as in `{_EXAMPLE}`")
+            raise self.wrong(f"has no labels: declare them, as in `{_EXAMPLE}`")
         if not isinstance(declared, dict):
             declared = dict.fromkeys(declared, ())
         if len(declared) < len(task.definition.labels):
-            raise self._wrong("names a label twice")
+            raise self.wrong("names a label twice")
         self._words: dict[str, tuple[str, ...]] = {}
         self._of_cell: dict[str, str] = {}
         self._cells: list[str] = []
@@ -71,18 +70,11 @@ class Label(setup.Setup):
             for cell in map(str, data or (label,)):
                 self._cells.append(cell)
                 if (other := self._of_cell.setdefault(same_word(cell), label)) != label:
-                    raise self._wrong(f"has the data's {cell!r} for both {other!r} and {label!r}")
+                    raise self.wrong(f"has the data's {cell!r} for both {other!r} and {label!r}")
         try:
             read_label("?", self._words)
         except ValueError as error:
-            raise self._wrong(f"has labels that cannot be distinguished: {error}") from error
-
-    def _wrong(self, what: str) -> CatalogueError:
-        task = self.task
-        return CatalogueError(
-            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} {what}. Fix "
-            "`labels` in this entry of the catalogue."
-        )
+            raise self.wrong(f"has labels that cannot be distinguished: {error}") from error
 
     @property
     def max_tokens(self) -> int:
@@ -97,28 +89,25 @@ class Label(setup.Setup):
         own = tuple(self._words)
         return tuple(replace(of, labels=own) if of.name == "macro_f1" else of for of in every)
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a text and its label."""
         shown = {name for text in self.template.texts for name in places(text)}
-        columns, text = self.columns("label"), ""
+        text = ""
         if "source" in shown:
-            text = record.text(self.columns("text"), "text")
-        cell = record.find(columns)
+            text = row.text(self.columns("text"), "text")
+        cell = row.find(self.columns("label"))
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
         if name is None or not name.strip():
-            raise record.problem(
-                f"no label: expected one in a column {' or '.join(columns)}, found "
-                f"{record.named()}{record.elsewhere('label', columns)}"
-            )
+            raise row.lacks("label", "label", self.columns("label"))
         label = self._of_cell.get(same_word(name))
         if label is None:
-            found = f" ({name!r})" * (len(name) <= _LONGEST_SHOWN)
+            found = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
             known = ", ".join(self._cells)
-            raise record.problem(
+            raise row.problem(
                 f"a label{found} that is not declared; declared are {known} (for a label that has "
                 'another name in the data: labels = { "…" = { data = "…" } })'
             )
-        return Sample(id=str(record.number), source=text, target=label)
+        return Sample(id=str(row.number), source=text, target=label)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the text."""
@@ -141,9 +130,9 @@ class Label(setup.Setup):
         """Judge a response against the gold label.
 
         Examples:
-            >>> from hkcanto_tasks.setup import setup
+            >>> from hkcanto_tasks.tasks import task_as_run
             >>> review = Sample(id="", source="好難食。", target="Negative")
-            >>> setup("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
+            >>> task_as_run("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
         reading = read_label(clean_output(answer).text, self._words)

@@ -10,7 +10,7 @@ import msgspec
 
 from hkcanto_metrics.choice_set import read_choice_set
 
-from ..catalogue import Subject, TaskVariant
+from ..declarations import Subject, TaskVariant
 from ..errors import CatalogueError
 from ..figures import Figure
 from ..judgements import Judgement
@@ -99,9 +99,9 @@ class MultiAnswer(MultipleChoice):
         """Judge an answer against the letters of all right options.
 
         Examples:
-            >>> from hkcanto_tasks.setup import setup
-            >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `setup` for a task of this kind
-            >>> kind.task = setup("hkcanto_law").task
+            >>> from hkcanto_tasks.tasks import task_as_run
+            >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `task_as_run` for a task of this kind
+            >>> kind.task = task_as_run("hkcanto_law").task
             >>> asked = Sample(id="", choices=("獅子", "企鵝", "鯨魚"), target="AC")
             >>> kind.score("A同B。", asked).values
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}

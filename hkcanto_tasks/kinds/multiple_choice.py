@@ -4,7 +4,6 @@
 `unparsed_rate`.
 """
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,19 +15,16 @@ import regex
 
 from hkcanto_metrics.choice import read_choice
 
-from .. import setup
-from ..catalogue import Subject, TaskVariant
-from ..data.choices import read_choices
-from ..data.options import option_columns
-from ..data.tables import Record, UnreadableRow, as_text
+from . import base
+from ..declarations import Subject, TaskVariant
+from ..data.choices import choice_columns, read_choices, right_letters
+from ..data.tables import Row, as_text
 from ..errors import CatalogueError, OptionError
 from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example, convert, fill
 from ..samples import Sample
 from ..signatures import Signature
-
-_log = logging.getLogger("hkcanto")
 
 # Token limits: a letter with a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
@@ -49,7 +45,7 @@ UNPARSED = Figure(
 )
 
 
-class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
@@ -68,43 +64,24 @@ class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
     shuffle_choices: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-class MultipleChoice(setup.Setup):
+class MultipleChoice(base.Kind):
     """A question with two to ten options. Columns: `question`, each letter, `answer`.
 
-    The options may also be in one column: as a list, a mapping from letter to text, or lists of
-    labels and texts.
+    The options may also be in one declared column: as a list, or as a mapping from letter to text.
+    A reader yields them as `choices`.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
     SEVERAL: ClassVar = False
     """Whether several options may be right; a target then has the letters of all right ones."""
 
-    USES = setup.OF_CHOICES
+    USES = base.OF_CHOICES
     SCAFFOLD = "+scaffold"
     Options = Options
     COLUMNS: ClassVar = {
-        "question": ("question", "題目", "問題"),
+        "question": ("question",),
         "options": tuple("abcdefghij"),
-        "answer": (
-            *(
-                "answer",
-                "答案",
-                "正確答案",
-                "正确答案",
-                "correct_answer",
-                "answerkey",
-                "answer_key",
-            ),
-            *(
-                "answer key",
-                "answer_idx",
-                "answer_index",
-                "answer_id",
-                "correct_option",
-                "correct",
-                "label",
-            ),
-        ),
+        "answer": ("answer",),
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
@@ -118,85 +95,44 @@ class MultipleChoice(setup.Setup):
             if asked and not there:
                 raise OptionError(f"{task.name}: its prompt has no text for {option}.")
 
+    @cached_property
+    def choice_columns(self) -> tuple[str, ...]:
+        """The columns of the options, in lower case."""
+        default = ["choices"] if self.task.definition.reader else []
+        return choice_columns(self.task.definition, default)
+
     @property
     def headerless(self) -> tuple[str, ...]:
         """The columns of a CSV file without a header row, in order."""
-        definition = self.task.definition
-        question = () if definition.question else ("question",)
-        options = () if definition.options else self._letters.lower()
-        return (*question, *options, "answer")
+        question = () if self.task.definition.question else ("question",)
+        return (*question, *self.choice_columns, "answer")
 
-    def reads(self, columns: Iterable[str]) -> set[str]:
-        """Return the columns that the kind reads itself, including those of options."""
-        definition = self.task.definition
-        roles = [
-            role
-            for role in self.COLUMNS
-            if role not in ("question", "options") or not getattr(definition, role)
-        ]
-        own = {name for role in roles for name in self.columns(role)} & {*columns}
-        declared = definition.options or "options" in definition.columns
-        return own if declared else own | option_columns(columns)
+    @property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself."""
+        return super().reads - {*"abcdefghij"} | {*self.choice_columns}
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
-        (row,) = self.rows([record])
-        if isinstance(row, UnreadableRow):
-            raise row
-        return row
-
-    def rows(
-        self, records: Sequence[Record], release: Callable[[], Sequence[Record]] = tuple
-    ) -> list[Sample | UnreadableRow]:
-        """Read the rows of a file, after choosing its option columns and its form of answers."""
         definition = self.task.definition
-        read = read_choices(
-            records, definition, self.columns("answer"), release, several=self.SEVERAL
+        question = definition.question or row.text(self.columns("question"), "question")
+        choices = read_choices(row, definition, self.choice_columns)
+        explanation = as_text(row.find(self.columns("explanation"))) or ""
+        return Sample(
+            id=str(row.number),
+            question=question,
+            choices=choices,
+            target=right_letters(
+                row, choices, definition, self.columns("answer"), several=self.SEVERAL
+            ),
+            reasoning=explanation.strip(),
+            parts=self._types(question, row) if self._patterns else (),
         )
-        questions, explanations = self.columns("question"), self.columns("explanation")
-        absent, letters = definition.blank_options == "absent", self._letters
-        rows: list[Sample | UnreadableRow] = []
-        for record, each in zip(records, read, strict=True):
-            text = definition.question or as_text(record.find(questions))
-            if isinstance(each, UnreadableRow):
-                rows.append(each)
-                continue
-            if text is None or not text.strip():
-                what = (
-                    f"no question in a column {' or '.join(questions)}; found {record.named()} "
-                    '(declare columns = { question = "…" } for another column, or question = "…" '
-                    "for the same question in every row)"
-                )
-                rows.append(record.problem(what))
-                continue
-            choices, right = each.choices, each.answers
-            if absent:
-                if not all((choices[place] or "").strip() for place in right):
-                    _warn_of_blank_answer(record.where)
-                choices = tuple(
-                    choice if (choice and choice.strip()) or place in right else None
-                    for place, choice in enumerate(choices)
-                )
-            explanation = as_text(record.find(explanations))
-            rows.append(
-                Sample(
-                    id=str(record.number),
-                    question=text,
-                    choices=choices,
-                    target="".join(letters[place] for place in right),
-                    reasoning=(explanation or "").strip(),
-                )
-            )
-        return rows
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
-        shuffled = (self._shuffled(row, subject, seed) for row in rows)
-        return [
-            self._shown(each, parts=self._types(row))
-            for each, row in zip(shuffled, rows, strict=True)
-        ]
+        return [self._in_script(self._shuffled(row, subject, seed)) for row in rows]
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that depend on the subject and on the options: name → text."""
@@ -301,7 +237,7 @@ class MultipleChoice(setup.Setup):
         if self.options.cot:
             text = self.template.example_cot or text
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        shown = self._shown(row)
+        shown = self._in_script(row)
         return Example(fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row))
 
     def answer(self, row: Sample) -> str:
@@ -332,7 +268,7 @@ class MultipleChoice(setup.Setup):
     def max_tokens(self) -> int:
         """The token limit of a response."""
         if self.options.reasoning:
-            return setup.REASONING_TOKENS
+            return base.REASONING_TOKENS
         return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
 
     def cut(self, response: str) -> str:
@@ -349,7 +285,7 @@ class MultipleChoice(setup.Setup):
         """Judge an answer against the right letter.
 
         Examples:
-            >>> law = setup.setup("hkcanto_law")
+            >>> law = task_as_run("hkcanto_law")
             >>> asked = Sample(id="", choices=("旺角", "灣仔"), target="B")
             >>> law.judge("答案係B。", asked).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
@@ -382,37 +318,41 @@ class MultipleChoice(setup.Setup):
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
-        random.Random(f"{seed}/{subject.name}/{row.id}").shuffle(moved)
+        random.Random(f"{seed}/{subject.name}/{self.raw_id(row)}").shuffle(moved)
         choices, right = list(row.choices), {*map(self._letters.index, row.target)}
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
         target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
         return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
 
-    def _shown(self, row: Sample, **more: Any) -> Sample:
-        """Convert a question to the chosen script, unless the release has it in that script."""
-        if self.options.script == "sc" and not self.own_script:
-            choices = tuple(None if text is None else self._convert(text) for text in row.choices)
-            more |= {"question": self._convert(row.question), "choices": choices}
-            more["cells"] = {name: self._convert(text) for name, text in row.cells.items()}
-        return msgspec.structs.replace(row, **more) if any(more.values()) else row
+    def _in_script(self, row: Sample) -> Sample:
+        """Convert a question to the chosen script."""
+        if self.options.script != "sc":
+            return row
+        convert = self._convert
+        return msgspec.structs.replace(
+            row,
+            question=convert(row.question),
+            choices=tuple(None if text is None else convert(text) for text in row.choices),
+            cells={name: convert(text) for name, text in row.cells.items()},
+        )
 
     @cached_property
     def _convert(self) -> Callable[[str], str]:
         return _to_simplified() if self.options.script == "sc" else str
 
-    def _types(self, row: Sample) -> tuple[str, ...]:
+    def _types(self, question: str, row: Row) -> tuple[str, ...]:
+        """Return the types of a question."""
+        types = []
         for name, pattern in self._patterns.items():
             try:
-                found = pattern.search(row.question, timeout=_SLOWEST)
+                if pattern.search(question, timeout=_SLOWEST):
+                    types.append(name)
             except (TimeoutError, MemoryError) as error:
                 raise self._wrong_type(
-                    name, f"takes more than {_SLOWEST} s on question {row.id}. Simplify it"
+                    name, f"takes more than {_SLOWEST} s on {row.where}. Simplify it"
                 ) from error
-            if found:
-                coarse = self.task.definition.coarse.items()
-                return (name, *(each for each, fine in coarse if name in fine))
-        return ()
+        return tuple(types)
 
     @cached_property
     def _patterns(self) -> dict[str, regex.Pattern[str]]:
@@ -460,11 +400,6 @@ def judge_reading(
         if answer is None
         else f"The response was read as {answer}{why}; the answer is {target}.",
     )
-
-
-@cache
-def _warn_of_blank_answer(where: str) -> None:
-    _log.warning("%s: the right option is blank. It is kept, as an empty option.", where)
 
 
 @cache

@@ -7,8 +7,8 @@ import msgspec
 
 from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
-from .. import setup
-from ..data.tables import Record, as_text
+from . import base
+from ..data.tables import Row, as_text
 from ..judgements import Judgement
 from ..prompts import fill
 from ..samples import Sample
@@ -17,7 +17,7 @@ from .multiple_choice import ACCURACY, UNPARSED, judge_reading
 _MARK = "####"
 
 
-class Number(setup.Setup):
+class Number(base.Kind):
     """Questions with a number for an answer. Columns: `question`, `answer`.
 
     An answer cell has only a number, or a solution that ends in `#### 18`.
@@ -27,15 +27,15 @@ class Number(setup.Setup):
     COLUMNS: ClassVar = {"question": ("question",), "answer": ("answer",)}
     TOKENS = 1024
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a question and its answer."""
-        text = record.text(self.columns("question"), "question")
-        cell = as_text(record.find(self.columns("answer"))) or ""
+        text = row.text(self.columns("question"), "question")
+        cell = as_text(row.find(self.columns("answer"))) or ""
         solution, _, answer = cell.rpartition(_MARK)
         if parse_number(answer) is None:
-            raise record.problem("no number as its answer")
+            raise row.problem("no number as its answer")
         return Sample(
-            id=str(record.number), question=text, target=answer.strip(), reasoning=solution.strip()
+            id=str(row.number), question=text, target=answer.strip(), reasoning=solution.strip()
         )
 
     def values(self, sample: Sample) -> Mapping[str, str]:
@@ -56,7 +56,7 @@ class Number(setup.Setup):
         """Judge an answer against the right number.
 
         Examples:
-            >>> number = Number.__new__(Number)  # made by `setup` for a task of this kind
+            >>> number = Number.__new__(Number)  # made by `task_as_run` for a task of this kind
             >>> number.score("所以一共係 1,018 蚊。", Sample(id="", target="1018")).values["acc"]
             1.0
         """

@@ -3,31 +3,31 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from .. import setup
-from ..catalogue import Subject
-from ..data.tables import Record, as_text
+from . import base
+from ..declarations import Subject
+from ..data.tables import Row, as_text
 from ..prompts import Example
 from ..samples import Sample
 
 
-class Prompted(setup.Setup):
+class Prompted(base.Kind):
     """Requests. Columns: `prompt`; optional: `id`, `category`."""
 
     COLUMNS: ClassVar = {
         "id": ("id",),
-        "category": ("category", "topic"),
+        "category": ("category",),
         "prompt": ("prompt",),
     }
     # A cut-off answer may fail although the whole answer would pass. IFEval in lm-eval has 1,280
     # tokens, and a Chinese character may take two.
     TOKENS = 2048
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a request."""
         return Sample(
-            id=as_text(record.find(self.columns("id"))) or str(record.number),
-            question=record.text(self.columns("prompt"), "prompt"),
-            category=as_text(record.find(self.columns("category"))) or "",
+            id=as_text(row.find(self.columns("id"))) or str(row.number),
+            question=row.text(self.columns("prompt"), "prompt"),
+            category=as_text(row.find(self.columns("category"))) or "",
         )
 
     def values(self, sample: Sample) -> Mapping[str, str]:

@@ -10,8 +10,8 @@ import msgspec
 
 from hkcanto_metrics.short_answer import answer_tokens, score_short_answer
 
-from .. import setup
-from ..data.tables import Record, as_text
+from . import base
+from ..data.tables import Row, as_text
 from ..figures import Figure
 from ..judgements import Judgement
 from ..samples import Sample
@@ -20,7 +20,7 @@ from .writing import EMPTY
 _LIKE_A_LIST = ("[", "]")
 
 
-class ShortAnswer(setup.Setup):
+class ShortAnswer(base.Kind):
     """Questions with a short text for an answer. Columns: `question`, `answer`.
 
     An answer cell has one text, or several accepted texts: as a list (also as a JSON text), in one
@@ -50,23 +50,23 @@ class ShortAnswer(setup.Setup):
     )
     USES = ("fold_scripts", "alternatives")
     COLUMNS: ClassVar = {
-        "question": ("question", "題目", "問題"),
-        "answer": ("answer", "answers", "答案"),
+        "question": ("question",),
+        "answer": ("answer",),
     }
     TOKENS = 256
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a question and its accepted answers."""
-        text = record.text(self.columns("question"), "question")
+        text = row.text(self.columns("question"), "question")
         return Sample(
-            id=str(record.number),
+            id=str(row.number),
             question=text,
-            target=msgspec.json.encode(self._accepted(record)).decode(),
+            target=msgspec.json.encode(self._accepted(row)).decode(),
         )
 
-    def _accepted(self, record: Record) -> list[str]:
+    def _accepted(self, row: Row) -> list[str]:
         columns = self.columns("answer")
-        cell = record.find(columns)
+        cell = row.find(columns)
         between = self.task.definition.alternatives
         if isinstance(cell, str) and between:
             cell = cell.split(between)
@@ -74,7 +74,7 @@ class ShortAnswer(setup.Setup):
             try:
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
             except msgspec.MsgspecError:
-                raise record.problem(
+                raise row.problem(
                     "an answer in brackets that is not a JSON list of texts: write "
                     '["金鐘", "金鐘站"], or as JSON ["[1]"] if the brackets are part of it'
                 ) from None
@@ -84,11 +84,8 @@ class ShortAnswer(setup.Setup):
         texts = (each.get("text") if isinstance(each, Mapping) else each for each in cells)
         answers = [as_text(each) for each in texts]
         if not answers or not all(each and answer_tokens(each) for each in answers):
-            raise record.problem(
-                f"no answer: expected a text or a list of texts, each with a letter or number, in "
-                f"a column {' or '.join(columns)}, found {record.named()}"
-                f"{record.elsewhere('answer', columns)}"
-            )
+            what = "answer, a text or a list of texts, each with a letter or number"
+            raise row.lacks(what, "answer", columns)
         return [each.strip() for each in dict.fromkeys(answers) if each]
 
     def values(self, sample: Sample) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ reference. This kind scores only what needs no human reader: fluency by the word
 
 from typing import ClassVar
 
-from ..data.tables import Record
+from ..data.tables import Row
 from ..figures import Figure
 from ..samples import Sample
 from . import writing
@@ -16,9 +16,9 @@ class Summarization(writing.WritingInCantonese):
     """Texts to sum up. Column: `text`.
 
     Examples:
-        >>> from hkcanto_tasks.setup import setup
+        >>> from hkcanto_tasks.tasks import task_as_run
         >>> talk = Sample(id="", source="我哋街市……")
-        >>> judged = setup("hkcanto_summarization").judge("佢話街市有人情味。", talk)
+        >>> judged = task_as_run("hkcanto_summarization").judge("佢話街市有人情味。", talk)
         >>> judged.values["length_penalty"]
         1.0
     """
@@ -42,6 +42,6 @@ class Summarization(writing.WritingInCantonese):
     # The paper asks for 200 characters, and lowers the score above 500.
     MAX_CHARACTERS = 500
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a text."""
-        return Sample(id=str(record.number), source=record.text(self.columns("text"), "text"))
+        return Sample(id=str(row.number), source=row.text(self.columns("text"), "text"))

@@ -15,9 +15,9 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
-from .. import setup
-from ..catalogue import Subject
-from ..data.tables import Record
+from . import base
+from ..declarations import Subject
+from ..data.tables import Row
 from ..errors import DataCorrupt
 from ..figures import Figure
 from ..judgements import Judgement
@@ -51,7 +51,7 @@ def _scores() -> Iterator[Figure]:
             yield Figure(name + suffix, title, "score", True, help_ + remark, "corpus")
 
 
-class Options(setup.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.Options, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
@@ -91,22 +91,22 @@ class Translation(writing.Writing):
         ),
     )
     COLUMNS: ClassVar = {
-        "source": ("source", "input"),
-        "target": ("target", "output"),
+        "source": ("source",),
+        "target": ("target",),
         "number": ("#",),
     }
     Options = Options
     TOKENS = 512
 
-    def row(self, record: Record) -> Sample:
+    def row(self, row: Row) -> Sample:
         """Read a sentence and its translation."""
-        number = record.find(self.columns("number"))
+        number = row.find(self.columns("number"))
         if not isinstance(number, int | None):
-            raise record.problem(f"no number in {self.columns('number')[0]!r}")
+            raise row.problem(f"no number in {self.columns('number')[0]!r}")
         return Sample(
-            id=str(record.number if number is None else number),
-            source=record.text(self.columns("source"), "source"),
-            target=record.text(self.columns("target"), "target"),
+            id=str(row.number if number is None else number),
+            source=row.text(self.columns("source"), "source"),
+            target=row.text(self.columns("target"), "target"),
         )
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
@@ -135,7 +135,7 @@ class Translation(writing.Writing):
             return rows
 
         def place(index: int) -> bytes:
-            return sha256(f"{seed}/{rows[index].id}".encode()).digest()
+            return sha256(f"{seed}/{self.raw_id(rows[index])}".encode()).digest()
 
         drawn = sorted(range(len(rows)), key=place)[:size]
         return [rows[index] for index in sorted(drawn)]
@@ -144,7 +144,7 @@ class Translation(writing.Writing):
         """Judge the faults of one translation; scores are computed over the corpus.
 
         Examples:
-            >>> into_cantonese = setup.setup("hkmmlu_translation_zh_yue")
+            >>> into_cantonese = task_as_run("hkmmlu_translation_zh_yue")
             >>> friend = Sample(id="", source="他是我的朋友。", target="佢係我嘅朋友。")
             >>> into_cantonese.judge("譯文：佢係我朋友。", friend).answer
             '佢係我朋友。'

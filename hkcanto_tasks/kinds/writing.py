@@ -7,8 +7,8 @@ from typing import ClassVar
 from hkcanto_metrics.cleaning import Cleaned, clean_output
 from hkcanto_metrics.fluency import Fluency, cantonese_fluency
 
-from .. import setup
-from ..catalogue import Subject
+from . import base
+from ..declarations import Subject
 from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example
@@ -53,7 +53,7 @@ LENGTH = Figure(
 _TERMS_SHOWN = 1_000
 
 
-class Writing(setup.Setup):
+class Writing(base.Kind):
     """A text in, a text out. The template's placeholder for the input is `{source}`."""
 
     REWRITES: ClassVar[bool] = True

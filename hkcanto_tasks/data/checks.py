@@ -1,0 +1,79 @@
+"""Refuse items that cannot all be from the release: damaged, repeated, in another language."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hkcanto_metrics.script import count_scripts
+
+from ..declarations import TaskDefinition
+from ..errors import DataCorrupt
+from ..samples import Sample
+
+_ODD_SHARE = 0.1
+"""The share of a file's rows that may be odd: 6 of 424 in HKMMLU's law are in Simplified script,
+78 of 1,534 in MMLU's have broken quotation marks, 2 of 125 on insurance contradict each other."""
+
+_ENOUGH = 10
+"""Files with fewer rows may have no Chinese row, or rows that are all the same."""
+
+_LOOKED_AT = 60  # rows of a file whose script is counted
+_DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
+_HAN = re.compile("[\u3400-\u9fff]")
+
+
+def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str) -> None:
+    """Refuse the items of a file if too many of them cannot be right.
+
+    Args:
+        samples: The items of one file, before any conversion of their script.
+        definition: Their task, which declares language and script.
+        where: The file, for the message.
+
+    Raises:
+        DataCorrupt: The first problem that was found.
+    """
+    for problem in _problems(samples, definition):
+        raise DataCorrupt(f"{where} {problem}")
+
+
+def _problems(samples: Sequence[Sample], definition: TaskDefinition) -> Iterator[str]:
+    texts, few = [sample.question or sample.source for sample in samples], _few(samples)
+    if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
+        yield (
+            "has characters that no text contains (U+FFFD, control characters) in "
+            f"{damaged} of {len(samples)} rows: it was once read in a wrong encoding. Fetch it "
+            "again."
+        )
+    of_chinese = definition.is_traditional or definition.language in ("zh", "yue")
+    if of_chinese and len(samples) >= _ENOUGH and samples[0].choices:
+        whole = (text for sample in samples for text in (sample.question, *sample.choices))
+        if not any(map(_HAN.search, filter(None, whole))):
+            yield (
+                "has no Chinese character in any question: it is in another language, or was once "
+                "saved in an encoding without Chinese. Fetch it again."
+            )
+    if definition.is_traditional:
+        step = max(1, len(texts) // _LOOKED_AT)
+        counts = [count_scripts(sample.text) for sample in samples[::step]]
+        simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
+        if simplified > _few(counts):
+            yield (
+                f"has {simplified} of {len(counts)} rows in Simplified script, though the task is "
+                "declared in Traditional script. Put the release's Traditional file in its place; "
+                "with script=sc, hkcanto converts it."
+            )
+    targets: dict[object, set[str]] = {}
+    for sample in samples if samples and samples[0].choices else ():
+        item = sample.question, sample.choices, tuple(sample.cells.items())
+        targets.setdefault(item, set()).add(sample.target)
+    contrary = sum(len(of_item) > 1 for of_item in targets.values())
+    repeated = len(samples) - len(targets) if targets else 0
+    if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= len(samples) / 2):
+        yield (
+            f"asks the same questions several times: {contrary} with other answers, {repeated} "
+            f"repeated of {len(samples)} rows. Remove the rows that are not the release's."
+        )
+
+
+def _few(rows: Sequence[object]) -> float:
+    return max(1, _ODD_SHARE * len(rows))

@@ -1,0 +1,294 @@
+"""Find a task's files as its benchmark declares them, and read their rows."""
+
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..declarations import Subject, TaskDefinition, TaskVariant
+from ..errors import CatalogueError, DataCorrupt, DataNotFound
+from .folders import DataFolder
+from .tables import ENDINGS, Row, Table, as_text, is_file, read_table, table_of
+
+_FEW = 6
+
+
+class ReleaseRows:
+    """The rows of a task's subjects, read on demand.
+
+    Args:
+        folder: The data, which is downloaded if necessary.
+        task: The task.
+        headerless: The columns of a CSV file without a header row.
+
+    Raises:
+        DataNotFound: Some subjects have no file while other files belong to no subject.
+        NetworkUnavailable: A download is needed, and fails or is forbidden.
+    """
+
+    def __init__(self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]) -> None:
+        self.folder, self._task, self._headerless = folder, task, headerless
+        self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
+        definition = task.definition
+        listed: list[str] | None = None
+        if folder.kind == "cache":
+            if folder.recorded and definition.paths:
+                listed = [*folder.recorded]
+            else:
+                folder.fetch()
+        files = listed or folder.files()
+        self._files = {split: self._stems(split, files) for split in definition.paths}
+        self._refuse_unmatched()
+        if listed:
+            splits = self._files.values()
+            folder.fetch([file for of in splits for each in task.subjects for file in self._named(each, of)])
+
+    # ------------------------------------------------------------------ files
+
+    def files(self, subject: Subject, split: str) -> tuple[str, ...]:
+        """Return the files with a subject's rows of a split, as paths in the folder.
+
+        Raises:
+            DataCorrupt: There are two, of which only one can be the release's.
+        """
+        definition = self._task.definition
+        if definition.config or definition.splits:
+            return self._of_configuration(subject, split)
+        named = self._named(subject, self._files.get(split, {}))
+        if len(named) > 1:
+            raise DataCorrupt(
+                f"{self._task.name}: {self.folder.root} has {len(named)} files for the {split} "
+                f"rows of {subject.name or subject.title}: {', '.join(named)}. Remove those that "
+                "are not the release's, or move them out of this folder."
+            )
+        return tuple(named)
+
+    def _stems(self, split: str, files: Collection[str]) -> Mapping[str, list[str]]:
+        """Return the text in place of `{stem}` → the files that fit a declared path."""
+        found: dict[str, list[str]] = {}
+        for path in self._task.definition.paths.get(split, ()):
+            fixed = path.removeprefix("**/")
+            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
+            above = "(?:.*/)?" if fixed != path else ""
+            fitting = re.compile(above + pattern)
+            for file in files:
+                if match := fitting.fullmatch(file):
+                    found.setdefault(match.groupdict().get("stem", ""), []).append(file)
+        return found
+
+    def _named(self, subject: Subject, stems: Mapping[str, list[str]]) -> list[str]:
+        by_hand = (stem for stem, name in aliases().items() if name == subject.name)
+        names = dict.fromkeys(("", subject.stem, *subject.aliases, *by_hand))
+        return [file for name in names for file in stems.get(name, ())]
+
+    def _refuse_unmatched(self) -> None:
+        """Refuse files that belong to no subject while some subjects have no file."""
+        definition, tests = self._task.definition, self._files.get("test", {})
+        missing = [
+            subject.name for subject in self._task.subjects if not self._named(subject, tests)
+        ]
+        tasks = self._task.benchmark.tasks
+        known = {"", *aliases()}
+        known |= {stem for task in tasks for each in task.subjects for stem in each.stems}
+        unmatched = [stem for stem in tests if stem not in known]
+        if missing and unmatched:
+            raise DataNotFound(
+                f"{self._task.name}: in {self.folder.root}, {len(missing)} subjects have no file, "
+                f"and {len(unmatched)} files belong to no known subject.\n"
+                f"  expected: {' or '.join(definition.paths['test'])}\n"
+                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
+                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or the path of a "
+                "file with such lines. In a benchmark of yours, declare aliases of the subject."
+            )
+
+    def missing(self) -> DataNotFound:
+        """Return the error for data that has none of the subjects."""
+        task, files = self._task, self.folder.files()
+        tables = [file for file in files if file.endswith(ENDINGS)] or files
+        there = ", ".join(tables[:_FEW]) or "no files"
+        if len(tables) > _FEW:
+            there += f" and {len(tables) - _FEW} more"
+        expected = " or ".join(
+            path.replace("{stem}", task.subjects[0].stem)
+            for path in task.definition.paths.get("test", ())
+        )
+        return DataNotFound(
+            f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
+            f"{there}. Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader: "
+            'reader = "rows.py:rows".'
+        )
+
+    def _of_configuration(self, subject: Subject, split: str) -> tuple[str, ...]:
+        """Return the files of a hub data set's split, as `datasets` finds them."""
+        from datasets import load_dataset_builder
+
+        definition, root = self._task.definition, self.folder.root
+        config = definition.config.replace("{stem}", subject.stem)
+        name = definition.splits.get(split, "")
+        if not name:
+            return ()
+        place = root / config if config and (root / config).is_dir() else root
+        try:
+            builder = load_dataset_builder(str(place), None if place != root else config or None)
+            data_files = builder.config.data_files or {}
+        except Exception as error:  # of whatever kind the library's versions raise
+            raise DataNotFound(
+                f"`datasets` finds no configuration {config!r} in {root}: {error}. Correct `config`"
+                ', or name the files instead: files = { test = "…" }.'
+            ) from error
+        if name not in data_files:
+            raise DataNotFound(
+                f"the data set in {root} has no split {name!r}; there are "
+                f"{', '.join(map(str, data_files))}. Declare which one is the {split} split: "
+                f'splits = {{ {split} = "…" }}.'
+            )
+        return tuple(Path(file).relative_to(root).as_posix() for file in data_files[name])
+
+    # ------------------------------------------------------------------ rows
+
+    def read(self, subject: Subject, split: str) -> Table:
+        """Return a subject's rows of a split; an empty table if there are none.
+
+        Raises:
+            DataCorrupt: A file is not valid data, or a row belongs to no subject.
+            CatalogueError: The benchmark's reader fails.
+        """
+        definition = self._task.definition
+        files = self.files(subject, split)
+        key = (split,) if definition.reader else files
+        if not key:
+            return Table([], [])
+        if key not in self._tables:  # only the last file is kept: one of several subjects is read once
+            table = self._of_reader(split) if definition.reader else self._of_files(files)
+            columns = self._subject_columns
+            rows_of = self._by_subject(table, columns) if columns else {}
+            self._tables = {key: (table, rows_of)}
+        table, rows_of = self._tables[key]
+        return Table(rows_of.get(subject.name, []), table.bad) if self._subject_columns else table
+
+    def _of_files(self, files: Sequence[str]) -> Table:
+        definition, whole = self._task.definition, Table([], [])
+        columns = () if definition.header else self._headerless
+        for file in files:
+            table = read_table(
+                self.folder.root / file,
+                columns,
+                definition.delimiter,
+                quotes=definition.quotes,
+                rows=definition.rows,
+            )
+            whole.rows.extend(table.rows)
+            whole.bad.extend(table.bad)
+        return whole
+
+    def _of_reader(self, split: str) -> Table:
+        """Return the rows that the benchmark's reader yields."""
+        name = f"{self._task.benchmark.home}/{self._task.definition.reader}"
+        try:
+            return table_of([*self._reader(self.folder.root, split)], name)
+        except DataCorrupt:
+            raise
+        except Exception as error:
+            raise CatalogueError(
+                f"{name} fails on the {split} rows in {self.folder.root}: "
+                f"{type(error).__name__}: {error}. Correct the reader."
+            ) from error
+
+    @cached_property
+    def _reader(self) -> Callable[[Path, str], Iterable[Mapping[str, Any]]]:
+        path, function = reader_of(self._task.benchmark.home, self._task.definition)
+        spec = importlib.util.spec_from_file_location(f"hkcanto_reader_{path.stem}", path)
+        assert spec and spec.loader  # for a .py file, there always are
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        reader: Callable[[Path, str], Iterable[Mapping[str, Any]]] = getattr(module, function)
+        return reader
+
+    @cached_property
+    def _subject_columns(self) -> tuple[str, ...]:
+        """The columns that name the subject of a row, if one file has rows of several."""
+        definition = self._task.definition
+        declared = definition.columns.get("subject", ())
+        if definition.reader and any(subject.name for subject in definition.subjects):
+            declared = declared or "subject"
+        names = (declared,) if isinstance(declared, str) else declared
+        return tuple(name.lower() for name in names)
+
+    def _by_subject(self, table: Table, columns: Sequence[str]) -> Mapping[str, list[Row]]:
+        """Return subject → its rows, by the column that names it."""
+        subjects = self._task.definition.subjects
+        name_of = {stem: each.name for each in subjects for stem in each.stems}
+        name_of |= aliases()
+        found: dict[str, list[Row]] = {}
+        unknown: dict[str, str] = {}
+        for row in table.rows:
+            stem = (as_text(row.find(columns)) or "").strip()
+            if stem in name_of:
+                found.setdefault(name_of[stem], []).append(row)
+            else:
+                unknown.setdefault(stem, row.where)
+        if unknown:
+            stem, where = next(iter(unknown.items()))
+            raise DataCorrupt(
+                f"{where} belongs to the subject {stem[:40]!r} by its column {columns[0]!r}, which "
+                f"{self._task.definition.name} does not declare (and {len(unknown) - 1} more). "
+                f"Declare it in `subjects`, or an alias: HKCANTO_ALIASES='{stem[:40]}=…'."
+            )
+        return found
+
+    def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
+        """Name the version of the files that were read, for the signature of a score.
+
+        Args:
+            splits: Split → the subjects whose rows of it were read.
+        """
+        if self._task.definition.reader:
+            return self.folder.revision()
+        read = [
+            file
+            for split, subjects in splits.items()
+            for subject in subjects
+            for file in self.files(subject, split)
+        ]
+        return self.folder.revision(*dict.fromkeys(read)) if read else ""
+
+
+def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
+    """Return the file and the function of a task's reader.
+
+    Raises:
+        CatalogueError: The file is missing or outside the benchmark's folder.
+    """
+    from .releases import inside
+
+    file, _, function = definition.reader.partition(":")
+    said = f"{home}/benchmark.toml: reader of {definition.name!r}"
+    path = inside(Path(home), file, said)
+    if not is_file(path):
+        raise CatalogueError(f"{said} is {path}, which does not exist. Write it, or correct `reader`.")
+    return path, function
+
+
+def aliases() -> Mapping[str, str]:
+    """Return stem → subject from `HKCANTO_ALIASES`: `stem=subject,…`, or a file of such lines.
+
+    Raises:
+        DataNotFound: The file cannot be read.
+    """
+    given = os.environ.get("HKCANTO_ALIASES", "")
+    if given and "=" not in given:
+        path = Path(given).expanduser()
+        try:
+            if not path.is_file():
+                raise OSError("it is not a file")
+            given = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataNotFound(
+                f"HKCANTO_ALIASES={given} is neither stem=subject,stem=subject nor a file of such "
+                f"lines: {getattr(error, 'strerror', None) or error}."
+            ) from error
+    pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
+    return {stem.strip(): subject.strip() for stem, subject in pairs}

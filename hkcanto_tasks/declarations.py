@@ -1,0 +1,446 @@
+"""The records of a `benchmark.toml`: what a benchmark declares, and nothing that is computed.
+
+Kinds, data and catalogue all use these records, so they stand below them and import only the
+records of releases.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
+
+from .data.releases import FolderData, GitHubRelease, HubDataset, Release
+
+Scope = Literal["task", "part", "subject"]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*\Z")]
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the records in a TOML file: immutable, without unknown keys."""
+
+
+class PromptTemplate(Declared, frozen=True):
+    """The texts of a prompt. The kind or a release's column fills the placeholder `{name}`.
+
+    Attributes:
+        question: Text of a question, both scored and in worked examples.
+        system: Instruction at the very start. Include the white space that follows it.
+        answer_separator: Text between a question and its answer.
+        example_separator: Text after each worked example.
+        example: Text of a worked example's question, if it differs from `question`.
+        zero_shot: Only for prompts without worked examples: in multiple choice the text of
+            `{zero}`, which is empty otherwise; in other kinds the text in place of `system`.
+        zero_shot_question: Replacement for `question` in prompts without worked examples.
+        cue: Text for `{cue}`, the start of an answer. It is left out if the option `prompt` ends in
+            `+scaffold`.
+        scaffold: Text for `{scaffold}`, which asks for the answer on a last line of fixed form. It
+            is used if the option `prompt` ends in `+scaffold`.
+        stop: Stop texts, before which a response is cut. A base model writes them when it goes on
+            after its answer, for example with the next item.
+        system_cot: Replacement for `system` that asks for a chain of thought.
+        question_cot: Replacement for `question` in the scored item, to ask for a chain of thought.
+        example_cot: Replacement for `example` in worked examples with a chain of thought.
+        answer_cot: Answer of a worked example with a chain of thought.
+        stop_cot: Replacement for `stop` when a chain of thought is asked for.
+    """
+
+    question: str
+    system: str = ""
+    answer_separator: str = ""
+    example_separator: str = "\n\n"
+    example: str | None = None
+    zero_shot: str = ""
+    zero_shot_question: str | None = None
+    cue: str = ""
+    scaffold: str = ""
+    stop: tuple[str, ...] = ()
+    system_cot: str | None = None
+    question_cot: str | None = None
+    example_cot: str | None = None
+    answer_cot: str = "{reasoning}{answer}"
+    stop_cot: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that may have placeholders."""
+        whole = ("answer_separator", "example_separator")
+        fields = msgspec.structs.asdict(self).items()
+        return [text for name, text in fields if isinstance(text, str) and name not in whole]
+
+
+class Subject(Declared, frozen=True):
+    """One subject of a task: a file of questions in each split.
+
+    Attributes:
+        name: Last part of the name of the subject's own task: `law` in `my_quiz_law`. Empty if the
+            task has only one subject.
+        stem: Text for `{stem}` in the task's file names; if one file has all subjects, the value in
+            the column that `columns.subject` names. By default the name.
+        title: Title in the paper; by default made from the name.
+        chinese: Title in Chinese.
+        rows: Published number of test rows, or 0 if it is not known.
+        shown: Name in the prompt; by default the stem, with spaces in place of underscores.
+        category: The subject's category in the paper.
+        groups: Other sets in the paper that contain the subject, such as `hk_specific`.
+        aliases: Other stems that a release may use for the subject.
+    """
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")]
+    stem: str = ""
+    title: str = ""
+    chinese: str = ""
+    rows: Annotated[int, msgspec.Meta(ge=0)] = 0
+    shown: str | None = None
+    category: str = ""
+    groups: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        title = self.title or self.name.replace("_", " ").capitalize()
+        msgspec.structs.force_setattr(self, "stem", self.stem or self.name)
+        msgspec.structs.force_setattr(self, "title", title)
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The names that a release may use for it."""
+        return (self.stem, *self.aliases)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The names that select it: its own, its category's and its groups'."""
+        return tuple(filter(None, (self.name, self.category, *self.groups)))
+
+
+class Variant(Declared, frozen=True):
+    """A task under another condition, with its own name: the task's name and `_<suffix>`.
+
+    Attributes:
+        suffix: End of the variant's name; empty for the task itself.
+        scoring: `generative` if the model writes an answer; `loglikelihood` if its answer is the
+            letter that it finds likeliest.
+        shots: Number of worked examples, if it differs from the task's.
+        cot: Whether a chain of thought is asked for.
+        script: `tc`, or `sc` for questions and prompt in Simplified script.
+    """
+
+    suffix: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")] = ""
+    scoring: Literal["generative", "loglikelihood"] = "generative"
+    shots: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    cot: bool = False
+    script: Literal["tc", "sc"] = "tc"
+
+
+class DeclaredLabel(Declared, frozen=True):
+    """A label with its value in the data and other words for it.
+
+    Attributes:
+        data: The label's value in the data, if that is not the label itself: `0`,
+            `"not_entailment"`.
+        words: Other words for the label that a model may write.
+    """
+
+    data: str | int | tuple[str | int, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+class Level(Declared, frozen=True):
+    """A level of a rubric.
+
+    Attributes:
+        number: Number that the judge writes for this level.
+        name: Human-readable name.
+        meaning: Description of the answers at this level.
+    """
+
+    number: Annotated[int, msgspec.Meta(ge=0)]
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    meaning: str = ""
+
+
+class Rubric(Declared, frozen=True):
+    """The rubric by which a model judges answers.
+
+    Attributes:
+        prompt: Prompt for the judge. `{answer}` is the answer, without its reasoning; `{levels}`
+            is the scale, one level per line; `{code}` is a text that no answer can guess, for the
+            tags around the answer. Any other placeholder is filled as in the task's own prompt,
+            or from a column. The model under test does not see what fills only the judge's
+            placeholders.
+        levels: Levels of the scale.
+        passes: Numbers of the levels that pass.
+        higher_is_better: Whether a higher level is better.
+        marker: Word that begins the line on which the judge gives the level: `Level: 2`.
+        empty: Level of an empty answer, which is not sent to the judge. Without this key, an empty
+            answer counts as unjudged.
+    """
+
+    prompt: str
+    levels: Annotated[tuple[Level, ...], msgspec.Meta(min_length=2)]
+    passes: Annotated[tuple[int, ...], msgspec.Meta(min_length=1)]
+    higher_is_better: bool
+    marker: Annotated[str, msgspec.Meta(pattern=r"^\w[\w ]*\Z")] = "Level"
+    empty: int | None = None
+
+
+class TaskDefinition(Declared, frozen=True):
+    """A task of a benchmark: one subject, or several with the same setup.
+
+    Attributes:
+        name: Name in lm-eval.
+        title: Human-readable title.
+        kind: Kind of task, which reads, renders and scores the items.
+        version: Version of the task. Raise it when you change a prompt, how answers are read, or
+            how scores are averaged.
+        headline: Figure to read first; by default the kind's first one.
+        files: Split (`test`, `dev`) → path in the release; a single text is the path of `test`.
+            `{stem}` stands for the subject's stem or one of its aliases, and a leading `**/` for
+            any folders above. With a list of paths, exactly one of them exists. Without a `dev`
+            file, the data has no worked examples.
+        config: Configuration of a hub data set, or a folder of it: `datasets` says which files
+            belong to it. `{stem}` stands for the subject's stem.
+        splits: Split (`test`, `dev`) → its name in the configuration: `{ test = "train" }`.
+        reader: Python function in the benchmark's folder that yields the rows, for data that
+            cannot be declared: `rows.py:rows`. It is called with the data's folder and the split.
+        rows: Path to the rows in a JSON object, as keys joined by dots: `data.items`.
+        delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
+        quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
+            text.
+        subjects: Subjects, in the paper's order.
+        prompts: Name that users select (`-T prompt=yue`) → key in the benchmark's `prompts`;
+            `paper` is the default.
+        inspect: Name in Inspect, after `hkcanto/`. Without one, the task runs as `hkcanto/run`.
+        parameter: If several tasks have the same name in Inspect, the parameter that selects this
+            one: `language=yue`.
+        by_default: If several tasks have the same name in Inspect, whether this one runs when no
+            parameter selects one.
+        chinese: Title in Chinese.
+        specified: Part of the paper that specifies the task.
+        shots: Default number of worked examples.
+        metric: Word in the signature for how the headline is computed.
+        table: Figures in the harnesses' tables, besides the headline; by default all except those
+            that the kind marks as diagnostic. Reports have all figures.
+        printed: The paper's name of the headline and of the table that has it:
+            `Average (Table 2)`. lm-eval sorts its results by name. If the headline would not come
+            first, lm-eval's table repeats it under this name.
+        examples: The paper's worked examples, each as placeholder → text.
+        language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
+            target language.
+        sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
+        sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
+        letters: Letters of the options. If the options in `columns` have fewer entries, the other
+            letters are not used.
+        blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
+            (`absent`). With `absent`, a missing cell is no option either.
+        header: Whether CSV files have a header row.
+        columns: Role of a cell → the name of its column, in upper or lower case. In a list of
+            names, the first that exists is used. A role that is not declared keeps the name of its
+            kind. `options` names a column for each letter, or one with a list or a mapping. Any
+            other key is a placeholder of the prompt: `passage` for `{passage}`.
+        question: Question for every row, if the rows have no questions.
+        answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
+            (from 1), `letter_or_number`, or the option's `text`.
+        answers: Answer cells with another meaning than `answer` gives them → letters of the right
+            options: `{ similar = "A", different = "B" }`.
+        option_labels: Whether an `A. ` or `(1)` at the start of the release's options is shown
+            (`shown`) or removed (`remove`). With `remove`, a label that does not fit the option's
+            position is an error.
+        shuffle_options: Seed for shuffling each question's options, also in worked examples; 0 for
+            no shuffling. Use it if the release's right option is always in the same position.
+        labels: Labels of a classification: a list, or label → other words that a model may write
+            for it: `{ Positive = ["正面"] }`. If the data has another value for a label:
+            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+        fold_scripts: Whether a short answer in the other Chinese script is also right.
+        alternatives: Separator between several right short answers in one cell: `/` for `ni1/nei1`.
+        dev_rows: Number of rows of a dev file that are used as worked examples.
+        examples_from_test: Number of test rows, from the first, that are worked examples and not
+            scored.
+        variants: Variants of the task, each a task with its own name.
+        types: Type of question → regular expression for the questions of this type. A question has
+            every type that matches it. If one takes longer than a second, that is an error.
+        titles: Category, set or type → its human-readable title.
+        rubric: Rubric by which a model judges the answers, for the kind `judged`.
+    """
+
+    name: _Name
+    title: str
+    kind: str
+    files: str | dict[str, str | tuple[str, ...]] = {}
+    config: str = ""
+    splits: dict[str, str] = {}
+    reader: Annotated[str, msgspec.Meta(pattern=r"^([\w/]+\.py:\w+)?\Z")] = ""
+    rows: str = ""
+    delimiter: str = ""
+    quotes: bool = True
+    version: Annotated[int, msgspec.Meta(gt=0)] = 1
+    headline: str = ""
+    subjects: tuple[Subject, ...] = ()
+    prompts: dict[str, str] = {}
+    inspect: _Name | None = None
+    parameter: str = ""
+    by_default: bool = False
+    chinese: str = ""
+    specified: str = ""
+    shots: Annotated[int, msgspec.Meta(ge=0)] = 0
+    metric: str = "generative"
+    table: tuple[str, ...] = ()
+    printed: str = ""
+    examples: tuple[dict[str, str], ...] = ()
+    language: str = ""
+    sentence: str = ""
+    sentences: dict[str, str] = {}
+    letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
+    blank_options: Literal["shown", "absent"] = "shown"
+    header: bool = True
+    columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
+    question: str = ""
+    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
+    answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
+    option_labels: Literal["shown", "remove"] = "shown"
+    shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
+    labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
+    fold_scripts: bool = False
+    alternatives: str = ""
+    dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
+    examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0
+    variants: tuple[Variant, ...] = ()
+    types: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    rubric: Rubric | None = None
+
+    def __post_init__(self) -> None:
+        subjects = self.subjects or (Subject(name="", title=self.title),)
+        msgspec.structs.force_setattr(self, "subjects", subjects)
+        columns = self.columns.get("options", ())
+        count = 0 if isinstance(columns, str) else len(columns)
+        if 1 < count < len(self.letters):  # the number of letters gives the chance level
+            msgspec.structs.force_setattr(self, "letters", self.letters[:count])
+
+    @property
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """Split → the forms of its path, of which the release has one."""
+        files = {"test": self.files} if isinstance(self.files, str) and self.files else self.files
+        return {
+            split: (path,) if isinstance(path, str) else path
+            for split, path in dict(files or {}).items()
+        }
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there may be worked examples."""
+        in_data = self.reader or "dev" in self.paths or "dev" in self.splits
+        return bool((self.dev_rows and in_data) or self.examples or self.examples_from_test)
+
+    @property
+    def is_traditional(self) -> bool:
+        """Whether its text is declared to be in Traditional script, since it is also run in `sc`."""
+        return any(variant.script == "sc" for variant in self.variants)
+
+
+class Average(Declared, frozen=True):
+    """An average over several tasks in the paper's tables.
+
+    Attributes:
+        name: Name of the figure.
+        title: Title in the paper.
+        columns: Columns to average, each a list of tasks. The value of a column is the task's
+            headline, or for several tasks the accuracy over all of their items.
+    """
+
+    name: _Name
+    title: str
+    columns: tuple[tuple[str, ...], ...]
+
+
+class Benchmark(Declared, frozen=True):
+    """One benchmark: a release and its tasks.
+
+    Attributes:
+        name: Short name. With `averages`, it is also the name of the benchmark's group in lm-eval.
+        title: Human-readable title.
+        folder: Name of the release's folder in the data directory and in the cache.
+        paper: Title, authors and year of the paper.
+        terms: Terms under which the data may be used.
+        tasks: Tasks, in the order in which `hkcanto list` shows them.
+        prompts: Prompt texts, by name.
+        github: Location of the release, if it is in a GitHub repository.
+        hub: Location of the release, if it is a Hugging Face data set.
+        data: Location of the data, if it is in the benchmark's own folder.
+        reasoning: Data set with reasoning for the worked examples, if the release has none.
+        averages: The paper's averages over several tasks.
+        home: The benchmark's own folder, which contains the file; not declared in the file.
+    """
+
+    name: _Name
+    title: str
+    tasks: Annotated[tuple[TaskDefinition, ...], msgspec.Meta(min_length=1)]
+    prompts: dict[str, PromptTemplate]
+    github: GitHubRelease | None = None
+    hub: HubDataset | None = None
+    data: FolderData | None = None
+    reasoning: HubDataset | None = None
+    folder: str = ""
+    paper: str = ""
+    terms: str = ""
+    averages: tuple[Average, ...] = ()
+    home: str = ""
+
+    @property
+    def release(self) -> Release:
+        """The location of the published data."""
+        release = self.github or self.hub or self.data
+        assert release is not None  # checked when the file is read
+        return release
+
+
+@dataclass(frozen=True, slots=True)
+class TaskVariant:
+    """A named task: a task or one of its variants, on all or some of its subjects.
+
+    Attributes:
+        name: Name in lm-eval.
+        benchmark: Benchmark that it belongs to.
+        definition: Declaration of the task.
+        variant: Variant; that of the task itself has no suffix.
+        subjects: Subjects that it runs.
+        scope: Whether these are all of the `task`, a `part` such as a category, or one `subject`.
+    """
+
+    name: str
+    benchmark: Benchmark
+    definition: TaskDefinition
+    variant: Variant
+    subjects: tuple[Subject, ...]
+    scope: Scope = "task"
+
+    @property
+    def shots(self) -> int:
+        """The default number of worked examples."""
+        return self.definition.shots if self.variant.shots is None else self.variant.shots
+
+    @property
+    def whole(self) -> str:
+        """The name of the task and variant with all subjects."""
+        return "_".join(filter(None, (self.definition.name, self.variant.suffix)))
+
+    def scored_rows(self, subject: Subject) -> int:
+        """Return the published number of a subject's test rows that are scored; 0 if unknown.
+
+        Examples:
+            >>> from hkcanto_tasks.catalogue import find_task
+            >>> sentiment = find_task("hkcanto_sentiment")  # each file begins with the example
+            >>> [sentiment.scored_rows(subject) for subject in sentiment.subjects]
+            [1199, 398]
+        """
+        return max(0, subject.rows - self.definition.examples_from_test)
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once.
+
+    Examples:
+        >>> repeated(["law", "food", "law"])
+        ['law']
+    """
+    return [name for name, count in Counter(names).items() if count > 1]

@@ -1,0 +1,700 @@
+"""What every kind of task does: options, figures, reading rows, prompts, judging, signature.
+
+A kind of task is a class derived from `Kind`; an instance of it is one task under one condition.
+"""
+
+import difflib
+import logging
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from hkcanto_metrics.language import identify_language, identify_reasoning
+from hkcanto_metrics.reasoning import split_reasoning
+
+from .. import __version__
+from ..data.rows import reader_of
+from ..data.tables import Row, UnreadableRow, as_text
+from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
+from ..errors import CatalogueError, DataCorrupt, OptionError
+from ..figures import Figure, figures_of, in_table, parts_of, with_reasoning
+from ..judgements import Judgement
+from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
+from ..samples import Sample
+from ..signatures import Signature, short_hash, subset_of
+from .probes import PROBES
+
+_log = logging.getLogger("hkcanto")
+
+REASONING_TOKENS = 8192
+"""The token limit for the block that a reasoning model writes before its answer."""
+
+OF_CHOICES = (
+    *("question", "answers", "option_labels", "shuffle_options"),
+    *("letters", "blank_options", "answer", "types"),
+    *("sentence", "sentences", "examples"),
+)
+"""Keys of a task's entry that are only for questions with options."""
+
+OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "alternatives", "rubric")
+"""Keys of a task's entry that only some kinds use (`Kind.USES`)."""
+
+_SHAPES_REQUESTS = (
+    *("columns", "header", "question", "answer", "answers", "option_labels", "shuffle_options"),
+    *("letters", "blank_options", "language", "dev_rows", "examples_from_test"),
+)
+"""The entries of a `benchmark.toml` that decide which cells reach a prompt."""
+
+_OURS = "hkcanto_tasks"
+_hashes: dict[bytes, tuple[str, str]] = {}
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of every kind.
+
+    Attributes:
+        reasoning: Allow a reasoning block before the answer: a higher token limit, and no stop
+            texts.
+    """
+
+    reasoning: bool = False
+
+
+class Kind(ABC):
+    """A task as it is run, without its data.
+
+    To add a kind of task, derive a class from this one, and declare it in the entry point group
+    `hkcanto.kinds` under its name in a `benchmark.toml`.
+
+    Attributes:
+        task: The task, with the subjects that are run.
+        options: The user's choice, an instance of the kind's `Options`.
+        shots: Worked examples in the prompt.
+        multiturn: Whether each worked example is its own turn in a chat.
+        template: The texts of its prompt.
+        prompt_name: The name of this prompt in the benchmark.
+
+    Raises:
+        CatalogueError: The task's headline is not a figure of the kind, or the task declares a
+            column that the kind does not read and its prompts do not show.
+        OptionError: The prompt does not have the requested form.
+    """
+
+    FIGURES: ClassVar[tuple[Figure, ...]]
+    """The figures of an item, in the order of a results table."""
+
+    COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Role of a cell → the names of its column, if the task does not declare any."""
+
+    Options: ClassVar[type[Any]] = Options
+    """A frozen `msgspec.Struct` whose fields all have defaults."""
+
+    SCAFFOLD: ClassVar[str] = ""
+    """The suffix of a prompt's name that asks for an answer in a fixed form."""
+
+    USES: ClassVar[tuple[str, ...]] = ()
+    """The keys in `OF_SOME_KINDS` that this kind uses."""
+
+    TOKENS: ClassVar[int]
+    """The token limit of an answer, without a reasoning block."""
+
+    def __init__(
+        self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
+    ) -> None:
+        self.options, self.multiturn = options, multiturn
+        self.task = _named_as_run(task, options, shots)
+        self.shots = self.task.shots if shots is None else shots
+        self.prompt_name = self._prompt_name()
+        self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
+        if not self.is_generative and "letters" not in self.USES:
+            raise self.wrong(
+                f"has a variant {task.variant.suffix!r} with scoring = 'loglikelihood', which "
+                f"compares letters of options; its kind {task.definition.kind!r} has none. Remove "
+                "this variant"
+            )
+        self._refuse_undeclared()
+
+    def _refuse_undeclared(self) -> None:
+        """Refuse columns, keys and a headline that the kind does not know."""
+        definition, benchmark = self.task.definition, self.task.benchmark
+        figures = [figure.name for figure in self.FIGURES]
+        if "acc" in figures:
+            figures += ["acc_macro", "acc_category_macro"]
+        texts = [*chain.from_iterable(each.texts for each in benchmark.prompts.values())]
+        if definition.rubric:
+            texts.append(definition.rubric.prompt)
+        shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
+        roles = [*self.COLUMNS, "subject"]
+        for role in definition.columns:
+            if role not in roles and role not in shown:
+                raise self.wrong(
+                    f"has a column for {role!r}; its kind {definition.kind!r} has "
+                    f"{', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+                )
+        if definition.headline and definition.headline not in figures:
+            raise self.wrong(
+                f"has the headline {definition.headline!r}; its kind {definition.kind!r} has "
+                f"{', '.join(figures)}"
+            )
+        bare = TaskDefinition(name="", title="", kind="")
+        for key in OF_SOME_KINDS:
+            if getattr(definition, key) != getattr(bare, key) and key not in self.USES:
+                used = ", ".join(self.USES) or "no use for it"
+                raise self.wrong(f"has a field {key!r}; its kind {definition.kind!r} has {used}")
+
+    def wrong(self, what: str) -> CatalogueError:
+        """Return the error for a wrong entry of the task in its `benchmark.toml`.
+
+        Args:
+            what: The problem, after the task's name.
+        """
+        task = self.task
+        return CatalogueError(
+            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} {what}. Fix this "
+            "entry of the catalogue."
+        )
+
+    def at(
+        self,
+        *,
+        shots: int | None = None,
+        multiturn: bool | None = None,
+        subjects: Sequence[Subject] | None = None,
+    ) -> "Kind":
+        """Return a copy with other shots, turns or subjects."""
+        return type(self)(
+            self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
+            self.options,
+            self.shots if shots is None else shots,
+            multiturn=self.multiturn if multiturn is None else multiturn,
+        )
+
+    # ------------------------------------------------------------------ figures
+
+    @property
+    def is_generative(self) -> bool:
+        """Whether the model writes its answer; otherwise its answer is the likeliest letter."""
+        return self.task.variant.scoring == "generative"
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """All of its figures, the headline first."""
+        of_kind = with_reasoning(self.FIGURES) if self.is_generative else self.FIGURES
+        return figures_of(self.task, of_kind)
+
+    @cached_property
+    def table(self) -> tuple[Figure, ...]:
+        """The figures that a harness's table shows, the headline first."""
+        return in_table(self.task, self.figures)
+
+    @property
+    def headline(self) -> Figure:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.figures[0]
+
+    @cached_property
+    def categories(self) -> Mapping[str, str]:
+        """Subject → category."""
+        return {subject.name: subject.category for subject in self.task.definition.subjects}
+
+    # ------------------------------------------------------------------ signature
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not switched off, by name."""
+        values = msgspec.structs.asdict(self.options)
+        return {name: value for name, value in values.items() if value}
+
+    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
+        """Return the signature of its figures.
+
+        Args:
+            data: The name of the data.
+            rationales: The sources of the reasoning in the worked examples.
+        """
+        definition = self.task.definition
+        sent, read = self.fingerprints
+        options = {"turns": "multi" if self.multiturn and self.shots else ""}
+        options["subjects"] = subset_of(self.task)
+        options |= {
+            name: "yes" if value is True else str(value) for name, value in self.chosen.items()
+        }
+        options["rationale"] = "+".join(sorted(filter(None, rationales)))
+        return Signature(
+            task=self.task.whole,
+            shots=self.shots,
+            options=tuple((name, text) for name, text in options.items() if text),
+            data=data,
+            sent=sent,
+            read=read,
+            metric=definition.metric if self.is_generative else "loglikelihood",
+            version=str(definition.version),
+            package=__version__,
+        )
+
+    @property
+    def fingerprints(self) -> tuple[str, str]:
+        """Two hashes of seven hexadecimal digits: of requests, and of how answers are read.
+
+        A task's `version` is raised by hand, but these hashes also change after an undeclared edit.
+        The first covers the prompt of a made-up item with its worked examples, the subjects' names
+        and texts, the stop texts, the token limit, the columns behind prompts, and the source of
+        the benchmark's reader. The second covers the judgements of `PROBES`, the kind's further
+        readings, the headline's average, and the source file of a kind from another package.
+        Neither depends on the data or on the subjects that are run.
+
+        Raises:
+            CatalogueError: The kind fails to render or judge its made-up item.
+        """
+        definition = self.task.definition
+        key = [type(self).__module__, type(self).__qualname__, self.task.whole, definition]
+        encoded = msgspec.json.encode(
+            [*key, self.template, self.options, self.shots, self.multiturn]
+        )
+        if encoded not in _hashes:
+            try:
+                _hashes[encoded] = short_hash(self._requests()), short_hash(self._readings())
+            except Exception as error:
+                raise CatalogueError(
+                    f"{self.task.name}: its kind {definition.kind!r} fails on the made-up item of "
+                    f"its signature: {error!r}. Override `made_up` in {type(self).__qualname__}."
+                ) from error
+        return _hashes[encoded]
+
+    def _requests(self) -> list[Any]:
+        definition, item = self.task.definition, self.made_up()
+        first = definition.subjects[0]
+        item = msgspec.structs.replace(item, subject=first.name)
+        examples = self.examples(first, [item]) if self.shots else []
+        prompts = [self.prompt(scored, examples) for scored in self.scored([item], first)]
+        source = ""
+        if definition.reader:
+            source = reader_of(self.task.benchmark.home, definition)[0].read_text("utf-8")
+        return [
+            [[prompt.messages(multiturn=self.multiturn), prompt.text()] for prompt in prompts],
+            [self.answer(row) for row in self.printed()],
+            [[*of.stems, self.system(of), self.question(of)] for of in definition.subjects],
+            [self.sent_stop(chat=chat) for chat in (False, True)],
+            self.max_tokens,
+            [getattr(definition, name) for name in _SHAPES_REQUESTS],
+            source,
+        ]
+
+    def _readings(self) -> list[Any]:
+        item, headline = self.made_up(), self.headline
+        judgements = [self.judge(text, item) for text in PROBES]
+        sources = {
+            sys.modules[base.__module__].__file__
+            for base in type(self).__mro__
+            if base.__module__.partition(".")[0] not in (_OURS, "builtins", "abc")
+        }
+        return [
+            [[each.answer, *map(_rounded, each.values.items())] for each in judgements],
+            [headline.name, headline.averages, headline.over, headline.form, headline.part],
+            self.stop,
+            [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
+            *self.further_readings(),
+        ]
+
+    def made_up(self) -> Sample:
+        """Return a made-up item, from which the hashes of a signature are computed.
+
+        A kind with fields of another form overrides it: `values`, `example` and `judge` must accept
+        the item. (Its words are ones that OpenCC's configurations convert differently.)
+        """
+        text = "衞生署裏面有 12 張枱，着咗衫嘅係邊個？臺灣嘅滑鼠呢？"
+        return Sample(
+            id="1",
+            question=text,
+            choices=("三個", "着咗衫嗰個", "枱", "滑鼠"),
+            source=text,
+            target="A",
+            reasoning="因為得 7 個。",
+            cells=dict.fromkeys(chain.from_iterable(map(places, self.template.texts)), text),
+        )
+
+    def further_readings(self) -> list[Any]:
+        """Return what the signature covers besides answers to the made-up item; here nothing."""
+        return []
+
+    # ------------------------------------------------------------------ reading the release
+
+    def columns(self, role: str) -> tuple[str, ...]:
+        """Return the columns that may have the cell of a role, in lower case."""
+        if role not in self._columns:
+            declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
+            names = (declared,) if isinstance(declared, str) else declared
+            self._columns[role] = tuple(name.lower() for name in names)
+        return self._columns[role]
+
+    @cached_property
+    def _columns(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    @property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself, in lower case."""
+        roles = [*self.COLUMNS, "subject"]
+        if self.task.definition.reader:
+            roles.append("id")
+        return {name for role in roles for name in self.columns(role)}
+
+    @property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        return tuple(self.columns(role)[0] for role in self.COLUMNS)
+
+    @abstractmethod
+    def row(self, row: Row) -> Sample:
+        """Read a row of the release.
+
+        Its id is the release's number or name for it. `read` then adds the full id, subject,
+        category, parts, and the cells that the prompt shows.
+
+        Raises:
+            UnreadableRow: The row lacks something or is wrong (`Row.problem`).
+        """
+
+    def read(
+        self, rows: Sequence[Row], subject: Subject
+    ) -> tuple[list[Sample], list[UnreadableRow]]:
+        """Return the items of a subject's rows, and the rows that cannot be read.
+
+        Raises:
+            CatalogueError: The prompt has a placeholder that neither the kind nor a column fills.
+        """
+        items: list[Sample] = []
+        bad: list[UnreadableRow] = []
+        prefix = self._prefix(subject.name)
+        parts = parts_of(self.task, subject)
+        shown: Mapping[str, Sequence[str]] | None = None
+        for row in rows:
+            try:
+                item = self.row(row)
+                if shown is None:
+                    columns = tuple(row.cells)
+                    if columns not in self._shown_of:
+                        self._shown_of[columns] = self._shown(item, row, subject)
+                    shown = self._shown_of[columns]
+                cells = {place: _cell(row, place, names) for place, names in shown.items()}
+            except UnreadableRow as error:
+                bad.append(error)
+                continue
+            named = as_text(row.cells.get("id")) if self.task.definition.reader else None
+            items.append(
+                msgspec.structs.replace(
+                    item,
+                    id=prefix + (named or item.id),
+                    subject=subject.name,
+                    category=item.category or subject.category,
+                    parts=parts + item.parts,
+                    cells=cells,
+                )
+            )
+        return items, bad
+
+    @cached_property
+    def _shown_of(self) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:
+        return {}
+
+    def raw_id(self, sample: Sample) -> str:
+        """Return the release's number or name for an item."""
+        return sample.id.removeprefix(self._prefix(sample.subject))
+
+    def _prefix(self, subject: str) -> str:
+        return "/".join(filter(None, (self.task.definition.name, subject))) + "/"
+
+    def _shown(self, item: Sample, row: Row, subject: Subject) -> dict[str, tuple[str, ...]]:
+        """Return placeholder → columns for the cells that the prompt shows; refuse others.
+
+        Raises:
+            CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
+        """
+        filled = {*self.values(item), *self.names(subject)}
+        named = dict.fromkeys(chain.from_iterable(map(places, self.template.texts)))
+        shown = {
+            place: self.columns(place)
+            for place in named
+            if place not in (*filled, *OF_EXAMPLES) and {*self.columns(place)} & {*row.cells}
+        }
+        where = (
+            f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}] has the "
+            "placeholder"
+        )
+        for place in named:
+            if place in filled and place in row.cells and place not in (*self.reads, "subject"):
+                raise CatalogueError(
+                    f"{where} {{{place}}}, which the kind {self.task.definition.kind!r} fills "
+                    f"itself, but {row.file} has a column {place!r}. If the column is meant, use "
+                    f'another placeholder and declare it: {{of_row}} and columns = {{ of_row = '
+                    f'"{place}" }}. If not, rename the column.'
+                )
+        cells = {place: "" for place in shown}
+        bare = msgspec.structs.replace(item, subject=subject.name, cells=cells)
+        try:
+            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
+                kind = self.at(shots=shots)
+                kind.prompt(bare)
+                if shots:
+                    kind.example(subject, bare, 1)
+        except NoSuchPlace as error:
+            columns = self.columns(error.name)
+            near = difflib.get_close_matches(error.name.lower(), [*filled, *row.cells], n=1)
+            hint = f"Did you mean {{{near[0]}}}? " if near else ""
+            if (error.name,) != columns:
+                hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
+            fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
+            raise CatalogueError(
+                f"{where} {{{error.name}}}, but nothing fills it. The kind "
+                f"{self.task.definition.kind!r} fills {fills}; {row.file} has {row.named()}. {hint}"
+                f"Correct the placeholder, or write {{{{{error.name}}}}} if these characters are "
+                "meant."
+            ) from error
+        return shown
+
+    def unread(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns of a file that neither the kind reads nor the prompt shows."""
+        shown = {
+            name
+            for place in chain.from_iterable(map(places, self.template.texts))
+            for name in self.columns(place)
+        }
+        known = self.reads | shown
+        return [name for name in columns if name and name not in known]
+
+    def check(self, rows: Sequence[Sample], file: str) -> None:
+        """Refuse a file for faults that single rows do not show, such as two rows with one id.
+
+        Raises:
+            DataCorrupt: The rows cannot all be right.
+        """
+        counts = Counter(row.id for row in rows)
+        if repeated := [name.rpartition("/")[2] for name, count in counts.items() if count > 1]:
+            raise DataCorrupt(
+                f"{file}: the ids or numbers {', '.join(repeated)} occur more than once. Correct "
+                "the file."
+            )
+
+    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+        """Return the scored items of a subject in the form for prompts; by default all."""
+        del subject
+        return rows
+
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Return why a score on these items would be meaningless; by default an empty text."""
+        del samples
+        return ""
+
+    # ------------------------------------------------------------------ rendering
+
+    def _prompt_name(self) -> str:
+        prompts = self.task.definition.prompts
+        asked = getattr(self.options, "prompt", "paper")
+        name = asked.removesuffix(self.SCAFFOLD)
+        if name not in prompts:
+            ends = dict.fromkeys(("", self.SCAFFOLD))
+            known = ", ".join(each + end for each in prompts for end in ends)
+            raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
+        return prompts[name]
+
+    def subject(self, name: str) -> Subject:
+        """Return a subject of the task by its name."""
+        return next(each for each in self.task.definition.subjects if each.name == name)
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return the placeholders that name a subject: placeholder → text."""
+        return {
+            "subject": subject.shown or subject.stem.replace("_", " "),
+            "title": subject.title,
+            "chinese": subject.chinese or subject.title,
+        }
+
+    def system(self, subject: Subject) -> str:
+        """Return the instruction before everything else, with placeholders for an item's texts."""
+        text = self.template.system
+        if not self.shots and self.template.zero_shot:
+            text = self.template.zero_shot
+        return fill(text, self.names(subject), keep=True)
+
+    def question(self, subject: Subject) -> str:
+        """Return the text of a scored question, with placeholders for an item's texts."""
+        text = self.template.question
+        if not self.shots and self.template.zero_shot_question is not None:
+            text = self.template.zero_shot_question
+        return fill(text, self.names(subject), keep=True)
+
+    @property
+    def uses_dev_rows(self) -> bool:
+        """Whether worked examples are rows of the release."""
+        return True
+
+    @abstractmethod
+    def values(self, sample: Sample) -> Mapping[str, str]:
+        """Return the texts of an item that a template may show: placeholder → text."""
+
+    @property
+    def example_source(self) -> str:
+        """`release` if worked examples show something that some releases lack; else empty."""
+        return ""
+
+    def has_rationale(self, row: Sample) -> bool:
+        """Return whether a row has everything that a worked example shows."""
+        return row is not None
+
+    def printed(self) -> list[Sample]:
+        """Return the worked examples printed in the paper, as rows."""
+        return []
+
+    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+        """Render rows as worked examples, numbered from 1; empty if the prompt has no form."""
+        made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
+        return [replace(example, sample=row) for row, example in made if example is not None]
+
+    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+        """Render a row as a worked example; None if the prompt has no form for it."""
+        text = self.template.example or self.template.question
+        values = {**self.names(subject), "number": str(number), **self.values(row)}
+        return Example(fill(text, {**row.cells, **values}), self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return the answer of a worked example."""
+        return row.target
+
+    def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
+        """Return the prompt of an item.
+
+        Args:
+            sample: The item.
+            examples: The worked examples in the prompt.
+        """
+        if sample.subject not in self._texts:
+            subject = self.subject(sample.subject)
+            self._texts[sample.subject] = self.system(subject), self.question(subject)
+        system, question = self._texts[sample.subject]
+        values = {**sample.cells, **self.values(sample)}
+        return Prompt(
+            system=fill(system, values),
+            examples=examples,
+            question=fill(question, values),
+            answer_separator=self.template.answer_separator,
+            example_separator=self.template.example_separator,
+        )
+
+    @cached_property
+    def _texts(self) -> dict[str, tuple[str, str]]:
+        return {}
+
+    # ------------------------------------------------------------------ generation settings
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The stop texts at which a response is cut when it is scored."""
+        return () if self.options.reasoning else self.template.stop
+
+    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
+        """Return the stop texts that are sent to the harness.
+
+        Args:
+            chat: Whether the prompt is a chat, where a response may begin with line breaks.
+        """
+        del chat
+        return self.stop
+
+    @property
+    def max_tokens(self) -> int:
+        """The token limit of a response."""
+        return REASONING_TOKENS if self.options.reasoning else self.TOKENS
+
+    # ------------------------------------------------------------------ judging
+
+    def judge(self, response: str | None, sample: Sample, reasoning: str = "") -> Judgement:
+        """Judge a response to an item, in the same way in every harness.
+
+        Args:
+            response: The model's response, with or without its reasoning; None if it is empty.
+            sample: The item.
+            reasoning: The reasoning, if the server returned it separately.
+
+        Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
+            >>> g2p, nei = task_as_run("hkcanto_g2p"), Sample(id="", target="hou2")
+            >>> g2p.judge("<think>nei5?</think>hou2", nei).values["ser"]
+            0.0
+        """
+        parts = split_reasoning(response or "", reasoning)
+        answer = self.cut(parts.answer.lstrip())
+        judgement = self.score(answer, sample)
+        more: dict[str, Any] = {}
+        if parts.reasoning.strip():
+            more["reasoning"] = identify_reasoning(parts)
+            more["answer_language"] = identify_language(answer).language
+        if not parts.finished and not answer.strip():
+            more["reason"] = "none: cut off"
+        values = {
+            name: float(value) for name, value in judgement.values.items() if value is not None
+        }
+        return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
+
+    def cut(self, response: str) -> str:
+        """Cut a response, without its reasoning, to the part that is scored."""
+        return until_stop(response, self.stop)
+
+    @abstractmethod
+    def score(self, answer: str, sample: Sample) -> Judgement:
+        """Judge an answer that has no reasoning and is cut before the stop texts.
+
+        It never raises an error, whatever the answer contains.
+        """
+
+
+def _cell(row: Row, place: str, names: Sequence[str]) -> str:
+    """Return the text of a cell that the prompt shows; a blank cell stays blank."""
+    name = next((name for name in names if name in row.cells), None)
+    if name is None:
+        raise row.problem(
+            f"no column {' or '.join(names)}, which the prompt shows as {{{place}}}"
+        )
+    cell = row.cells[name]
+    text = "" if cell is None else as_text(cell)
+    if text is None:
+        raise row.problem(f"no text in {name!r}, which the prompt shows as {{{place}}}")
+    return text
+
+
+def _rounded(value: tuple[str, float | None]) -> tuple[str, float | None]:
+    """Round a value, since its last digits differ between machines."""
+    return value[0], value[1] and round(value[1], 6)
+
+
+def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVariant:
+    """Return a task under the name of the variant that fits the options best.
+
+    Scoring counts first, then chain of thought, script, and number of worked examples. Without a
+    number, the first fitting variant is taken.
+    """
+    of_variant = task.variant
+
+    def fits(variant: Variant) -> tuple[bool, ...]:
+        default = task.definition.shots if variant.shots is None else variant.shots
+        return (
+            variant.scoring == of_variant.scoring,
+            variant.cot == getattr(options, "cot", of_variant.cot),
+            variant.script == getattr(options, "script", of_variant.script),
+            default == shots,
+        )
+
+    every = (Variant(), *task.definition.variants)
+    variant = max((of_variant, *every) if shots is None else every, key=fits)
+    if variant == of_variant:
+        return task
+    name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
+    return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))

@@ -1,0 +1,571 @@
+"""Tasks as they are run: `task_as_run` sets one up by name and options, `load_task` adds its data."""
+
+import difflib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from hashlib import sha256
+from heapq import heappop, heappush
+from math import ceil
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from .catalogue import find_task
+from .data.checks import refuse_odd
+from .data.locating import locate
+from .data.rows import ReleaseRows
+from .data.tables import UnreadableRow
+from .declarations import Subject, TaskVariant
+from .errors import DataCorrupt, HKCantoError, OptionError
+from .kinds import Kind, find_kind
+from .prompts import Example, Prompt
+from .samples import Sample
+
+_log = logging.getLogger("hkcanto")
+
+_ORDER_SEED = 0
+_BAD_SHARE = 0.01
+"""The share of a task's rows that may be unreadable; a file with more is not the release."""
+_FEW_ROWS = 10
+"""The number of rows by which a subject may differ from the paper's table if the total is right."""
+
+RUN_OPTIONS = {
+    "shots": "a number from 0",
+    "subjects": "names of subjects or categories, separated by commas",
+    "multiturn": "true or false",
+}
+"""The options of every task, besides those of its kind, and their values."""
+
+
+# ---------------------------------------------------------------------- without data
+
+
+def task_as_run(
+    name: str,
+    subjects: str | Sequence[str] = (),
+    *,
+    shots: int | str | None = None,
+    multiturn: bool | str = False,
+    **options: Any,
+) -> Kind:
+    """Return a task under its options, without its data.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
+        subjects: Run only these subjects; the name of a category or set selects its subjects.
+        shots: Number of worked examples in the prompt, from 0; by default that of the task, or of
+            the variant that the options select.
+        multiturn: Whether each worked example is its own turn in a chat.
+        options: See the kind's `Options`; texts such as `"true"` are converted.
+
+    Raises:
+        CatalogueError: The task does not exist.
+        OptionError: A subject or option does not exist, or an option cannot have that value.
+
+    Examples:
+        >>> task_as_run("hkmmlu", "stem", cot=True).signature("…").text.split("|")[:4]
+        ['hkmmlu-cot', 'shots:0', 'turns:single', 'subjects:stem']
+    """
+    task = find_task(name)
+    refuse_unknown(name, options)
+    named = subjects.split(",") if isinstance(subjects, str) else subjects
+    if wanted := [text.strip() for text in named if text.strip()]:
+        task = replace(task, subjects=_chosen(task, wanted))
+    kind = find_kind(task.definition.kind)
+    fields = kind.Options.__struct_fields__
+    of_variant = {"cot": task.variant.cot, "script": task.variant.script}
+    given = {option: value for option, value in of_variant.items() if option in fields} | options
+    try:
+        chosen = msgspec.convert(given, kind.Options, strict=False)
+    except msgspec.ValidationError as error:
+        listed = "; ".join(f"{option}: {values}" for option, values in option_values(name).items())
+        raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
+    if shots is not None and not str(shots).isdecimal():
+        raise OptionError(f"{name}: shots={shots!r} is not {RUN_OPTIONS['shots']}.")
+    if (turns := str(multiturn).lower()) not in ("true", "false"):
+        raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
+    return kind(task, chosen, None if shots is None else int(shots), multiturn=turns == "true")
+
+
+def option_values(name: str) -> dict[str, str]:
+    """Return the options of a task's kind and the possible values of each, for people.
+
+    Examples:
+        >>> option_values("hkcanto_g2p")
+        {'reasoning': 'true or false', 'examples': 'paper or release'}
+    """
+    task = find_task(name)
+    kind = find_kind(task.definition.kind)
+    words = {bool: "true or false", int: RUN_OPTIONS["shots"], str: "a text"}
+    values = {}
+    for option, declared in get_type_hints(kind.Options).items():
+        listed = " or ".join(sorted(map(str, get_args(declared))))
+        values[option] = listed or words.get(declared, "a number")
+    if "prompt" in values:
+        values["prompt"] = ", ".join(task.definition.prompts)
+        if kind.SCAFFOLD:
+            values["prompt"] += f", each with or without {kind.SCAFFOLD}"
+    return values
+
+
+def refuse_unknown(name: str, given: Iterable[str]) -> None:
+    """Refuse options that a task does not have.
+
+    Args:
+        name: The task's name.
+        given: The names of the given options.
+
+    Raises:
+        OptionError: An option does not exist; the message lists those that do.
+    """
+    known = {**RUN_OPTIONS, **option_values(name)} if given else {}
+    for option in given:
+        if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            listed = "; ".join(f"{each}: {values}" for each, values in known.items())
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+
+
+def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
+    chosen = [subject for subject in task.subjects if {*subject.sets} & {*wanted}]
+    known = {name for subject in chosen for name in subject.sets}
+    if unknown := sorted({*wanted} - known):
+        there = [subject.name for subject in task.subjects]
+        near = [match for name in unknown for match in difflib.get_close_matches(name, there, n=1)]
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise OptionError(f"{task.name} has no subjects {unknown}; there are {there}.{hint}")
+    return tuple(chosen)
+
+
+# ---------------------------------------------------------------------- with data
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How the data differs from the published release, for one task.
+
+    Attributes:
+        asked: The number of requested subjects.
+        missing: Requested subjects without a file.
+        counts: Subject → its number of rows and the published number, if these differ.
+        total: Whether the total number of rows is as published.
+        bad: The rows set aside.
+        unread: Columns that neither the kind reads nor the prompt shows.
+    """
+
+    asked: int
+    missing: Sequence[str] = ()
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    total: bool = True
+    bad: Sequence[UnreadableRow] = ()
+    unread: Sequence[str] = ()
+
+    @property
+    def breaks_comparability(self) -> bool:
+        """Whether scores are not comparable with published ones."""
+        small = all(abs(rows - published) <= _FEW_ROWS for rows, published in self.counts.values())
+        return bool(self.missing or (self.counts and not (self.total and small)))
+
+    @property
+    def summary(self) -> str:
+        """All differences in one line; empty if there are none."""
+        parts = []
+        if self.missing:
+            parts.append(f"{len(self.missing)} of {self.asked} subjects are missing")
+        if self.counts:
+            parts.append(f"{len(self.counts)} have an unpublished number of items")
+        if self.bad:
+            parts.append(f"{len(self.bad)} unreadable rows were set aside")
+        if self.unread:
+            parts.append(
+                f"no prompt shows the columns {', '.join(self.unread)}: name those that belong to "
+                "the question in the template"
+            )
+        return ", ".join(parts)
+
+    @property
+    def lines(self) -> list[str]:
+        """The differences in full, one a line."""
+        lines = []
+        if self.missing:
+            lines.append(f"missing subjects: {', '.join(self.missing)}")
+        if self.counts:
+            counted = (f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
+            total = " (the total is as published)" if self.total else ""
+            lines.append(f"other numbers of items{total}: {', '.join(counted)}")
+        if self.bad:
+            rows = "; ".join(f"{row.where}: {row.what}" for row in self.bad)
+            lines.append(f"rows set aside: {rows}")
+        if self.unread:
+            lines.append(f"columns that no prompt shows: {', '.join(self.unread)}")
+        return lines
+
+
+@dataclass(frozen=True)
+class LoadedTask:
+    """A task as it is run, with its data.
+
+    Attributes:
+        kind: The task as it is run, with the subjects in the data.
+        samples: The scored items, in an order in which every prefix is a stratified sample.
+        examples: The worked examples of each subject.
+        differences: How the data differs from the published release.
+        asked: The subjects that were requested.
+    """
+
+    kind: Kind
+    samples: Sequence[Sample]
+    examples: "WorkedExamples"
+    differences: Differences
+    asked: tuple[Subject, ...] = ()
+
+    @property
+    def task(self) -> TaskVariant:
+        """The named task, with its subjects and variant."""
+        return self.kind.task
+
+    @cached_property
+    def revision(self) -> str:
+        """The name of the data.
+
+        It is the pinned revision, `sample`, or `local-…` for changed files; with `-3rows` if three
+        rows could not be read. It covers the files of the worked examples, if the prompt has any.
+        """
+        splits = {"test": self.task.subjects}
+        if self.kind.shots and self.kind.uses_dev_rows:
+            splits["dev"] = self.task.subjects
+        revision = self.examples.release.revision(splits)
+        bad = len(self.differences.bad)
+        return f"{revision}-{bad}rows" if bad else revision
+
+    @property
+    def remark(self) -> str:
+        """Why its scores are not comparable, in parentheses for a results table; else empty."""
+        there, is_whole = len(self.task.subjects), self.task.scope == "task"
+        every = len(self.task.definition.subjects) if is_whole else len(self.asked)
+        remarks = [f"{there} of {every} subjects"] if there < every else []
+        if self.is_sample:
+            remarks.append("sample data")
+        if remark := self.kind.remark(self.samples):
+            remarks.append(remark)
+        return f" ({', '.join(remarks)})" if remarks else ""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether its data is the sample data in the package."""
+        return self.examples.release.folder.kind == "sample"
+
+    def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
+        """Return a copy with another number of worked examples or another form of turns."""
+        return replace(self, kind=self.kind.at(shots=shots, multiturn=multiturn))
+
+    def prompt(self, sample: Sample) -> Prompt:
+        """Return the prompt of an item.
+
+        Raises:
+            OptionError: There are fewer worked examples than shots.
+        """
+        return self.kind.prompt(sample, self.shots(sample.subject))
+
+    def shots(self, subject: str) -> Sequence[Example]:
+        """Return the worked examples in a subject's prompts.
+
+        Raises:
+            OptionError: There are fewer worked examples than shots.
+        """
+        if not (count := self.kind.shots):
+            return ()
+        examples = self.examples(subject)
+        if not 0 < count <= len(examples):
+            where = " ".join(filter(None, (self.task.name, subject)))
+            there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
+            if not examples:
+                why = ": the data has no dev file for it" if self.kind.uses_dev_rows else ""
+                there = f"there are no worked examples{why}. Ask for 0."
+            raise OptionError(f"{where}: shots={count}, but {there}")
+        return examples[:count]
+
+    @property
+    def signature(self) -> str:
+        """The signature of a score, in the manner of sacreBLEU.
+
+        Compare scores only if their signatures match, ignoring `pkg`.
+
+        Examples:
+            >>> load_task("hkcanto_g2p").signature.split("|")[:4]
+            ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
+        """
+        first = self.task.subjects[:1] if self.samples else ()
+        origins = {example.origin for subject in first for example in self.shots(subject.name)}
+        asked = self.kind.at(subjects=self.asked) if self.asked else self.kind
+        return asked.signature(self.revision, origins).text
+
+
+def load_task(
+    name: str,
+    subjects: str | Sequence[str] = (),
+    *,
+    shots: int | str | None = None,
+    multiturn: bool | str = False,
+    allow_absent: bool = False,
+    **options: Any,
+) -> LoadedTask:
+    """Load a task with its data from the location set in the environment.
+
+    Args:
+        name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
+        subjects: Load only these subjects.
+        shots: Number of worked examples in the prompt; by default the task's own.
+        multiturn: Whether each worked example is its own turn in a chat.
+        allow_absent: Return a task without samples if the data lacks all of its subjects.
+        options: See the kind's `Options`, e.g. `examples="release"`.
+
+    Returns:
+        The task. Subjects that the data lacks are left out, and reported once as a warning.
+
+    Raises:
+        CatalogueError: The task does not exist.
+        OptionError: An option does not exist, or cannot have that value.
+        DataNotFound: The data is not in the location set in the environment, or not as declared.
+        DataCorrupt: A file is not valid data; the message names file and row.
+        NetworkUnavailable: The data must be downloaded, but cannot be.
+    """
+    kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
+    task, folder = kind.task, locate(kind.task.benchmark)
+    release = ReleaseRows(folder, task, kind.headerless)
+    by_subject: dict[Subject, list[Sample]] = {}
+    counts: dict[Subject, int] = {}
+    bad: dict[str, UnreadableRow] = {}
+    columns: dict[tuple[str, ...], None] = {}
+    for subject in task.subjects:
+        rows = release.read(subject, "test")
+        if not rows.rows and not rows.bad:
+            continue
+        where = ", ".join(release.files(subject, "test")) or task.definition.reader
+        samples, unreadable = read_items(kind, rows.rows, subject, f"{folder.root}: {where}")
+        unreadable = [*rows.bad, *unreadable]
+        if unreadable and folder.kind in ("sample", "own"):
+            raise unreadable[0]
+        if len(unreadable) > max(1, len(samples) // 20):
+            raise DataCorrupt(
+                f"{where} in {folder.root}: {len(unreadable)} of "
+                f"{len(unreadable) + len(samples)} rows cannot be read. The first: {unreadable[0]}"
+            ) from unreadable[0]
+        bad |= {row.where: row for row in unreadable}
+        columns |= dict.fromkeys(tuple(row.cells) for row in rows.rows[:1])
+        counts[subject] = len(samples) + len(unreadable)
+        if samples:
+            by_subject[subject] = samples[task.definition.examples_from_test :]
+    if not by_subject and not allow_absent:
+        raise release.missing()
+    _refuse_too_many(task, [*bad.values()], sum(map(len, by_subject.values())))
+    unread = [name for names in columns for name in kind.unread(names)]
+    differences = _compared(task, counts, [*bad.values()], unread, folder.kind)
+    if by_subject and differences.summary:
+        breaks = ": not comparable with published scores" if differences.breaks_comparability else ""
+        _warn(
+            f"{task.definition.name}: {differences.summary}, in {folder.root}{breaks}. `hkcanto "
+            f"doctor {task.benchmark.name}` lists them."
+        )
+    scored = [kind.scored(rows, subject) for subject, rows in by_subject.items()]
+    ordered = stratified([[_without_reasoning(item) for item in items] for items in scored])
+    if (remark := kind.remark(ordered)) and folder.kind != "sample":
+        _warn(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
+    return LoadedTask(
+        kind.at(subjects=[*by_subject]),
+        ordered,
+        WorkedExamples(kind, release),
+        differences,
+        task.subjects,
+    )
+
+
+def _without_reasoning(sample: Sample) -> Sample:
+    """Return a scored item without the release's reasoning, which gives the answer away."""
+    return msgspec.structs.replace(sample, reasoning="") if sample.reasoning else sample
+
+
+def read_items(
+    kind: Kind, rows: Sequence[Any], subject: Subject, where: str
+) -> tuple[list[Sample], list[UnreadableRow]]:
+    """Return the items of a subject's rows and the rows that cannot be read.
+
+    Args:
+        kind: The task as it is run.
+        rows: The rows of one file.
+        subject: Their subject.
+        where: The file, for messages.
+
+    Raises:
+        DataCorrupt: The rows cannot all be from the release.
+    """
+    samples, bad = kind.read(rows, subject)
+    kind.check(samples, where)
+    refuse_odd(samples, kind.task.definition, where)
+    return samples, bad
+
+
+def _refuse_too_many(task: TaskVariant, bad: Sequence[UnreadableRow], good: int) -> None:
+    if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
+        named = "\n".join(f"  {row.where}: {row.what}" for row in bad[:5])
+        raise DataCorrupt(
+            f"{task.name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than "
+            f"{_BAD_SHARE:.0%}:\n{named}\nCorrect them, or fetch the data again."
+        )
+
+
+def _compared(
+    task: TaskVariant,
+    counts: Mapping[Subject, int],
+    bad: Sequence[UnreadableRow],
+    unread: Sequence[str],
+    kind_of_data: str,
+) -> Differences:
+    if kind_of_data in ("sample", "own"):
+        return Differences(len(task.subjects), unread=unread)
+    return Differences(
+        len(task.subjects),
+        [subject.name for subject in task.subjects if subject not in counts],
+        {
+            subject.name or subject.title: (count, subject.rows)
+            for subject, count in counts.items()
+            if subject.rows and count != subject.rows
+        },
+        sum(counts.values()) == sum(subject.rows for subject in task.subjects),
+        bad,
+        unread,
+    )
+
+
+@cache  # logged once, however many conditions of the task run
+def _warn(text: str) -> None:
+    _log.warning("%s", text)
+
+
+def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
+    """Return the items of all subjects in an order in which every prefix is a stratified sample.
+
+    Each subject is shuffled with a fixed seed, and subjects take turns in proportion to their size:
+    among the first m of N items, a subject with n items has m · n / N items, to within less than
+    one.
+
+    Args:
+        by_subject: The items of each subject.
+
+    Examples:
+        >>> law, food = (Sample(id="", subject=name) for name in ("law", "food"))
+        >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
+        ['law', 'food', 'law', 'law', 'food', 'law']
+    """
+    shuffled = [sorted(samples, key=lambda sample: _digest(sample.id)) for samples in by_subject]
+    total = sum(map(len, shuffled))
+    # Each item has a first and a last turn between which its subject is less than one item off.
+    # Among the items whose first turn has come, the one with the earliest last turn is next
+    # (Tijdeman, 1980).
+    turns: list[tuple[int, int, float, int, int]] = []
+    for subject, samples in enumerate(shuffled):
+        size = len(samples)
+        for place in range(size):
+            first, last = place * total // size + 1, -(-(place + 1) * total // size)
+            turns.append((first, last, (place + 0.5) / size, subject, place))
+    turns.sort()
+    waiting: list[tuple[int, float, int, int]] = []
+    ordered: list[Sample] = []
+    upcoming = 0
+    for turn in range(1, total + 1):
+        while upcoming < total and turns[upcoming][0] <= turn:
+            heappush(waiting, turns[upcoming][1:])
+            upcoming += 1
+        _, _, subject, place = heappop(waiting)
+        ordered.append(shuffled[subject][place])
+    return ordered
+
+
+def _digest(item: str) -> bytes:
+    return sha256(f"{_ORDER_SEED}/{item}".encode()).digest()
+
+
+class WorkedExamples:
+    """The worked examples of each subject, in order; empty if the data has none.
+
+    If the prompt has no worked examples, no dev file is needed or read.
+
+    Args:
+        kind: The task as it is run, which renders them.
+        release: The rows of the release.
+
+    Raises:
+        OptionError: A worked example with a chain of thought has no reasoning to show.
+        DataCorrupt: A file of examples is not valid data.
+    """
+
+    def __init__(self, kind: Kind, release: ReleaseRows) -> None:
+        self._kind, self.release = kind, release
+        self._examples: dict[str, Sequence[Example]] = {}
+
+    def __call__(self, name: str) -> Sequence[Example]:
+        """Return the worked examples of a subject."""
+        if name not in self._examples:
+            self._examples[name] = self._made(self._kind.subject(name))
+        return self._examples[name]
+
+    def _made(self, subject: Subject) -> Sequence[Example]:
+        rows = self._rows(self.release, subject) if self._kind.uses_dev_rows else []
+        origin = self._kind.example_source
+        if not all(map(self._kind.has_rationale, rows)):
+            if printed := self._kind.printed():
+                rows, origin = printed, "paper"
+            else:
+                rows, origin = self._reasoned(subject)
+        examples = self._kind.examples(subject, rows)
+        return [replace(example, origin=origin) for example in examples] if origin else examples
+
+    def _rows(self, release: ReleaseRows, subject: Subject) -> list[Sample]:
+        """Return the items that are worked examples; none without a dev file."""
+        definition = self._kind.task.definition
+        from_test = definition.examples_from_test
+        split = "test" if from_test else "dev"
+        table = release.read(subject, split)
+        if table.bad and not from_test:
+            raise table.bad[0]
+        where = f"{release.folder.root}: {', '.join(release.files(subject, split))}"
+        samples, bad = read_items(self._kind, table.rows, subject, where)
+        if bad and not from_test:
+            raise bad[0]
+        return samples[: from_test or definition.dev_rows]
+
+    @cached_property
+    def _with_reasoning(self) -> tuple[ReleaseRows, str]:
+        """The data set with the reasoning that the release lacks, and its name."""
+        task, source = self._kind.task, self._kind.task.benchmark.reasoning
+        assert source is not None  # asked for only if it is declared
+        name = source.repo_id.rpartition("/")[2]
+        benchmark = msgspec.structs.replace(
+            task.benchmark, hub=source, github=None, data=None, folder=name
+        )
+        folder = locate(benchmark)
+        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self._kind.headerless)
+        return release, f"{name}@{folder.revision()}"
+
+    def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
+        """Return worked examples with reasoning from another data set, and its name."""
+        task, why = self._kind.task, "no other data set is known to have it"
+        if source := task.benchmark.reasoning:
+            try:
+                release, origin = self._with_reasoning
+                rows = self._rows(release, subject)
+                if rows and all(map(self._kind.has_rationale, rows)):
+                    return rows, origin
+                why = f"{source.repo_id} has none for it"
+            except HKCantoError as error:
+                why = f"{source.repo_id} cannot be used: {error}"
+        raise OptionError(
+            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples with a chain of "
+            "thought need reasoning, and the release has none (no column "
+            f"{' or '.join(map(repr, self._kind.columns('explanation')))}). Without it, they would "
+            f"teach a model to skip its reasoning. {why}\nAsk for no examples: --num_fewshot 0 in "
+            "lm-eval, -T shots=0 in Inspect."
+        )
