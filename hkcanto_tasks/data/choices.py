@@ -62,7 +62,7 @@ def read_choices(
         cells = row.cells
         texts = [as_text(cells.get(name)) for name in columns]
         missing = [name for name in columns if name not in cells] if None in texts else []
-        if missing and (not may_lack or columns[: -len(missing)] + missing != [*columns]):
+        if missing and not may_lack:
             raise row.problem(
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"

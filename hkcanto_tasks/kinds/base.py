@@ -430,13 +430,13 @@ class Kind(ABC):
             f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}] has the "
             "placeholder"
         )
-        for place in named:
-            if place in filled and place in row.cells and place not in (*self.reads, "subject"):
+        for place in filled.intersection(named):
+            if unread := {*self.columns(place)} & {*row.cells} - self.reads:
                 raise CatalogueError(
                     f"{where} {{{place}}}, which the kind {self.task.definition.kind!r} fills "
                     f"itself, but {row.file} has a column {place!r}. If the column is meant, use "
-                    f'another placeholder and declare it: {{of_row}} and columns = {{ of_row = '
-                    f'"{place}" }}. If not, rename the column.'
+                    "another placeholder and declare it: {of_row} and columns = { of_row = "
+                    f'"{unread.pop()}" }}. If not, rename the column.'
                 )
         cells = {place: "" for place in shown}
         bare = msgspec.structs.replace(item, subject=subject.name, cells=cells)
