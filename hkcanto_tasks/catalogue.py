@@ -61,6 +61,8 @@ def read_benchmark(path: Path) -> Benchmark:
         declared = tomllib.loads(path.read_text("utf-8"))
         if "home" in declared:
             raise ValueError("Object contains unknown field `home`")
+        if questions := [*_open_questions(declared)]:
+            raise ValueError(f'it has open questions, "?": {", ".join(questions)}')
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError, msgspec.ValidationError) as error:
         why, at = f"{error}{meant(str(error), Benchmark)}", re.search(r"\.tasks\[(\d+)", str(error))
@@ -77,6 +79,18 @@ def read_benchmark(path: Path) -> Benchmark:
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
+
+
+def _open_questions(value: object, where: str = "") -> Iterator[str]:
+    """Yield the places of a file that `hkcanto new` left open."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _open_questions(inner, f"{where}.{key}")
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _open_questions(inner, f"{where}[{place}]")
+    elif value == "?":
+        yield where.lstrip(".")
 
 
 _RENAMED = {
@@ -449,9 +463,7 @@ def known_signature(text: object) -> Signature:
     try:
         whole = find_task(signature.task).scope == "task"
     except CatalogueError as error:
-        raise LogError(
-            f"the catalogue of this version has no task {signature.task!r}"
-        ) from error
+        raise LogError(f"the catalogue of this version has no task {signature.task!r}") from error
     if not whole:
         raise LogError(f"its signature {text!r} is of another version of hkcanto")
     return signature

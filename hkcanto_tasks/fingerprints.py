@@ -1,2 +1,5 @@
-def fingerprints(kind): return kind.fingerprints
+def fingerprints(kind):
+    return kind.fingerprints
+
+
 from .kinds.probes import PROBES

@@ -365,7 +365,9 @@ def load_task(
     unread = [name for names in columns for name in kind.unread(names)]
     differences = _compared(task, counts, [*bad.values()], unread, folder.kind)
     if by_subject and differences.summary:
-        breaks = ": not comparable with published scores" if differences.breaks_comparability else ""
+        breaks = (
+            ": not comparable with published scores" if differences.breaks_comparability else ""
+        )
         _warn(
             f"{task.definition.name}: {differences.summary}, in {folder.root}{breaks}. `hkcanto "
             f"doctor {task.benchmark.name}` lists them."

@@ -44,7 +44,9 @@ class ReleaseRows:
         self._refuse_unmatched()
         if listed:
             splits = self._files.values()
-            folder.fetch([file for of in splits for each in task.subjects for file in self._named(each, of)])
+            folder.fetch(
+                [file for of in splits for each in task.subjects for file in self._named(each, of)]
+            )
 
     # ------------------------------------------------------------------ files
 
@@ -161,7 +163,9 @@ class ReleaseRows:
         key = (split,) if definition.reader else files
         if not key:
             return Table([], [])
-        if key not in self._tables:  # only the last file is kept: one of several subjects is read once
+        if (
+            key not in self._tables
+        ):  # only the last file is kept: one of several subjects is read once
             table = self._of_reader(split) if definition.reader else self._of_files(files)
             columns = self._subject_columns
             rows_of = self._by_subject(table, columns) if columns else {}
@@ -268,7 +272,9 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
     said = f"{home}/benchmark.toml: reader of {definition.name!r}"
     path = inside(Path(home), file, said)
     if not is_file(path):
-        raise CatalogueError(f"{said} is {path}, which does not exist. Write it, or correct `reader`.")
+        raise CatalogueError(
+            f"{said} is {path}, which does not exist. Write it, or correct `reader`."
+        )
     return path, function
 
 

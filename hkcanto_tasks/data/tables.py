@@ -417,12 +417,12 @@ def _json(path: Path, text: str) -> object:
         return json.loads(text, object_pairs_hook=_named_once)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
-            raise DataCorrupt(
-                f"{path} breaks off: the file is truncated. {_AGAIN}."
-            ) from error
+            raise DataCorrupt(f"{path} breaks off: the file is truncated. {_AGAIN}.") from error
         raise DataCorrupt(f"{path} is not valid JSON: {error}. {_AGAIN}.") from error
     except (ValueError, RecursionError) as error:
-        raise DataCorrupt(f"{path} has {error or 'cells nested too deeply'}. Correct it.") from error
+        raise DataCorrupt(
+            f"{path} has {error or 'cells nested too deeply'}. Correct it."
+        ) from error
 
 
 def _json_lines(path: Path, text: str) -> Iterator[object]:
@@ -437,7 +437,9 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
                     f"{path}: row {number} breaks off: the file is truncated. {_AGAIN}."
                 ) from error
             if number == 1:
-                raise DataCorrupt(f"{path} is not JSON Lines ({error}), but {_EXPECTED}.") from error
+                raise DataCorrupt(
+                    f"{path} is not JSON Lines ({error}), but {_EXPECTED}."
+                ) from error
             what = f"no JSON object for one row: {error or 'nested too deeply'}"
             yield UnreadableRow(f"{path}, row {number}", what)
 

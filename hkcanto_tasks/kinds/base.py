@@ -257,9 +257,8 @@ class Kind(ABC):
         """
         definition = self.task.definition
         key = [type(self).__module__, type(self).__qualname__, self.task.whole, definition]
-        encoded = msgspec.json.encode(
-            [*key, self.template, self.options, self.shots, self.multiturn]
-        )
+        key += [self.template, self.options, self.shots, self.multiturn, self._reader_source]
+        encoded = msgspec.json.encode(key)
         if encoded not in _hashes:
             try:
                 _hashes[encoded] = short_hash(self._requests()), short_hash(self._readings())
@@ -270,15 +269,19 @@ class Kind(ABC):
                 ) from error
         return _hashes[encoded]
 
+    @cached_property
+    def _reader_source(self) -> str:
+        """The source of the benchmark's reader; empty without one."""
+        if not self.task.definition.reader:
+            return ""
+        return reader_of(self.task.benchmark.home, self.task.definition)[0].read_text("utf-8")
+
     def _requests(self) -> list[Any]:
         definition, item = self.task.definition, self.made_up()
         first = definition.subjects[0]
         item = msgspec.structs.replace(item, subject=first.name)
         examples = self.examples(first, [item]) if self.shots else []
         prompts = [self.prompt(scored, examples) for scored in self.scored([item], first)]
-        source = ""
-        if definition.reader:
-            source = reader_of(self.task.benchmark.home, definition)[0].read_text("utf-8")
         return [
             [[prompt.messages(multiturn=self.multiturn), prompt.text()] for prompt in prompts],
             [self.answer(row) for row in self.printed()],
@@ -286,7 +289,7 @@ class Kind(ABC):
             [self.sent_stop(chat=chat) for chat in (False, True)],
             self.max_tokens,
             [getattr(definition, name) for name in _SHAPES_REQUESTS],
-            source,
+            self._reader_source,
         ]
 
     def _readings(self) -> list[Any]:
@@ -660,9 +663,7 @@ def _cell(row: Row, place: str, names: Sequence[str]) -> str:
     """Return the text of a cell that the prompt shows; a blank cell stays blank."""
     name = next((name for name in names if name in row.cells), None)
     if name is None:
-        raise row.problem(
-            f"no column {' or '.join(names)}, which the prompt shows as {{{place}}}"
-        )
+        raise row.problem(f"no column {' or '.join(names)}, which the prompt shows as {{{place}}}")
     cell = row.cells[name]
     text = "" if cell is None else as_text(cell)
     if text is None:

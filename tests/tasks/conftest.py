@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from .quiz import quiz as quiz
 from .web_server import WebServer
 
 

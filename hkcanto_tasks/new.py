@@ -1,0 +1,199 @@
+"""Write a first benchmark.toml for `hkcanto new`: what a file states is filled in, the rest is asked.
+
+A column is filled in only where its name is exactly one of `COLUMN_NAMES`. Every other question is
+a line with `"?"`, which the catalogue refuses until somebody answers it.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .data.tables import ENDINGS, read_table
+from .errors import DataNotFound, OptionError, on_disk
+from .kinds import find_kind
+
+COLUMN_NAMES = {
+    "question": ("question", "問題", "題目"),
+    "prompt": ("prompt",),
+    "text": ("text",),
+    "answer": ("answer", "答案"),
+    "label": ("label",),
+    "source": ("source",),
+    "target": ("target",),
+    "sentence": ("sentence",),
+    "jyutping": ("jyutping",),
+    "number": ("number", "#"),
+    "id": ("id",),
+    "category": ("category",),
+    "constraints": ("constraints",),
+}
+"""Role of a cell → the names of columns that are filled in for it, in upper or lower case."""
+
+_OPTIONAL = ("id", "category", "number", "explanation")
+_LISTS = ("options", "choices")
+_MOST_LABELS = 12
+
+_PROMPTS = {
+    "multiple_choice": "{question}\\n{options}\\n答案：",
+    "multi_answer": "{all_that_apply}\\n{question}\\n{options}\\n答案：",
+    "number": "{question}\\n請逐步計算，喺最後一行寫「答案：」同埋個數字。\\n",
+    "math": "{question}\\n請逐步計算，喺最後一行用 \\\\boxed{{}} 寫答案。\\n",
+    "short_answer": "{question}\\n答案：",
+    "label": "{source}\\n答案：",
+    "translation": "將以下句子翻譯做英文，淨係寫譯文。\\n{source}\\n",
+    "translation_to_cantonese": "將以下句子翻譯做廣東話，淨係寫譯文。\\n{source}\\n",
+    "g2p": "寫低呢句嘅粵拼：\\n{sentence}\\n",
+    "summarization": "用廣東話概括以下文本：\\n{source}\\n",
+    "fluency": "{source}",
+}
+_PLAIN = "{prompt}"
+
+_RUBRIC = """
+# The judge's prompt, and what its levels mean.
+[tasks.rubric]
+prompt = "?"  # with {prompt}, {answer}, {levels}, and a last line in the form "Level: 2"
+levels = [
+  { number = 0, name = "?", meaning = "?" },
+  { number = 1, name = "?", meaning = "?" },
+]
+passes = [1]
+higher_is_better = true
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A benchmark that was begun.
+
+    Attributes:
+        folder: Its folder.
+        columns: The columns of its file, in lower case; empty without a file.
+        questions: The open questions, in the file's order.
+    """
+
+    folder: Path
+    columns: Sequence[str]
+    questions: Sequence[str]
+
+
+def draft(name: str, kind: str, source: Path | None, into: Path, *, force: bool = False) -> Draft:
+    """Write the folder of a new benchmark with one task.
+
+    Args:
+        name: The name of the benchmark and its task.
+        kind: The kind of task.
+        source: A file of rows, which is copied into the folder; None for a template without one.
+        into: The folder to make it in.
+        force: Replace a `benchmark.toml` that is there.
+
+    Raises:
+        CatalogueError: There is no such kind.
+        OptionError: The folder has a `benchmark.toml` already.
+        DataNotFound: The file cannot be read or copied.
+        DataCorrupt: The file is not a table.
+    """
+    roles = find_kind(kind).COLUMNS
+    folder = into / name
+    file = folder / "benchmark.toml"
+    if file.exists() and not force:
+        raise OptionError(f"{file} exists. Name another benchmark, or replace it with --force.")
+    columns: list[str] = []
+    values: dict[str, list[str]] = {}
+    if source is not None:
+        if not source.name.lower().endswith(ENDINGS):
+            raise DataNotFound(
+                f"{source} has none of the endings {', '.join(ENDINGS)}. Make the template without "
+                "--from, and write a reader in it."
+            )
+        table = read_table(source)
+        for row in table.rows:
+            for column, cell in row.cells.items():
+                listed = values.setdefault(column, [])
+                if len(listed) <= _MOST_LABELS and str(cell) not in listed:
+                    listed.append(str(cell))
+        columns = [*values]
+    lines = [*_task_lines(kind, [*roles], columns, values, source.name if source else "")]
+    text = _TEMPLATE.format(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        columns=f"# Columns of {source.name}: {', '.join(columns)}.\n" if source else "",
+        question=_PROMPTS.get(kind, _PLAIN),
+        kind=kind,
+        lines="\n".join(lines),
+        rubric=_RUBRIC if kind == "judged" else "",
+    )
+    with on_disk(folder, done="written", remedy="Choose another folder with --into."):
+        (folder / "data").mkdir(parents=True, exist_ok=True)
+        if source is not None and source.resolve() != (folder / "data" / source.name).resolve():
+            shutil.copyfile(source, folder / "data" / source.name)
+        file.write_text(text, "utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    questions = [line for line in lines if '"?"' in line and not line.startswith("#")]
+    return Draft(folder, columns, questions)
+
+
+_TEMPLATE = """\
+# Every "?" is an open question: the benchmark loads when they are answered.
+# docs/benchmark_toml.md has all keys.
+{columns}
+name = "{name}"
+title = "{title}"
+
+[data]
+path = "data"
+
+[prompts.plain]
+question = "{question}"
+
+[[tasks]]
+name = "{name}"
+title = "{title}"
+kind = "{kind}"
+{lines}
+# subjects = [{{ name = "law", title = "Law", chinese = "法律" }}]   with {{stem}} in files, or columns.subject
+{rubric}"""
+
+
+def _task_lines(
+    kind: str,
+    roles: Sequence[str],
+    columns: Sequence[str],
+    values: dict[str, list[str]],
+    file: str,
+) -> Iterator[str]:
+    """Yield the lines of the task's entry that depend on its kind and its file."""
+    yield f'files = {{ test = "{file or "?"}" }}'
+    declared: dict[str, str] = {}
+    for role in roles:
+        if role == "options":
+            continue
+        names = [name for name in COLUMN_NAMES.get(role, ()) if name in columns]
+        if len(names) == 1 and names[0] != role:
+            declared[role] = f'"{names[0]}"'
+        elif len(names) != 1 and role not in _OPTIONAL:
+            declared[role] = '"?"'
+    if "options" in roles:
+        letters = [letter for letter in "abcdefghij" if letter in columns]
+        listed = [name for name in _LISTS if name in columns]
+        if len(letters) > 1 and letters == [*"abcdefghij"[: len(letters)]]:
+            if len(letters) != 4:
+                yield f'letters = "{"".join(letters).upper()}"'
+        elif len(listed) == 1 and not letters:
+            declared["options"] = f'"{listed[0]}"'
+        else:
+            declared["options"] = '"?"'
+    if declared:
+        entries = ", ".join(f"{role} = {name}" for role, name in declared.items())
+        yield f"columns = {{ {entries} }}"
+    if "options" in roles:
+        yield "# How does an answer name the right option? letter, index (from 0), number (from 1), text"
+        yield 'answer = "?"'
+    if kind == "label":
+        labels = values.get("label", [])
+        if 0 < len(labels) <= _MOST_LABELS:
+            yield f"# The values of label: {', '.join(labels)}."
+        yield "# Each label, its value in the data, and other words that a model may write for it."
+        yield 'labels = { "?" = { data = "?", words = [] } }'
+    if kind == "translation":
+        yield 'language = "?"  # of the target: en, zh or yue'

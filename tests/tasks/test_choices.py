@@ -1,0 +1,146 @@
+"""Choices and answers are read as declared; an answer of another form is an error."""
+
+from typing import Any
+
+import pytest
+
+from hkcanto_tasks.data.choices import choice_columns, read_choices, right_letters
+from hkcanto_tasks.data.tables import Row, UnreadableRow
+from hkcanto_tasks.declarations import TaskDefinition
+from hkcanto_tasks.errors import CatalogueError, DataCorrupt
+
+from .quiz import Quiz, items, read
+
+
+def answered(cell: object, *, several: bool = False, **declared: Any) -> str:
+    """The letters that an answer names among 大澳, 2, 中環."""
+    definition = TaskDefinition(name="quiz", title="", kind="", letters="ABC", **declared)
+    row = Row(1, {"a": "大澳", "b": "2", "c": "中環", "answer": cell}, "quiz.csv", 2)
+    choices = read_choices(row, definition, choice_columns(definition))
+    return right_letters(row, choices, definition, ["answer"], several=several)
+
+
+def test_an_answer_names_an_option_in_the_declared_way_alone() -> None:
+    for way, cell, letter in (
+        ("letter", "B", "B"),
+        ("letter", " b ", "B"),
+        ("letter", "Ｂ", "B"),
+        ("index", "2", "C"),
+        ("index", 0, "A"),
+        ("number", "2", "B"),
+        ("number", 1, "A"),
+        ("letter_or_number", "2", "B"),
+        ("letter_or_number", "C", "C"),
+        ("text", "2", "B"),
+        ("text", "中環", "C"),
+    ):
+        assert answered(cell, answer=way) == letter, (way, cell)
+
+
+def test_an_answer_of_another_form_is_an_error_that_names_the_declaration() -> None:
+    for way, cell in (
+        ("letter", "2"),
+        ("letter", "D"),
+        ("letter", "大澳"),
+        ("letter", "A. 大澳"),
+        ("letter", "Ď"),
+        ("index", "3"),
+        ("index", "B"),
+        ("number", "0"),
+        ("number", "4"),
+        ("number", "大澳"),
+        ("text", "B"),
+        ("text", "大"),
+    ):
+        with pytest.raises(UnreadableRow, match=f"quiz.csv, row 2 .*answer = '{way}' is declared"):
+            answered(cell, answer=way)
+    for cell in ("", " ", None, ["A"]):
+        with pytest.raises(UnreadableRow, match="no answer: expected one in a column answer"):
+            answered(cell)
+
+
+def test_declared_answers_come_first() -> None:
+    assert answered("Ď", answers={"Ď": "C"}) == "C"
+    assert answered("similar", answers={"similar": "A"}) == "A"
+    assert answered("B", answers={"similar": "A"}) == "B"
+    with pytest.raises(UnreadableRow, match="several right options"):
+        answered("both", answers={"both": "AB"})
+
+
+def test_several_answers_are_divided_as_declared() -> None:
+    for way, cell, letters in (
+        ("letter", "CA", "AC"),
+        ("letter", "A, C", "AC"),
+        ("letter", ["C", "B"], "BC"),
+        ("index", "0,2", "AC"),
+        ("number", [1, 3], "AC"),
+        ("text", "中環;大澳", "AC"),
+    ):
+        assert answered(cell, answer=way, several=True) == letters, (way, cell)
+    with pytest.raises(UnreadableRow, match="not the letter"):
+        answered("A, 中環", several=True)
+
+
+def test_blank_options_are_shown_or_absent() -> None:
+    row = Row(1, {"a": "甲", "b": " ", "c": "丙", "d": ""})
+    shown = TaskDefinition(name="quiz", title="", kind="")
+    absent = TaskDefinition(name="quiz", title="", kind="", blank_options="absent")
+    assert read_choices(row, shown, [*"abcd"]) == ("甲", " ", "丙", "")
+    assert read_choices(row, absent, [*"abcd"]) == ("甲", None, "丙", None)
+    short = Row(1, {"a": "甲", "b": "乙"})
+    assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
+    with pytest.raises(UnreadableRow, match="no column c, d; found the columns a, b"):
+        read_choices(short, shown, [*"abcd"])
+    with pytest.raises(UnreadableRow, match="fewer than two options"):
+        read_choices(Row(1, {"a": "甲", "b": ""}), absent, [*"abcd"])
+
+
+def test_options_in_one_declared_column_are_a_list_or_a_mapping(quiz: Quiz) -> None:
+    rows = (
+        {"question": "一？", "choices": ["甲", "007"], "answer": "B"},
+        {"question": "二？", "choices": {"B": "乙", "A": "甲"}, "answer": "A"},
+    )
+    declared = 'letters = "AB"\ncolumns = { options = "choices" }'
+    quiz(declared, *rows)
+    assert read() == [("一？", ("甲", "007"), "B"), ("二？", ("甲", "乙"), "A")]
+    for cell in ("甲;乙", '["甲"]', {"text": ["甲"], "label": ["A"]}, [["甲"], ["乙"]], None):
+        quiz(declared, {"question": "？", "choices": cell, "answer": "A"})
+        with pytest.raises(DataCorrupt, match="no list of options"):
+            items()
+    quiz(declared, {"question": "？", "choices": ["甲", "乙", "丙"], "answer": "A"})
+    with pytest.raises(DataCorrupt, match="3 options, but the task has only the letters AB"):
+        items()
+
+
+def test_columns_are_not_recognised_by_likeness(quiz: Quiz) -> None:
+    lettered = {"question": "？", "A": "甲", "B": "乙"}
+    for row in (
+        {**lettered, "Answer Key": "A"},
+        {**lettered, "label": "A"},
+        {"問題": "？", "A": "甲", "B": "乙", "answer": "A"},
+        {"question": "？", "option1": "甲", "option2": "乙", "answer": "A"},
+        {"question": "？", "choices": ["甲", "乙"], "answer": "A"},
+    ):
+        quiz('letters = "AB"', row)
+        with pytest.raises(DataCorrupt, match=r"row 1 has no .*found the columns"):
+            items()
+
+
+def test_labels_are_removed_only_where_declared(quiz: Quiz) -> None:
+    row = {"question": "？", "A": "A. 甲", "B": "（2）乙", "answer": "A"}
+    quiz('letters = "AB"', row)
+    assert read() == [("？", ("A. 甲", "（2）乙"), "A")]
+    quiz('letters = "AB"\noption_labels = "remove"', row)
+    assert read() == [("？", ("甲", "乙"), "A")]
+    quiz('letters = "AB"\noption_labels = "remove"', {**row, "B": "C. 乙"})
+    with pytest.raises(DataCorrupt, match="an option without the label B or 2"):
+        items()
+
+
+def test_a_question_may_be_the_same_for_every_row(quiz: Quiz) -> None:
+    declared = 'question = "邊句通順？"\ncolumns = { options = ["s1", "s2"], answer = "label" }'
+    quiz(f'{declared}\nanswer = "number"', {"s1": "好嘢", "s2": "嘢好", "label": 1})
+    assert read() == [("邊句通順？", ("好嘢", "嘢好"), "A")]
+    quiz('question = "{x}"', {"answer": "A"})
+    with pytest.raises(CatalogueError, match="the same for every row: put it in a prompt"):
+        items()
