@@ -12,11 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .tasks import LoadedTask as LoadedTask
-    from .tasks import load_task as load_task
     from .results.logs import read_runs as read_runs
     from .results.statistics.intervals import NonInferiority as NonInferiority
     from .results.statistics.intervals import non_inferiority as non_inferiority
+    from .tasks import LoadedTask as LoadedTask
+    from .tasks import load_task as load_task
 
 __version__ = "0.2.0"
 

@@ -1,1 +1,0 @@
-from .catalogue import chosen_tasks

@@ -334,7 +334,7 @@ class TaskDefinition(Declared, frozen=True):
 
     @property
     def is_traditional(self) -> bool:
-        """Whether its text is declared to be in Traditional script, since it is also run in `sc`."""
+        """Whether its text is in Traditional script: it has a variant in Simplified script."""
         return any(variant.script == "sc" for variant in self.variants)
 
 

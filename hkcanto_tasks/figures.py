@@ -7,10 +7,12 @@ or of all labels, such as macro-F1. Both harnesses, reports, comparisons, gates 
 weights and values from this module.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from math import fsum, nan, sqrt
 from statistics import variance
 from typing import Any, Literal, NamedTuple
@@ -92,6 +94,34 @@ class Figure:
     def unlimited(self) -> bool:
         """Whether the length of one response, such as a loop, can change it without limit."""
         return self.unit == "count" or (self.unit == "rate" and self.form == "rate")
+
+
+@cache
+def _declared() -> Mapping[str, Figure]:
+    """Return the figures of `figures.toml`, by key."""
+    text = files(__package__).joinpath("figures.toml").read_text("utf-8")
+    return {
+        key: Figure(
+            entry.get("name", key),
+            entry["title"],
+            entry["unit"],
+            {"higher": True, "lower": False}.get(entry.get("better")),
+            entry["help"],
+            entry.get("form", "mean"),
+            entry.get("diagnostic", False),
+        )
+        for key, entry in tomllib.loads(text).items()
+    }
+
+
+def figures(*keys: str) -> tuple[Figure, ...]:
+    """Return the figures that `figures.toml` declares under some keys.
+
+    Examples:
+        >>> [figure.title for figure in figures("acc", "empty")]
+        ['Accuracy', 'Empty']
+    """
+    return tuple(_declared()[key] for key in keys)
 
 
 class Pair(NamedTuple):
@@ -363,32 +393,7 @@ def _errors(
 
 # ---------------------------------------------------------------------- figures of reasoning
 
-_OF_REASONING = (
-    Figure(
-        "reasoning_cantonese",
-        "Reasoning in Cantonese",
-        "share",
-        None,
-        "Share of reasoning blocks that are in Cantonese. Responses without a block do not count.",
-        diagnostic=True,
-    ),
-    Figure(
-        "reasoning_finished",
-        "Reasoning finished",
-        "share",
-        True,
-        "Share of reasoning blocks that have an end.",
-        diagnostic=True,
-    ),
-)
-_RIGHT = Figure(
-    "acc_reasoning_cantonese",
-    "Right by Cantonese reasoning",
-    "share",
-    True,
-    "Among responses with a reasoning block, the share that are right and reason in Cantonese.",
-    diagnostic=True,
-)
+_RIGHT = "acc_reasoning_cantonese"
 LANGUAGES = {
     "cantonese": "Cantonese",
     "written_chinese": "Written Chinese",
@@ -403,8 +408,10 @@ LANGUAGES = {
 
 def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
     """Return the figures of a kind with the figures of reasoning."""
-    right = [_RIGHT] * any(figure.name == "acc" for figure in of_kind)
-    return [*of_kind, *_OF_REASONING, *right]
+    more = ["reasoning_cantonese", "reasoning_finished"]
+    if any(figure.name == "acc" for figure in of_kind):
+        more.append(_RIGHT)
+    return [*of_kind, *figures(*more)]
 
 
 def reasoning_values(
@@ -418,7 +425,7 @@ def reasoning_values(
         values: The values of its kind's figures.
 
     Examples:
-        >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT.name]
+        >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT]
         0.0
     """
     found = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
@@ -426,7 +433,7 @@ def reasoning_values(
     if answer_language != "none":
         found |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
     if (acc := values.get("acc")) is not None:
-        found[_RIGHT.name] = acc * found["reasoning_cantonese"]
+        found[_RIGHT] = acc * found["reasoning_cantonese"]
     return found
 
 

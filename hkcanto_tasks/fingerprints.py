@@ -1,5 +1,0 @@
-def fingerprints(kind):
-    return kind.fingerprints
-
-
-from .kinds.probes import PROBES

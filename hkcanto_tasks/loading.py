@@ -1,2 +1,1 @@
 from .tasks import *
-from .tasks import LoadedTask, load_task, stratified

@@ -1,4 +1,4 @@
-"""Write a first benchmark.toml for `hkcanto new`: what a file states is filled in, the rest is asked.
+"""Write a first benchmark.toml: what a file states is filled in, and the rest is asked.
 
 A column is filled in only where its name is exactly one of `COLUMN_NAMES`. Every other question is
 a line with `"?"`, which the catalogue refuses until somebody answers it.
@@ -151,7 +151,8 @@ name = "{name}"
 title = "{title}"
 kind = "{kind}"
 {lines}
-# subjects = [{{ name = "law", title = "Law", chinese = "法律" }}]   with {{stem}} in files, or columns.subject
+# Several subjects: {{stem}} in files, or columns.subject, and
+# subjects = [{{ name = "law", title = "Law", chinese = "法律" }}]
 {rubric}"""
 
 
@@ -187,7 +188,7 @@ def _task_lines(
         entries = ", ".join(f"{role} = {name}" for role, name in declared.items())
         yield f"columns = {{ {entries} }}"
     if "options" in roles:
-        yield "# How does an answer name the right option? letter, index (from 0), number (from 1), text"
+        yield "# How does an answer name its option? letter, index (from 0), number (from 1), text"
         yield 'answer = "?"'
     if kind == "label":
         labels = values.get("label", [])

@@ -1,14 +1,18 @@
 """Write and read the signature of a figure: `hkmmlu|shots:0|…|data:…|sent:…|…|pkg:…`."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib.resources import files
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from .declarations import TaskVariant
-from .errors import LogError
+from .errors import CatalogueError, LogError
 
 UNKNOWN = "unknown"
 """The value of a signature's part that was not logged, for example by another tool."""
@@ -134,9 +138,95 @@ def subset_of(task: TaskVariant) -> str:
     return f"{len(names)}-{sha256('+'.join(names).encode()).hexdigest()[:7]}"
 
 
-def short_hash(value: object) -> str:
-    """Return seven hexadecimal digits of the sha256 of a value's JSON."""
+# ---------------------------------------------------------------------- hashes of a task
+
+_SHAPES_REQUESTS = (
+    *("columns", "header", "question", "answer", "answers", "option_labels", "shuffle_options"),
+    *("letters", "blank_options", "language", "dev_rows", "examples_from_test"),
+)
+"""The entries of a `benchmark.toml` that decide which cells reach a prompt."""
+
+_hashes: dict[bytes, tuple[str, str]] = {}
+
+
+def fingerprints(kind: Any) -> tuple[str, str]:
+    """Return two hashes of seven hexadecimal digits: of requests, and of how answers are read.
+
+    A task's `version` is raised by hand, but these hashes also change after an undeclared edit. The
+    first covers the prompt of a made-up item with its worked examples, the subjects' names and
+    texts, the stop texts, the token limit, the columns behind prompts, and the source of the
+    benchmark's reader. The second covers the judgements of `probes.json`, the kind's further
+    readings, the headline's average, and the source file of a kind from another package. Neither
+    depends on the data or on the subjects that are run.
+
+    Args:
+        kind: A task as it is run, a `Kind`.
+
+    Raises:
+        CatalogueError: The kind fails to render or judge its made-up item.
+    """
+    definition = kind.task.definition
+    key = [type(kind).__module__, type(kind).__qualname__, kind.task.whole, definition]
+    key += [kind.template, kind.options, kind.shots, kind.multiturn, kind.reader_source]
+    encoded = msgspec.json.encode(key)
+    if encoded not in _hashes:
+        try:
+            _hashes[encoded] = _hash(_requests(kind)), _hash(_readings(kind))
+        except Exception as error:
+            raise CatalogueError(
+                f"{kind.task.name}: its kind {definition.kind!r} fails on the made-up item of its "
+                f"signature: {error!r}. Override `made_up` in {type(kind).__qualname__}."
+            ) from error
+    return _hashes[encoded]
+
+
+def _requests(kind: Any) -> list[Any]:
+    definition, item = kind.task.definition, kind.made_up()
+    first = definition.subjects[0]
+    item = msgspec.structs.replace(item, subject=first.name)
+    examples = kind.examples(first, [item]) if kind.shots else []
+    prompts = [kind.prompt(scored, examples) for scored in kind.scored([item], first)]
+    return [
+        [[prompt.messages(multiturn=kind.multiturn), prompt.text()] for prompt in prompts],
+        [kind.answer(row) for row in kind.printed()],
+        [[*of.stems, kind.system(of), kind.question(of)] for of in definition.subjects],
+        [kind.sent_stop(chat=chat) for chat in (False, True)],
+        kind.max_tokens,
+        [getattr(definition, name) for name in _SHAPES_REQUESTS],
+        kind.reader_source,
+    ]
+
+
+def _readings(kind: Any) -> list[Any]:
+    item, headline = kind.made_up(), kind.headline
+    probes = msgspec.json.decode(files(__package__).joinpath("kinds/probes.json").read_bytes())
+    judgements = [kind.judge(text, item) for text in probes]
+    sources = {
+        sys.modules[base.__module__].__file__
+        for base in type(kind).__mro__
+        if base.__module__.partition(".")[0] not in (__package__, "builtins", "abc")
+    }
+    return [
+        # The last digits of a value differ between machines.
+        [
+            [
+                each.answer,
+                *((name, value and round(value, 6)) for name, value in each.values.items()),
+            ]
+            for each in judgements
+        ],
+        [headline.name, headline.averages, headline.over, headline.form, headline.part],
+        kind.stop,
+        [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
+        *kind.further_readings(),
+    ]
+
+
+def _hash(value: object) -> str:
     return sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:7]
+
+
+# ---------------------------------------------------------------------- logged signatures
 
 
 def parse_signature(text: object) -> Signature:

@@ -1,4 +1,4 @@
-"""Tasks as they are run: `task_as_run` sets one up by name and options, `load_task` adds its data."""
+"""Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
 import difflib
 import logging

@@ -3,7 +3,7 @@
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -205,7 +205,8 @@ class ReleaseRows:
     def _reader(self) -> Callable[[Path, str], Iterable[Mapping[str, Any]]]:
         path, function = reader_of(self._task.benchmark.home, self._task.definition)
         spec = importlib.util.spec_from_file_location(f"hkcanto_reader_{path.stem}", path)
-        assert spec and spec.loader  # for a .py file, there always are
+        assert spec is not None  # for a .py file, there is one
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         reader: Callable[[Path, str], Iterable[Mapping[str, Any]]] = getattr(module, function)

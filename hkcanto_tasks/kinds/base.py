@@ -5,15 +5,12 @@ A kind of task is a class derived from `Kind`; an instance of it is one task und
 
 import difflib
 import logging
-import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from hashlib import sha256
 from itertools import chain
-from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
@@ -30,8 +27,7 @@ from ..figures import Figure, figures_of, in_table, parts_of, with_reasoning
 from ..judgements import Judgement
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
-from ..signatures import Signature, short_hash, subset_of
-from .probes import PROBES
+from ..signatures import Signature, fingerprints, subset_of
 
 _log = logging.getLogger("hkcanto")
 
@@ -47,15 +43,6 @@ OF_CHOICES = (
 
 OF_SOME_KINDS = (*OF_CHOICES, "labels", "fold_scripts", "alternatives", "rubric")
 """Keys of a task's entry that only some kinds use (`Kind.USES`)."""
-
-_SHAPES_REQUESTS = (
-    *("columns", "header", "question", "answer", "answers", "option_labels", "shuffle_options"),
-    *("letters", "blank_options", "language", "dev_rows", "examples_from_test"),
-)
-"""The entries of a `benchmark.toml` that decide which cells reach a prompt."""
-
-_OURS = "hkcanto_tasks"
-_hashes: dict[bytes, tuple[str, str]] = {}
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -243,70 +230,15 @@ class Kind(ABC):
 
     @property
     def fingerprints(self) -> tuple[str, str]:
-        """Two hashes of seven hexadecimal digits: of requests, and of how answers are read.
+        """The hashes of its requests and of how it reads answers: `signatures.fingerprints`."""
+        return fingerprints(self)
 
-        A task's `version` is raised by hand, but these hashes also change after an undeclared edit.
-        The first covers the prompt of a made-up item with its worked examples, the subjects' names
-        and texts, the stop texts, the token limit, the columns behind prompts, and the source of
-        the benchmark's reader. The second covers the judgements of `PROBES`, the kind's further
-        readings, the headline's average, and the source file of a kind from another package.
-        Neither depends on the data or on the subjects that are run.
-
-        Raises:
-            CatalogueError: The kind fails to render or judge its made-up item.
-        """
-        definition = self.task.definition
-        key = [type(self).__module__, type(self).__qualname__, self.task.whole, definition]
-        key += [self.template, self.options, self.shots, self.multiturn, self._reader_source]
-        encoded = msgspec.json.encode(key)
-        if encoded not in _hashes:
-            try:
-                _hashes[encoded] = short_hash(self._requests()), short_hash(self._readings())
-            except Exception as error:
-                raise CatalogueError(
-                    f"{self.task.name}: its kind {definition.kind!r} fails on the made-up item of "
-                    f"its signature: {error!r}. Override `made_up` in {type(self).__qualname__}."
-                ) from error
-        return _hashes[encoded]
-
-    @cached_property
-    def _reader_source(self) -> str:
+    @property
+    def reader_source(self) -> str:
         """The source of the benchmark's reader; empty without one."""
         if not self.task.definition.reader:
             return ""
         return reader_of(self.task.benchmark.home, self.task.definition)[0].read_text("utf-8")
-
-    def _requests(self) -> list[Any]:
-        definition, item = self.task.definition, self.made_up()
-        first = definition.subjects[0]
-        item = msgspec.structs.replace(item, subject=first.name)
-        examples = self.examples(first, [item]) if self.shots else []
-        prompts = [self.prompt(scored, examples) for scored in self.scored([item], first)]
-        return [
-            [[prompt.messages(multiturn=self.multiturn), prompt.text()] for prompt in prompts],
-            [self.answer(row) for row in self.printed()],
-            [[*of.stems, self.system(of), self.question(of)] for of in definition.subjects],
-            [self.sent_stop(chat=chat) for chat in (False, True)],
-            self.max_tokens,
-            [getattr(definition, name) for name in _SHAPES_REQUESTS],
-            self._reader_source,
-        ]
-
-    def _readings(self) -> list[Any]:
-        item, headline = self.made_up(), self.headline
-        judgements = [self.judge(text, item) for text in PROBES]
-        sources = {
-            sys.modules[base.__module__].__file__
-            for base in type(self).__mro__
-            if base.__module__.partition(".")[0] not in (_OURS, "builtins", "abc")
-        }
-        return [
-            [[each.answer, *map(_rounded, each.values.items())] for each in judgements],
-            [headline.name, headline.averages, headline.over, headline.form, headline.part],
-            self.stop,
-            [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
-            *self.further_readings(),
-        ]
 
     def made_up(self) -> Sample:
         """Return a made-up item, from which the hashes of a signature are computed.
@@ -441,7 +373,7 @@ class Kind(ABC):
                     "another placeholder and declare it: {of_row} and columns = { of_row = "
                     f'"{unread.pop()}" }}. If not, rename the column.'
                 )
-        cells = {place: "" for place in shown}
+        cells = dict.fromkeys(shown, "")
         bare = msgspec.structs.replace(item, subject=subject.name, cells=cells)
         try:
             for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
@@ -669,11 +601,6 @@ def _cell(row: Row, place: str, names: Sequence[str]) -> str:
     if text is None:
         raise row.problem(f"no text in {name!r}, which the prompt shows as {{{place}}}")
     return text
-
-
-def _rounded(value: tuple[str, float | None]) -> tuple[str, float | None]:
-    """Round a value, since its last digits differ between machines."""
-    return value[0], value[1] and round(value[1], 6)
 
 
 def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVariant:

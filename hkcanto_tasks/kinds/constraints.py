@@ -23,11 +23,10 @@ from hkcanto_metrics.constraints import (
 
 from ..data.tables import Row
 from ..errors import DataCorrupt
-from ..figures import Figure
+from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
 from .prompted import Prompted
-from .writing import EMPTY
 
 _LOOSELY = (
     "followed by the answer as it is, or without its first line, its last line, all *, or several "
@@ -44,38 +43,9 @@ class Constraints(Prompted):
     text. An answer is checked as written, without its reasoning.
     """
 
-    FIGURES = (
-        Figure(
-            "prompt_level_strict_acc",
-            "Prompts followed",
-            "share",
-            True,
-            "Share of prompts with all constraints followed.",
-        ),
-        Figure(
-            "inst_level_strict_acc",
-            "Constraints followed",
-            "share",
-            True,
-            "Share of all constraints that are followed.",
-            "rate",
-        ),
-        Figure(
-            "prompt_level_loose_acc",
-            "Prompts followed, loosely",
-            "share",
-            True,
-            f"Share of prompts with all constraints {_LOOSELY}",
-        ),
-        Figure(
-            "inst_level_loose_acc",
-            "Constraints followed, loosely",
-            "share",
-            True,
-            f"Share of all constraints that are {_LOOSELY}",
-            "rate",
-        ),
-        EMPTY,
+    FIGURES = figures(
+        *("prompt_level_strict_acc", "inst_level_strict_acc"),
+        *("prompt_level_loose_acc", "inst_level_loose_acc", "empty"),
     )
     COLUMNS: ClassVar = {**Prompted.COLUMNS, "constraints": ("constraints",)}
 
@@ -121,7 +91,7 @@ class Constraints(Prompted):
         """Check which constraints an answer follows.
 
         Examples:
-            >>> kind = Constraints.__new__(Constraints)  # made by `task_as_run` for a task of this kind
+            >>> kind = Constraints.__new__(Constraints)  # made by `task_as_run`
             >>> asked = '[{"name": "quoted"}, {"name": "ends_with_question"}]'
             >>> judged = kind.score("好呀：\\n「搭電車？」", Sample(id="", target=asked))
             >>> judged.values["inst_level_strict_acc"], judged.reason

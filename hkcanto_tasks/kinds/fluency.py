@@ -7,7 +7,7 @@ content of answers is not judged. `hkcanto_metrics.cantonese_fluency` scores the
 from typing import ClassVar
 
 from ..data.tables import Row
-from ..figures import Figure
+from ..figures import figures
 from ..samples import Sample
 from . import writing
 
@@ -22,19 +22,7 @@ class Fluency(writing.WritingInCantonese):
         1.0
     """
 
-    FIGURES = (
-        *writing.FLUENCY_FIGURES,
-        Figure(
-            "simplified_ratio",
-            "Simplified characters",
-            "share",
-            False,
-            "Mean share of Simplified characters among those that differ between the scripts.",
-        ),
-        writing.LENGTH,
-        writing.EMPTY,
-        writing.OVERGENERATED,
-    )
+    FIGURES = figures(*writing.FLUENT, "simplified_ratio", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
     REWRITES = False
     TOKENS = 512

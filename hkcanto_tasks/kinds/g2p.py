@@ -11,30 +11,21 @@ import msgspec
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
-from . import base
-from ..declarations import Subject
 from ..data.tables import Row
+from ..declarations import Subject
 from ..errors import DataCorrupt
-from ..figures import Figure, Unit
+from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
+from . import base
 
 _COLUMNS_PER_LINE = 8
 
-_ERRORS: Mapping[str, tuple[str, Unit, str]] = {
-    "cer": ("Character", "rate", "Edits of characters divided by the reference's length."),
-    "ser": ("Syllable", "rate", "Edits of syllables divided by the reference's length."),
-    **{
-        f"{part}_error_rate": (
-            part.capitalize(),
-            "share",
-            f"Share of aligned syllables whose {part} differs from the reference.",
-        )
-        for part in ("tone", "onset", "nucleus", "coda")
-    },
-}
-_DIAGNOSTIC = ("onset_error_rate", "nucleus_error_rate", "coda_error_rate")
+_RATES = (
+    *("cer", "ser"),
+    *("tone_error_rate", "onset_error_rate", "nucleus_error_rate", "coda_error_rate"),
+)
 
 
 class Options(base.Options, frozen=True, forbid_unknown_fields=True):
@@ -51,35 +42,7 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
 class GraphemeToPhoneme(base.Kind):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
-    FIGURES = (
-        Figure(
-            "cer_published",
-            "CER as published",
-            "rate",
-            False,
-            "CER of the paper's Table 3, at most 1: the share of gold syllables that are not "
-            "matched at the same position, mean over sentences. It is not a character error rate.",
-        ),
-        Figure(
-            "levenshtein_published",
-            "Levenshtein as published",
-            "rate",
-            False,
-            "Levenshtein of the paper's Table 3, at most 1: 1 − the normalised Indel similarity of "
-            "response and reference.",
-        ),
-        *(
-            Figure(name, f"{of} error rate", unit, False, meaning, "rate", name in _DIAGNOSTIC)
-            for name, (of, unit, meaning) in _ERRORS.items()
-        ),
-        Figure(
-            "invalid_rate",
-            "Invalid",
-            "share",
-            False,
-            "Share of responses without any Jyutping syllable.",
-        ),
-    )
+    FIGURES = figures("cer_published", "levenshtein_published", *_RATES, "invalid_rate")
     USES = ("examples",)
     COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
     Options = Options
@@ -136,7 +99,7 @@ class GraphemeToPhoneme(base.Kind):
             0.0
         """
         scored = score_jyutping(answer, sample.target)
-        rates = {name: getattr(scored, name) for name in _ERRORS}
+        rates = {name: getattr(scored, name) for name in _RATES}
         return Judgement(
             values={
                 "cer_published": scored.cer_published,

@@ -19,15 +19,14 @@ import msgspec
 
 from hkcanto_metrics.reasoning import strip_reasoning
 
-from ..declarations import Level, Rubric, TaskVariant, repeated
 from ..data.tables import Row, as_text
-from ..figures import Figure
+from ..declarations import Level, Rubric, TaskVariant, repeated
+from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import fill, places
 from ..samples import Sample
 from ..signatures import Signature
 from .prompted import Prompted
-from .writing import EMPTY
 
 _OF_JUDGE = ("answer", "levels", "code")
 _EMPTY = "none: empty"
@@ -65,31 +64,7 @@ class Judged(Prompted):
     If the judge's prompt needs other texts, such as a reference answer, each is a column too.
     """
 
-    FIGURES = (
-        Figure(
-            "pass_rate",
-            "Passed",
-            "share",
-            True,
-            "Share of judged answers whose level passes. Unjudged answers do not count.",
-        ),
-        Figure(
-            "mean_level",
-            "Mean level",
-            "number",
-            None,
-            "Mean of the level numbers of judged answers.",
-        ),
-        Figure(
-            "unjudged_rate",
-            "Unjudged",
-            "share",
-            False,
-            "Share of answers without a level: the answer was empty or cut off, there was no "
-            "judge, the judge failed, or its reply does not give one level of the scale.",
-        ),
-        EMPTY,
-    )
+    FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
     USES = ("rubric",)
 
     rubric: Rubric
@@ -187,7 +162,7 @@ class Judged(Prompted):
         """Return the judgement of an answer that no judge has seen yet.
 
         Examples:
-            >>> kind = Judged.__new__(Judged)  # made by `task_as_run` for a task of this kind
+            >>> kind = Judged.__new__(Judged)  # made by `task_as_run`
             >>> kind.score("好呀。", Sample(id="")).values
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """

@@ -15,14 +15,14 @@ import msgspec
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.labels import read_label, same_word
 
-from . import base
-from ..declarations import DeclaredLabel, TaskVariant
 from ..data.tables import Row, as_text
-from ..figures import Figure
+from ..declarations import DeclaredLabel, TaskVariant
+from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import places
 from ..samples import Sample
-from .multiple_choice import ACCURACY, UNPARSED, judge_reading
+from . import base
+from .multiple_choice import judge_reading
 
 _EXAMPLE = 'labels = { Positive = ["正面"], Negative = ["負面"] }'
 _LONGEST_SHOWN = 24
@@ -35,18 +35,7 @@ class Label(base.Kind):
     of sentences, has placeholders with the names of columns; it needs no column `text`.
     """
 
-    FIGURES = (
-        ACCURACY,
-        Figure(
-            "macro_f1",
-            "Macro-F1",
-            "share",
-            True,
-            "Mean of the labels' F1. A response without a label lowers recall, but not precision.",
-            "corpus",
-        ),
-        UNPARSED,
-    )
+    FIGURES = figures("acc", "macro_f1", "unparsed_rate")
     USES = ("labels",)
     COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
     TOKENS = 16

@@ -12,10 +12,10 @@ from hkcanto_metrics.choice_set import read_choice_set
 
 from ..declarations import Subject, TaskVariant
 from ..errors import CatalogueError
-from ..figures import Figure
+from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
-from .multiple_choice import UNPARSED, MultipleChoice
+from .multiple_choice import MultipleChoice
 
 # Token limit: several letters, a phrase around them, or the options' texts.
 _DIRECT_TOKENS = 256
@@ -40,23 +40,7 @@ class MultiAnswer(MultipleChoice):
     option (`one_hot`).
     """
 
-    FIGURES = (
-        Figure(
-            "exact_match",
-            "Exact match",
-            "share",
-            True,
-            "Share of questions answered with all right options and no others.",
-        ),
-        Figure(
-            "f1",
-            "F1",
-            "share",
-            True,
-            "Mean over questions of the F1 of the chosen options against the right ones.",
-        ),
-        UNPARSED,
-    )
+    FIGURES = figures("choice_set_exact_match", "choice_set_f1", "unparsed_rate")
     SEVERAL: ClassVar = True
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
@@ -100,7 +84,7 @@ class MultiAnswer(MultipleChoice):
 
         Examples:
             >>> from hkcanto_tasks.tasks import task_as_run
-            >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `task_as_run` for a task of this kind
+            >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `task_as_run`
             >>> kind.task = task_as_run("hkcanto_law").task
             >>> asked = Sample(id="", choices=("獅子", "企鵝", "鯨魚"), target="AC")
             >>> kind.score("A同B。", asked).values

@@ -15,16 +15,16 @@ import regex
 
 from hkcanto_metrics.choice import read_choice
 
-from . import base
-from ..declarations import Subject, TaskVariant
 from ..data.choices import choice_columns, read_choices, right_letters
 from ..data.tables import Row, as_text
+from ..declarations import Subject, TaskVariant
 from ..errors import CatalogueError, OptionError
-from ..figures import Figure
+from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import Example, convert, fill
 from ..samples import Sample
 from ..signatures import Signature
+from . import base
 
 # Token limits: a letter with a phrase around it; a chain of thought.
 _DIRECT_TOKENS, _COT_TOKENS = 12, 1024
@@ -34,15 +34,6 @@ _ENOUGH = 10  # rows that rule out chance if all right options are in one positi
 _SLOWEST = 1  # seconds to match a question against one type's regular expression
 
 _GOES_ON = (":", "：", ":**", "：**")
-
-ACCURACY = Figure("acc", "Accuracy", "share", True, "Share of questions answered correctly.")
-UNPARSED = Figure(
-    "unparsed_rate",
-    "Unparsed",
-    "share",
-    False,
-    "Share of responses from which no answer could be read. They count as wrong.",
-)
 
 
 class Options(base.Options, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +62,7 @@ class MultipleChoice(base.Kind):
     A reader yields them as `choices`.
     """
 
-    FIGURES: ClassVar[tuple[Figure, ...]] = (ACCURACY, UNPARSED)
+    FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
     SEVERAL: ClassVar = False
     """Whether several options may be right; a target then has the letters of all right ones."""
 

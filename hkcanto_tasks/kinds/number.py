@@ -7,12 +7,13 @@ import msgspec
 
 from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
-from . import base
 from ..data.tables import Row, as_text
+from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import fill
 from ..samples import Sample
-from .multiple_choice import ACCURACY, UNPARSED, judge_reading
+from . import base
+from .multiple_choice import judge_reading
 
 _MARK = "####"
 
@@ -23,7 +24,7 @@ class Number(base.Kind):
     An answer cell has only a number, or a solution that ends in `#### 18`.
     """
 
-    FIGURES = (ACCURACY, UNPARSED)
+    FIGURES = figures("acc", "unparsed_rate")
     COLUMNS: ClassVar = {"question": ("question",), "answer": ("answer",)}
     TOKENS = 1024
 
@@ -56,7 +57,7 @@ class Number(base.Kind):
         """Judge an answer against the right number.
 
         Examples:
-            >>> number = Number.__new__(Number)  # made by `task_as_run` for a task of this kind
+            >>> number = Number.__new__(Number)  # made by `task_as_run`
             >>> number.score("所以一共係 1,018 蚊。", Sample(id="", target="1018")).values["acc"]
             1.0
         """

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from . import base
-from ..declarations import Subject
 from ..data.tables import Row, as_text
+from ..declarations import Subject
 from ..prompts import Example
 from ..samples import Sample
+from . import base
 
 
 class Prompted(base.Kind):

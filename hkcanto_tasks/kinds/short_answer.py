@@ -10,12 +10,11 @@ import msgspec
 
 from hkcanto_metrics.short_answer import answer_tokens, score_short_answer
 
-from . import base
 from ..data.tables import Row, as_text
-from ..figures import Figure
+from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
-from .writing import EMPTY
+from . import base
 
 _LIKE_A_LIST = ("[", "]")
 
@@ -29,25 +28,7 @@ class ShortAnswer(base.Kind):
     them; otherwise, the whole response is.
     """
 
-    FIGURES = (
-        Figure(
-            "exact_match",
-            "Exact match",
-            "share",
-            True,
-            "Share of answers that equal an accepted one, ignoring case, punctuation, white space "
-            "and English articles.",
-        ),
-        Figure(
-            "f1",
-            "F1",
-            "share",
-            True,
-            "Mean F1 of the tokens that an answer shares with the most similar accepted one. "
-            "Tokens are Han characters, and words of other scripts.",
-        ),
-        EMPTY,
-    )
+    FIGURES = figures("exact_match", "f1", "empty")
     USES = ("fold_scripts", "alternatives")
     COLUMNS: ClassVar = {
         "question": ("question",),

@@ -7,7 +7,7 @@ reference. This kind scores only what needs no human reader: fluency by the word
 from typing import ClassVar
 
 from ..data.tables import Row
-from ..figures import Figure
+from ..figures import figures
 from ..samples import Sample
 from . import writing
 
@@ -23,19 +23,7 @@ class Summarization(writing.WritingInCantonese):
         1.0
     """
 
-    FIGURES = (
-        *writing.FLUENCY_FIGURES,
-        Figure(
-            "length_penalty",
-            "Length penalty",
-            "share",
-            True,
-            "Mean of a factor: 1 up to 500 characters, then falling evenly to 0 at 1,000.",
-        ),
-        writing.LENGTH,
-        writing.EMPTY,
-        writing.OVERGENERATED,
-    )
+    FIGURES = figures(*writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"text": ("text",)}
     # The release's limit.
     TOKENS = 1024

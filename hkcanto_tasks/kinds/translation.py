@@ -5,7 +5,7 @@ Cantonese and Written Chinese. HKMMLU (Table 2) reports BLEU, METEOR, ROUGE-L an
 both benchmarks have the figures of `hkcanto_metrics.translation`, computed over the corpus.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Annotated, ClassVar
 
@@ -15,40 +15,16 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
-from . import base
-from ..declarations import Subject
 from ..data.tables import Row
+from ..declarations import Subject
 from ..errors import DataCorrupt
-from ..figures import Figure
+from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
-from . import writing
+from . import base, writing
 
 _COMPARED_ROWS = 200
-_SCORES = {
-    "bleu": (
-        "BLEU",
-        "sacreBLEU's corpus score, up to 4-grams (Chinese characters, English words).",
-    ),
-    "bleu_2": ("BLEU-2", "sacreBLEU's corpus score, up to bigrams (the same units as BLEU)."),
-    "chrf": ("chrF", "sacreBLEU's corpus score of character n-grams."),
-    "meteor": ("METEOR", "Mean of NLTK's sentence scores, without WordNet."),
-    "rouge_l": ("ROUGE-L", "Mean over sentences of the F1 of the longest common subsequence."),
-    "mean": ("Mean", "Mean of BLEU, METEOR and ROUGE-L, as in HKMMLU's Table 2."),
-}
-
-
-def _scores() -> Iterator[Figure]:
-    for suffix, remark in (
-        ("", ""),
-        (
-            "_normalized",
-            " Output and reference are first mapped to one script, character by character.",
-        ),
-    ):
-        for name, (title, help_) in _SCORES.items():
-            title = f"{title}, one script" if suffix else title
-            yield Figure(name + suffix, title, "score", True, help_ + remark, "corpus")
+_SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 
 
 class Options(base.Options, frozen=True, forbid_unknown_fields=True):
@@ -71,24 +47,10 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
 class Translation(writing.Writing):
     """Sentences and their translations. Columns: `source`, `target`; optional: `#`, a number."""
 
-    FIGURES = (
-        *_scores(),
-        writing.EMPTY,
-        writing.OVERGENERATED,
-        Figure(
-            "wrong_script",
-            "Wrong script",
-            "share",
-            False,
-            "Share of outputs that are mostly not in the script of their reference.",
-        ),
-        Figure(
-            "copied_source",
-            "Copied source",
-            "share",
-            False,
-            "Share of outputs that repeat the source, ignoring script, case and punctuation.",
-        ),
+    FIGURES = figures(
+        *_SCORES,
+        *(f"{name}_normalized" for name in _SCORES),
+        *("empty", "overgenerated", "wrong_script", "copied_source"),
     )
     COLUMNS: ClassVar = {
         "source": ("source",),
@@ -174,7 +136,7 @@ class Translation(writing.Writing):
 class TranslationToCantonese(Translation):
     """Translations into Cantonese, also judged for fluency. Columns as in `translation`."""
 
-    FIGURES = (*Translation.FIGURES, *writing.FLUENCY_FIGURES)
+    FIGURES = (*Translation.FIGURES, *figures(*writing.FLUENT))
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge the faults and the fluency of one translation into Cantonese."""

@@ -7,48 +7,14 @@ from typing import ClassVar
 from hkcanto_metrics.cleaning import Cleaned, clean_output
 from hkcanto_metrics.fluency import Fluency, cantonese_fluency
 
-from . import base
 from ..declarations import Subject
-from ..figures import Figure
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
+from . import base
 
-FLUENCY_FIGURES = (
-    Figure(
-        "fluent",
-        "Fluent Cantonese",
-        "share",
-        True,
-        "Share of outputs that are in Chinese, do not loop, and use (almost) no words of Written "
-        "Chinese.",
-    ),
-    Figure(
-        "cantonese_ratio",
-        "Cantonese features",
-        "share",
-        True,
-        "Words typical of Cantonese, divided by these and the words typical of Written Chinese.",
-        "rate",
-    ),
-    Figure(
-        "degenerate", "Loops", "share", False, "Share of outputs that repeat a text without end."
-    ),
-)
+FLUENT = ("fluent", "cantonese_ratio", "degenerate")
 """The figures of every task that asks for Cantonese."""
-
-OVERGENERATED = Figure(
-    "overgenerated",
-    "Overgenerated",
-    "share",
-    False,
-    "Share of outputs with a preamble, notes, another version or another turn around the text. "
-    "These additions are cut before scoring.",
-)
-EMPTY = Figure("empty", "Empty", "share", False, "Share of empty outputs.")
-LENGTH = Figure(
-    "n_characters", "Length", "count", None, "Mean number of characters.", diagnostic=True
-)
 
 _TERMS_SHOWN = 1_000
 
@@ -81,7 +47,7 @@ class Writing(base.Kind):
 class WritingInCantonese(Writing):
     """A text in, a text in Cantonese out; only its language is judged.
 
-    Its figures are `FLUENCY_FIGURES`, `EMPTY`, `OVERGENERATED`, and others of a `Fluency`.
+    Its figures are `FLUENT`, `empty`, `overgenerated`, and others of a `Fluency`.
     """
 
     MAX_CHARACTERS: ClassVar[int | None] = None
@@ -110,7 +76,7 @@ class WritingInCantonese(Writing):
 
 
 def fluency_values(fluency: Fluency) -> dict[str, float]:
-    """Return the values of `FLUENCY_FIGURES`.
+    """Return the values of the figures in `FLUENT`.
 
     Examples:
         >>> from hkcanto_metrics.fluency import cantonese_fluency
