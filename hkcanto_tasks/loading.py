@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from .catalogue import Subject, TaskVariant, find_task, look_again
-from .data.folders import DataFolder
+from .data.fetch import DataFolder
 from .data.locating import locate
 from .data.release_files import ReleaseRows, report
 from .data.tables import container, is_table

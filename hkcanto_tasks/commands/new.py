@@ -22,7 +22,7 @@ def new(
     source: Annotated[
         str,
         option(
-            "A file or folder; owner/name on the hub; github:owner/name; also @revision.",
+            "A file or folder, or owner/name on the hub, also with @revision.",
             "--from",
             metavar="FILE_OR_REPO",
         ),

@@ -21,14 +21,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..errors import DataCorrupt, DataNotFound, on_disk
-from .downloads import (
+from .fetch import (
+    DataFolder,
     GitHubSource,
     HubSource,
     cache_folder,
     own_cache,
     revision_variable,
+    user_folder,
 )
-from .folders import DataFolder
 from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
 from .tables import container, table_ending, with_members
 
@@ -119,9 +120,12 @@ def _located(benchmark: "Benchmark") -> DataFolder:
     github = release if isinstance(release, GitHubRelease) else None
     recorded = recorded_files(github, benchmark.home) if github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
-        remedy = "Correct HKCANTO_DATA_DIR, or unset it to download."
-        with on_disk(Path(given), remedy=remedy):
-            root = _local(Path(given).expanduser(), name, declared, github)
+        if pin := os.environ.get(revision_variable(name)):
+            _warn(
+                f"{revision_variable(name)}={pin} has no effect: HKCANTO_DATA_DIR={given} is set."
+            )
+        with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
+            root = _local(user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
         return DataFolder(name, "local", root, recorded)
     place = own_cache(inside(own_cache(cache_folder()), name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
@@ -148,6 +152,11 @@ def _paths(task: "TaskDefinition") -> Iterator[str]:
 
 
 @cache  # logged once
+def _warn(message: str) -> None:
+    _log.warning(message)
+
+
+@cache
 def _warn_of_unknown(given: tuple[str, ...]) -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     from ..catalogue import benchmarks
@@ -160,7 +169,7 @@ def _warn_of_unknown(given: tuple[str, ...]) -> None:
         if name not in known and not name.startswith("HKCANTO_TEST_"):
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            _log.warning("%s is set, but nothing reads it. %s", name, hint)
+            _warn(f"{name} is set, but nothing reads it. {hint}")
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:

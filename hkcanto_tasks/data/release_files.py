@@ -21,7 +21,7 @@ from ..errors import DataCorrupt, DataNotFound
 from ..samples import Sample
 from ..setup import Setup
 from .declared import declared_splits, wanted
-from .folders import DataFolder
+from .fetch import DataFolder
 from .layouts import SPLITS, Split, find_splits, named_splits, shards_expected
 from .releases import HubDataset
 from .scripts import TITLES, script_in_text, script_named, script_of

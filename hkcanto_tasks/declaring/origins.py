@@ -1,6 +1,6 @@
-"""Find the rows of a new benchmark: in a file or folder, on the hub, or on GitHub.
+"""Find the rows of a new benchmark: in a file or folder, or on the hub.
 
-A repository or data set is downloaded into the cache at its current commit, which the declaration
+A data set is downloaded into the cache at its current commit, which the declaration
 pins.
 """
 
@@ -15,18 +15,13 @@ from unittest.mock import patch
 import msgspec
 
 from ..catalogue import Benchmark
-from ..data.downloads import GitHubHead, HubSource, cache_folder, own_cache
-from ..data.folders import DataFolder, files_under
+from ..data.fetch import files_under
 from ..data.locating import locate
 from ..data.releases import FolderData, GitHubRelease, HubDataset, Registry, Release
 from ..data.tables import ENDINGS, is_table, with_members
 from ..errors import DataNotFound, OptionError
 
 _NAME = r"(?P<name>[A-Za-z0-9][\w.-]*/[\w.-]+?)"
-_GITHUB = re.compile(
-    rf"(?:github:|(?:https?://)?(?:www\.)?github\.com/){_NAME}(?:\.git)?/?"
-    r"(?:(?:@|/tree/)(?P<revision>[^/@]+)/?(?P<below>.*))?"
-)
 _HUB = re.compile(
     rf"(?:(?:https?://)?huggingface\.co/datasets/|hf:)?{_NAME}/?"
     r"(?:(?:@|/tree/)(?P<revision>[^/@]+))?"
@@ -58,8 +53,7 @@ def find_origin(given: str, name: str, home: Path) -> Origin:
     """Find the files that a user names, and download them if necessary.
 
     Args:
-        given: A path; `owner/name` on the hub; `github:owner/name` or the address of a GitHub
-            repository. `@revision` names a commit, tag or branch of the last two.
+        given: A path, or `owner/name` on the hub; `@revision` names a commit, tag or branch of it.
         name: The benchmark's name, also used for the download's folder in the cache.
         home: The benchmark's own folder, which need not exist.
 
@@ -71,15 +65,13 @@ def find_origin(given: str, name: str, home: Path) -> Origin:
     path = Path(given).expanduser()
     if path.exists():
         return _local(path, home)
-    if found := _GITHUB.fullmatch(given):
-        return _of_github(found, name)
     if given.endswith((*ENDINGS, ".zip", ".gz")) or given.startswith((".", "/", "~")):
         raise DataNotFound(f"{given} does not exist. Give a file or a folder that does.")
     if found := _HUB.fullmatch(given):
         return _of_hub(found, name)
     raise OptionError(
         f"--from {given} is neither an existing file or folder nor the name of a repository. Give a"
-        " path, owner/name for a data set on the Hugging Face hub, or github:owner/name."
+        " path, or owner/name for a data set on the Hugging Face hub."
     )
 
 
@@ -99,36 +91,18 @@ def _local(path: Path, home: Path) -> Origin:
 def _of_hub(found: re.Match[str], name: str) -> Origin:
     repo_id = found["name"]
     with ignoring_other_data():
-        source = HubSource(name, _place(name), HubDataset(repo_id, found["revision"]))
-        release = HubDataset(repo_id, source.commit())
-        folder = locate(
-            Benchmark(name=name, title="", tasks=(), prompts={}, folder=name, hub=release)
-        )
+        hub = HubDataset(repo_id, found["revision"])
+        folder = locate(Benchmark(name=name, title="", tasks=(), prompts={}, folder=name, hub=hub))
         folder.fetch()
+    release = HubDataset(repo_id, folder.root.name)
     return Origin(
         f"{repo_id} on the hub", folder.root, _tables(folder.root, folder.files()), release
     )
 
 
-def _of_github(found: re.Match[str], name: str) -> Origin:
-    repository, place = found["name"], _place(name)
-    with ignoring_other_data():
-        source = GitHubHead(name, place, repository, found["revision"] or "", found["below"] or "")
-        folder = DataFolder(name, "cache", place, source=source)
-        folder.fetch()
-    commit = next(iter(folder.recorded.values())).commit
-    release = GitHubRelease(repository, commit, prefix=source.prefix)
-    files = _tables(folder.root, [*folder.recorded])
-    return Origin(f"{repository} on GitHub", folder.root, files, release, recorded=folder.recorded)
-
-
 def ignoring_other_data() -> AbstractContextManager[object]:
     """Ignore the user's `HKCANTO_DATA` and `HKCANTO_DATA_DIR` inside this context."""
     return patch.dict(os.environ, HKCANTO_DATA="", HKCANTO_DATA_DIR="")
-
-
-def _place(name: str) -> Path:
-    return own_cache(own_cache(cache_folder()) / name)
 
 
 def _tables(root: Path, files: Sequence[str], said: object = "") -> list[str]:

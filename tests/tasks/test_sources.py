@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks.catalogue import Benchmark, find_benchmark, read_benchmark
-from hkcanto_tasks.data.folders import Problem
+from hkcanto_tasks.data.fetch import Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
-from hkcanto_tasks.errors import CatalogueError, DataNotFound
+from hkcanto_tasks.errors import CatalogueError, DataNotFound, HKCantoError
 
 from .declaring import OWN, declare
 
@@ -166,24 +166,68 @@ def test_a_revision_is_the_commit_that_a_file_comes_from(release: Benchmark) -> 
     assert found.revision() == "0000000+bbbbbbb"
 
 
+def listed(**files: str) -> str:
+    """The first digits of what `sha256sum FILES | sha256sum` prints."""
+    lines = (f"{sha256(text)}  {name.replace('__', '/')}.csv\n" for name, text in files.items())
+    return sha256("".join(lines))[:7]
+
+
 def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: Benchmark) -> None:
     write(local / "release", dev__q="q,C")
     found = locate(release)
-    assert found.revision("dev/q.csv") == f"local-{sha256('q,C')[:7]}"
-    assert found.revision() == f"0000000+local-{sha256('q,C')[:7]}"
+    assert found.revision("dev/q.csv") == f"local-{listed(dev__q='q,C')}"
+    assert found.revision() == f"0000000+local-{listed(dev__q='q,C')}"
 
 
-def test_the_revision_of_several_unrecorded_files_tells_any_change(
+def test_a_recorded_file_in_the_place_of_another_is_not_the_recorded_one(
+    local: Path, release: Benchmark
+) -> None:
+    write(local / "release", dev__q="a,B", test__a="q,A")
+    assert locate(release).revision() == f"local-{listed(dev__q='a,B', test__a='q,A')}"
+    write(local / "release", test__more="a,B")
+    assert locate(release).revision("test/more.csv") == f"local-{listed(test__more='a,B')}"
+
+
+def test_the_revision_of_unrecorded_files_tells_any_change(
     local: Path, questions: Benchmark
 ) -> None:
     write(local / "questions", a="1,A", b="2,B")
     found = locate(questions)
     before = found.revision("a.csv", "b.csv")
-    assert before == found.revision("b.csv", "a.csv")
-    assert before.startswith("local-")
-    assert len(before) == len("local-1234567")
-    write(local / "questions", b="2,C")
-    assert found.revision("a.csv", "b.csv") != before
+    assert before == found.revision("b.csv", "a.csv") == f"local-{listed(a='1,A', b='2,B')}"
+    for changed in ({"a": "1,A", "b": "2,C"}, {"a": "2,B", "b": "1,A"}):  # the second: exchanged
+        write(local / "questions", **changed)
+        assert found.revision("a.csv", "b.csv") == f"local-{listed(**changed)}" != before
+
+
+def test_a_revision_that_is_not_used_is_said(
+    local: Path,
+    questions: Benchmark,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write(local / "questions", a="1,A")
+    monkeypatch.setenv("HKCANTO_REVISION_QUESTIONS", "v2")
+    for _ in range(2):
+        locate(questions)
+    (message,) = [line for line in caplog.messages if "has no effect" in line]
+    assert message.startswith("HKCANTO_REVISION_QUESTIONS=v2 has no effect: HKCANTO_DATA_DIR=")
+
+
+def test_a_folder_that_no_variable_can_mean_is_an_error(
+    local: Path, questions: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "long" * 100
+    for variable in ("HKCANTO_DATA_DIR", "HKCANTO_CACHE"):
+        for value in ("~nobody-has-this-name/x", str(local / long)):
+            monkeypatch.setenv(variable, value)
+            with pytest.raises(DataNotFound, match=variable):
+                locate(questions).fetch()
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("HKCANTO_CACHE", str(local / "cache"))
+    monkeypatch.setenv("HKCANTO_REVISION_QUESTIONS", long)
+    with pytest.raises(HKCantoError, match="HKCANTO_REVISION_QUESTIONS"):
+        locate(questions)
 
 
 def test_the_complete_release_has_no_problem(local: Path, release: Benchmark) -> None:
