@@ -360,10 +360,12 @@ class GitHubSource:
         """Download files next to a folder, and move complete and correct ones into it."""
         from tqdm import tqdm
 
-        def load(numbered: tuple[int, str]) -> None:
-            entry, target = files[numbered[1]], self.inside(root, numbered[1])
-            url, place = self.url(entry), self.partial / str(numbered[0])
-            path = self.patiently(url, partial(self.load, entry, place))
+        places = {file: self.partial / str(number) for number, file in enumerate(files)}
+
+        def load(file: str) -> None:
+            entry, target = files[file], self.inside(root, file)
+            url = self.url(entry)
+            path = self.patiently(url, partial(self.load, entry, places[file]))
             if entry.sha256 not in ("", content := digest(path, entry.sha256)):
                 raise self.failure(
                     f"{url} is not the file recorded for {target}: its hash is {content}, expected"
@@ -381,7 +383,7 @@ class GitHubSource:
             disable=None if progress is None else not progress,
         )
         largest = max((entry.size or 0 for entry in files.values()), default=0)
-        with bar, closing(self.receive(load, [*enumerate(files)], largest)) as arriving:
+        with bar, closing(self.receive(load, [*files], largest)) as arriving:
             for _ in arriving:
                 bar.update()
 
@@ -475,7 +477,7 @@ class HubSource(GitHubSource):
         self._revision = os.environ.get(self._pin) or release.revision or ""
         self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
-        self._registry = home / f"registry.{named}.sha256"
+        self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
 
     def look(self, folder: DataFolder) -> None:
@@ -556,7 +558,7 @@ class HubSource(GitHubSource):
         if not head or int(head[2]) != len(lines) - 2:
             raise DataCorrupt(
                 f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
-                f" the current {self._named}, unless {self._pin}=<commit> is set)."
+                f" {self._named} as it is now, unless {self._pin}=<commit> is set)."
             )
         return head[1], read_registry(self._registry, commit=head[1])
 

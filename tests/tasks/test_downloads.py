@@ -163,7 +163,7 @@ def test_a_busy_server_is_asked_again(
     start = time.monotonic()
     assert folder.path("dev/x.csv").is_file()
     assert time.monotonic() - start >= 0.3
-    assert "is busy (HTTP 503); asking again in 0.2 s" in caplog.messages[-1]
+    assert "is busy (HTTP 503); asking again in 0.2 s" in caplog.text
     server.answers[address("test/x.csv")] = Answer(status=503)
     with pytest.raises(NetworkUnavailable, match="503"):
         folder.path("test/x.csv")

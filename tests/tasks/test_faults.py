@@ -100,7 +100,7 @@ def test_waiting_for_another_process_is_announced(
         assert other.stdout
         other.stdout.readline()
         assert "5 files" in fetch()
-    (message,) = (record.getMessage() for record in caplog.records)
+    (message,) = (each.getMessage() for each in caplog.records if each.name == "hkcanto")
     assert f"it holds {release / '.lock'}. If there is no such process" in message
     assert "\n" not in message
 

@@ -20,7 +20,7 @@ import pytest
 from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
-from hkcanto_tasks.catalogue import find_benchmark, find_task, left_out
+from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt
 from hkcanto_tasks.loading import load_task
@@ -28,8 +28,8 @@ from hkcanto_tasks.loading import load_task
 from ..test_outside_benchmark import PROVIDER, install
 from .test_cli import in_terminal
 from .test_first_contact import as_parquet
-from .test_hub_downloads import FIRST, blob_id, publish
-from .web_server import Answer, WebServer
+from .test_hub_downloads import FIRST, publish
+from .web_server import WebServer
 
 QUIZ = [
     ("香港嘅區旗上面有乜嘢花？", ("洋紫荊", "牡丹", "玫瑰", "菊花"), 0),
@@ -431,41 +431,6 @@ def test_a_hub_data_set_is_pinned(new: New, cache: Path, server: WebServer, sour
     assert cache.is_dir()
 
 
-def on_github(server: WebServer, files: Mapping[str, str], repository: str = "me/quiz") -> None:
-    tree = [
-        {"path": path, "type": "blob", "sha": blob_id(text.encode()), "size": len(text.encode())}
-        for path, text in files.items()
-    ]
-    api = f"/repos/{repository}"
-    for address, said in (
-        (f"{api}/commits/HEAD", {"sha": FIRST}),
-        (f"{api}/git/trees/{FIRST}", {"sha": FIRST, "tree": tree, "truncated": False}),
-    ):
-        server.answers[address] = Answer(json.dumps(said).encode())
-    for path, text in files.items():
-        server.answers[f"/{repository}/{FIRST}/{path}"] = Answer(text.encode())
-
-
-@pytest.mark.parametrize("source", ["github:me/quiz", "https://github.com/me/quiz.git"])
-def test_a_github_repository_is_pinned_with_its_checksums(
-    new: New, cache: Path, server: WebServer, source: str
-) -> None:
-    on_github(server, {"README.md": "# Q", "data/test/q.csv": as_csv(HEADER, LETTERED)})
-    new({}, source=source)
-    assert declared()["github"] == {
-        "repository": "me/quiz",
-        "commit": FIRST,
-        "prefix": "data/test/",
-    }
-    assert questions() == RIGHT
-    assert load_task("quiz").revision == FIRST[:7]
-    assert find_benchmark("quiz").github is not None
-    assert not left_out()
-    (file,) = cache.glob("quiz/*/q.csv")
-    file.write_text("changed", encoding="utf-8")
-    assert questions() == RIGHT  # fetched again, because its checksum differs
-
-
 def test_items_of_a_release_are_shown_only_on_a_terminal(
     new: New, cache: Path, server: WebServer
 ) -> None:
@@ -521,11 +486,8 @@ def test_what_cannot_be_declared_is_an_error_and_leaves_nothing(
     assert not [*Path().glob(".new-*")]
 
 
-@pytest.mark.parametrize("source", ["someone/absent", "github:someone/absent"])
-def test_a_repository_that_is_not_there(
-    new: New, cache: Path, server: WebServer, source: str
-) -> None:
-    printed = new({}, source=source, status=1)
+def test_a_data_set_that_is_not_there(new: New, cache: Path, server: WebServer) -> None:
+    printed = new({}, source="someone/absent", status=1)
     assert "someone/absent" in printed
     assert "is not on the server, or not public (HTTP 404)" in printed
     assert not Path("quiz").exists()
