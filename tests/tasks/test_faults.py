@@ -221,25 +221,22 @@ def break_at(monkeypatch: pytest.MonkeyPatch, name: str, code: int = errno.EACCE
     monkeypatch.setattr("os.scandir", broken(os.scandir, name, code))
 
 
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
-def test_a_file_of_the_cache_that_cannot_be_read_is_said(
-    release: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch, code: int
+def test_what_cannot_be_read_in_the_cache_is_said(
+    release: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole_cache(server)
-    break_at(monkeypatch, "x.csv", code)
-    path = release / "bbbbbbb/test/x.csv"
-    assert refused().startswith(f"DataNotFound: {path} cannot be read: {os.strerror(code)}. Make")
-
-
-@pytest.mark.parametrize("name", ["test", "bbbbbbb"])
-def test_a_folder_of_the_cache_that_cannot_be_read_is_said(
-    release: Path, server: WebServer, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    whole_cache(server)
-    break_at(monkeypatch, name)
-    line = refused()
-    assert line.startswith(f"DataNotFound: {release}/bbbbbbb")
-    assert "cannot be read: Permission denied" in line
+    for name, code in (("x.csv", errno.EACCES), ("x.csv", errno.EIO)):
+        with monkeypatch.context() as broken_disk:
+            break_at(broken_disk, name, code)
+            line = refused()
+        path = release / "bbbbbbb/test/x.csv"
+        assert line.startswith(f"DataNotFound: {path} cannot be read: {os.strerror(code)}. Make")
+    for name in ("test", "bbbbbbb"):
+        with monkeypatch.context() as broken_disk:
+            break_at(broken_disk, name)
+            line = refused()
+        assert line.startswith(f"DataNotFound: {release}/bbbbbbb")
+        assert "cannot be read: Permission denied" in line
 
 
 def test_a_full_disk_is_said_and_nothing_is_left(
