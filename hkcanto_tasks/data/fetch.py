@@ -570,7 +570,7 @@ class HubSource(GitHubSource):
         url = f"{server}/datasets/{self.repository}"
         ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
 
-        def load(revision: str) -> tuple[str, Registry]:
+        def load() -> tuple[str, Registry]:
             info = ask(revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
             if not re.fullmatch(_COMMIT, commit := str(info.sha)):
                 raise ValueError(f"{commit!r} is no commit")
@@ -582,10 +582,7 @@ class HubSource(GitHubSource):
                 files[file.rfilename] = RecordedFile(content, commit, file.rfilename, size)
             return commit, files
 
-        def asking(revision: str) -> tuple[str, Registry]:
-            return self.patiently(url, partial(load, revision), again)
-
-        ((commit, files),) = self.receive(asking, [revision])
+        ((commit, files),) = self.receive(partial(self.patiently, url, again=again), [load])
         if re.fullmatch(_COMMIT, revision) and commit != revision:
             why = f"{url} answers with commit {commit}, not with the requested one"
             raise self.failure(why, DataCorrupt)
